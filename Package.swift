@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+
+// The layers, lowest first; a target imports from lower layers only (Tests/ArchitectureTests reads the imports).
+let package = Package(
+    name: "dropmill",
+    products: [
+        .executable(name: "dropmill", targets: ["dropmill"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        // L0: module maps, and the few C lines that Swift cannot say.
+        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(name: "CLinux"),
+
+        // L1
+        .target(name: "PipelineKit", dependencies: [system], swiftSettings: strict),
+        .target(name: "Archive", dependencies: ["CArchive", system], swiftSettings: strict),
+        .target(name: "Digests", dependencies: ["CCrypto", system], swiftSettings: strict),
+
+        // L2
+        .target(name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", system], swiftSettings: strict),
+        .target(name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap], swiftSettings: strict),
+        .target(name: "PipelineConfig", dependencies: ["PipelineKit", system, yaml], swiftSettings: strict),
+
+        // L4
+        .executableTarget(
+            name: "dropmill",
+            dependencies: [
+                "PipelineKit", "BuiltinStages", "PipelineEngine", "PipelineConfig", system, log, arguments,
+            ],
+            swiftSettings: strict),
+
+        .target(name: "TestSupport", dependencies: [system], path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: strict),
+        .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "BuiltinStagesTests", dependencies: ["BuiltinStages", "PipelineKit", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "PipelineConfigTests", dependencies: ["PipelineConfig", "BuiltinStages", "PipelineKit", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "dropmill"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,1 @@
+int cl_stub;

@@ -1,0 +1,27 @@
+package import SystemPackage
+
+extension FilePath {
+    /// A path of these bytes, which must not hold a NUL.
+    package init(bytes: some Sequence<UInt8>) {
+        var terminated = bytes.map { CChar(bitPattern: $0) }
+        terminated.append(0)
+        self = terminated.withUnsafeBufferPointer { buffer in
+            buffer.baseAddress.map { FilePath(platformString: $0) } ?? FilePath()
+        }
+    }
+
+    /// The path's bytes, without a NUL.
+    package var bytes: [UInt8] { withPlatformString { Array(UnsafeBytes($0)) } }
+
+    /// The path of an entry of this folder.
+    package func appending(_ name: FileName) -> FilePath {
+        guard let component = name.withCString({ FilePath.Component(platformString: $0) }) else { return self }
+        return appending(component)
+    }
+
+    /// The last component as a name, or nil for the root.
+    package var lastName: FileName? { lastComponent.flatMap { FileName($0) } }
+
+    /// The path as text that is safe to print (see `EscapedText`).
+    package var text: String { EscapedText.of(bytes) }
+}

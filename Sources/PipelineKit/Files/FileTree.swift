@@ -1,0 +1,51 @@
+package import SystemPackage
+
+/// A file below some folder.
+package struct TreeFile: Sendable, Hashable, Comparable {
+    /// Its path from the folder on.
+    package let relative: FilePath
+    /// The same as bytes: what files are ordered by.
+    package let bytes: [UInt8]
+
+    init(_ relative: FilePath) {
+        self.relative = relative
+        bytes = relative.bytes
+    }
+
+    /// By bytes, as `LC_ALL=C sort` orders paths.
+    package static func < (left: TreeFile, right: TreeFile) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+/// What lies below a folder.
+package struct FileTree: Sendable {
+    /// The regular files, by path bytes.
+    package var files: [TreeFile] = []
+    /// The folders below it, each before what it holds; the top one is not among them.
+    package var folders: [FilePath] = []
+    /// Symbolic links.
+    package var links: [FilePath] = []
+
+    /// Lists everything below a folder; symbolic links are listed, never followed.
+    package static func list(_ root: FilePath) throws(IOError) -> FileTree {
+        var tree = FileTree()
+        var pending: [FilePath] = [FilePath()]
+        while let relative = pending.popLast() {
+            let path = relative.isEmpty ? root : root.pushing(relative)
+            try Folder.forEachEntry(of: path) { (name, kind) throws(IOError) in
+                let entry = relative.appending(name)
+                switch kind == .unknown ? Folder.kind(of: root.pushing(entry)) : kind {
+                case .folder:
+                    tree.folders.append(entry)
+                    pending.append(entry)
+                case .symbolicLink: tree.links.append(entry)
+                case .regular: tree.files.append(TreeFile(entry))
+                default: break
+                }
+            }
+        }
+        tree.files.sort()
+        return tree
+    }
+}

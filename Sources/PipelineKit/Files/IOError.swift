@@ -1,0 +1,39 @@
+package import SystemPackage
+
+/// A system call that failed: what was being done, to which path, and the kernel's word on it.
+package struct IOError: Error, Sendable, Equatable {
+    /// What was being done, as a verb: `open`, `create`, `rename`, `read`.
+    package let action: String
+    /// The path it was done to.
+    package let path: FilePath
+    /// Why it failed.
+    package let errno: Errno
+
+    /// An error of a call that has just failed.
+    package init(_ action: String, _ path: FilePath, _ errno: Errno) {
+        self.action = action
+        self.path = path
+        self.errno = errno
+    }
+}
+
+extension IOError: CustomStringConvertible {
+    /// `cannot rename '/srv/in/a.pdf': No space left on device`
+    package var description: String { "cannot \(action) '\(path.text)': \(errno)" }
+}
+
+extension Errno {
+    /// The calling thread's errno, just after a call has failed.
+    package static var last: Errno { Errno(rawValue: systemErrno()) }
+
+    /// Whether the surroundings are to blame (space, rights, mounts, hardware), not the file that was being worked on.
+    package var isEnvironmental: Bool {
+        switch self {
+        case .noSpace, .diskQuotaExceeded, .readOnlyFileSystem, .ioError, .permissionDenied, .notPermitted,
+            .staleNFSFileHandle, .noSuchAddressOrDevice, .operationNotSupportedByDevice, .tooManyOpenFiles,
+            .tooManyOpenFilesInSystem, .noMemory, .noSuchFileOrDirectory, .notDirectory:
+            true
+        default: false
+        }
+    }
+}

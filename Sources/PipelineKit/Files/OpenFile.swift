@@ -1,0 +1,106 @@
+package import Glibc
+package import SystemPackage
+
+/// Owns one descriptor and closes it when it goes.
+package struct OpenFile: ~Copyable, Sendable {
+    /// The descriptor; valid as long as this owner lives.
+    package private(set) var descriptor: Int32
+    /// The path it was opened by, for messages.
+    package let path: FilePath
+
+    private init(descriptor: Int32, path: FilePath) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        if descriptor >= 0 { _ = Glibc.close(descriptor) }
+    }
+
+    /// Opens a path (open(2)); `O_CLOEXEC` is always added, EINTR tried again.
+    package static func open(_ path: FilePath, _ flags: Int32, mode: mode_t = 0) throws(IOError) -> OpenFile {
+        let descriptor = path.withPlatformString { pointer in
+            retrying { Glibc.open(pointer, flags | O_CLOEXEC, mode) }
+        }
+        guard descriptor >= 0 else { throw IOError(flags & O_CREAT == 0 ? "open" : "create", path, .last) }
+        return OpenFile(descriptor: descriptor, path: path)
+    }
+
+    /// Opens an entry of a folder without following a symbolic link.
+    package static func open(
+        _ name: FileName, in folder: borrowing OpenFile, _ flags: Int32, mode: mode_t = 0
+    ) throws(IOError) -> OpenFile {
+        let parent = folder.descriptor
+        let descriptor = name.withCString { pointer in
+            retrying { Glibc.openat(parent, pointer, flags | O_CLOEXEC | O_NOFOLLOW, mode) }
+        }
+        guard descriptor >= 0 else {
+            throw IOError(flags & O_CREAT == 0 ? "open" : "create", folder.path.appending(name), .last)
+        }
+        return OpenFile(descriptor: descriptor, path: folder.path.appending(name))
+    }
+
+    /// Opens a folder for listing and for the `*at` calls; a symbolic link is not followed.
+    package static func openFolder(_ path: FilePath) throws(IOError) -> OpenFile {
+        try open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    }
+
+    /// Closes and says whether that went well: a write-back error may show only here.
+    package consuming func close() throws(IOError) {
+        let closing = descriptor
+        descriptor = -1
+        if Glibc.close(closing) != 0, Errno.last != .interrupted { throw IOError("close", path, .last) }
+    }
+
+    /// The file's metadata (fstat(2)).
+    package func status() throws(IOError) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw IOError("examine", path, .last) }
+        return status
+    }
+
+    /// Reads up to the buffer's length; 0 at the end.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(IOError) -> Int {
+        let descriptor = descriptor
+        let count = retrying { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+        guard count >= 0 else { throw IOError("read", path, .last) }
+        return count
+    }
+
+    /// Writes all bytes, however many calls that takes.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(IOError) {
+        let descriptor = descriptor
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let slice = UnsafeRawBufferPointer(rebasing: rest)
+            let count = retrying { Glibc.write(descriptor, slice.baseAddress, slice.count) }
+            guard count >= 0 else { throw IOError("write", path, .last) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Writes an array.
+    package func write(_ bytes: [UInt8]) throws(IOError) {
+        var failure: IOError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(IOError) { try write(buffer) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Brings the file's data and metadata to the disk (fsync(2)). A failure must never be answered by syncing the same
+    /// data again: the kernel may have dropped it.
+    package func sync() throws(IOError) {
+        let descriptor = descriptor
+        guard retrying({ fsync(descriptor) }) == 0 else { throw IOError("sync", path, .last) }
+    }
+}
+
+/// Calls again as long as a signal interrupts.
+package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
+    while true {
+        let result = call()
+        if result == -1, errno == EINTR { continue }
+        return result
+    }
+}

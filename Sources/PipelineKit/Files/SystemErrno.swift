@@ -1,0 +1,4 @@
+import Glibc
+
+/// errno, which SystemPackage does not show.
+func systemErrno() -> Int32 { errno }

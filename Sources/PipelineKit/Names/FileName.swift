@@ -1,0 +1,98 @@
+package import SystemPackage
+
+/// The name of one file or folder: any bytes but NUL and `/`, as Linux has them (path_resolution(7)).
+///
+/// Names need not be UTF-8, so they are kept, compared and ordered as bytes; `text` is for people.
+package struct FileName: Hashable, Sendable {
+    /// The bytes, without a terminating NUL.
+    package let bytes: [UInt8]
+
+    /// The longest name that Linux file systems take, in bytes (NAME_MAX).
+    package static let longest = 255
+
+    /// A name of these bytes, or nil where they cannot name anything: empty, `.`, `..`, or with NUL or `/` inside.
+    package init?(_ bytes: some Sequence<UInt8>) {
+        let bytes = Array(bytes)
+        guard !bytes.isEmpty, bytes != [UInt8(ascii: ".")], bytes != [UInt8(ascii: "."), UInt8(ascii: ".")] else {
+            return nil
+        }
+        guard !bytes.contains(0), !bytes.contains(UInt8(ascii: "/")) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// A name from text; the same rules hold.
+    package init?(_ text: some StringProtocol) {
+        self.init(Array(text.utf8))
+    }
+
+    /// The name of a path's component.
+    package init?(_ component: FilePath.Component) {
+        self.init(component.withPlatformString { pointer in Array(UnsafeBytes(pointer)) })
+    }
+
+    /// For names that are known to be right: a part of one that exists.
+    init(unchecked bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The name that `readdir` gave, or nil for `.` and `..`.
+    package init?(cString: UnsafePointer<CChar>) {
+        self.init(UnsafeBytes(cString))
+    }
+
+    /// The name as text in which every byte that is not printable UTF-8 is escaped as `\xNN` (see `EscapedText`).
+    package var text: String { EscapedText.of(bytes) }
+
+    /// The name as it is, or nil where it is not UTF-8.
+    package var utf8: String? { String(validating: bytes, as: UTF8.self) }
+
+    /// Whether the name begins with a dot: never taken as a drop.
+    package var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
+
+    /// Calls the body with the name as a C string.
+    package func withCString<Result, Failure: Error>(
+        _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // One copy with the NUL that the array itself does not carry.
+        var terminated = ContiguousArray<CChar>()
+        terminated.reserveCapacity(bytes.count + 1)
+        for byte in bytes { terminated.append(CChar(bitPattern: byte)) }
+        terminated.append(0)
+        var outcome: Swift.Result<Result, Failure>?
+        terminated.withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            do throws(Failure) {
+                outcome = .success(try body(base))
+            } catch {
+                outcome = .failure(error)
+            }
+        }
+        guard let outcome else { preconditionFailure("a terminated name is never empty") }
+        return try outcome.get()
+    }
+}
+
+extension FileName: Comparable {
+    /// By bytes, as `LC_ALL=C sort` does.
+    package static func < (left: FileName, right: FileName) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+extension FileName: CustomStringConvertible {
+    /// The escaped text.
+    package var description: String { text }
+}
+
+/// The bytes of a C string, up to its NUL.
+struct UnsafeBytes: Sequence, IteratorProtocol {
+    private var pointer: UnsafePointer<CChar>
+
+    init(_ pointer: UnsafePointer<CChar>) { self.pointer = pointer }
+
+    mutating func next() -> UInt8? {
+        guard pointer.pointee != 0 else { return nil }
+        defer { pointer += 1 }
+        return UInt8(bitPattern: pointer.pointee)
+    }
+}

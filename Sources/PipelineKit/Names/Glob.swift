@@ -1,0 +1,68 @@
+import Glibc
+
+/// A shell pattern on one name: `*`, `?`, `[a-z]` as fnmatch(3) has them, and `{a,b}` as shells have it. Case counts; a
+/// leading dot is matched like any byte, since hidden names are left out elsewhere.
+package struct Glob: Hashable, Sendable {
+    /// The pattern as it was written.
+    package let pattern: String
+    private let alternatives: [String]
+
+    /// A pattern whose braces close, or nil.
+    package init?(_ pattern: String) {
+        guard let alternatives = Self.expand(Array(pattern)), !pattern.isEmpty else { return nil }
+        self.pattern = pattern
+        self.alternatives = alternatives
+    }
+
+    private init(everything: String) {
+        pattern = everything
+        alternatives = [everything]
+    }
+
+    /// `*`
+    package static let everything = Glob(everything: "*")
+
+    /// Whether the whole name matches.
+    package func matches(_ name: FileName) -> Bool {
+        if alternatives == ["*"] { return true }
+        return name.withCString { pointer in
+            alternatives.contains { fnmatch($0, pointer, 0) == 0 }
+        }
+    }
+
+    /// The most patterns that one with braces may stand for.
+    private static let mostAlternatives = 1000
+
+    /// The patterns that one with braces stands for; nil where a brace is not closed, or too many come out.
+    private static func expand(_ pattern: [Character]) -> [String]? {
+        guard let open = pattern.firstIndex(of: "{") else { return [String(pattern)] }
+        var depth = 0
+        var parts: [[Character]] = [[]]
+        for index in pattern[open...].indices {
+            let character = pattern[index]
+            switch character {
+            case "{":
+                depth += 1
+                if depth > 1 { parts[parts.count - 1].append(character) }
+            case "}":
+                depth -= 1
+                guard depth == 0 else {
+                    parts[parts.count - 1].append(character)
+                    continue
+                }
+                let head = Array(pattern[..<open])
+                let tail = Array(pattern[(index + 1)...])
+                var all: [String] = []
+                for part in parts {
+                    guard let expanded = expand(head + part + tail) else { return nil }
+                    all += expanded
+                    if all.count > mostAlternatives { return nil }
+                }
+                return all
+            case "," where depth == 1: parts.append([])
+            default: parts[parts.count - 1].append(character)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,102 @@
+package import SystemPackage
+
+/// One validated pipeline: what one file says.
+package struct Pipeline: Sendable {
+    /// Its name; also that of its work folder.
+    package var name: String
+    /// The file it was read from, for messages.
+    package var source: FilePath
+    /// The watched folder.
+    package var inbox: FilePath
+    /// Where originals go after success.
+    package var processed: Processed
+    /// Where originals go after failure.
+    package var failed: FilePath
+    /// The work folder, where one is configured; else it is chosen beside the inbox.
+    package var work: FilePath?
+    /// Which names are drops.
+    package var match: MatchRule
+    /// When a drop is complete.
+    package var ready: ReadyRule
+    /// What happens where a name is taken.
+    package var onConflict: ConflictPolicy
+    /// How many jobs may be claimed at once; the rest waits in the inbox.
+    package var activeJobs: Int
+    /// How transient failures are retried.
+    package var retry: RetryPolicy
+    /// Whether outputs and renames are on disk before a job counts as done.
+    package var durability: Durability
+    /// The steps, in order.
+    package var stages: [StageEntry]
+
+    /// A pipeline whose keys but the folders have their defaults.
+    package init(
+        name: String, source: FilePath, inbox: FilePath, processed: Processed, failed: FilePath, work: FilePath? = nil,
+        match: MatchRule = MatchRule(), ready: ReadyRule = ReadyRule(), onConflict: ConflictPolicy = .rename,
+        activeJobs: Int = 256, retry: RetryPolicy = RetryPolicy(), durability: Durability = .full,
+        stages: [StageEntry] = []
+    ) {
+        self.name = name
+        self.source = source
+        self.inbox = inbox
+        self.processed = processed
+        self.failed = failed
+        self.work = work
+        self.match = match
+        self.ready = ready
+        self.onConflict = onConflict
+        self.activeJobs = activeJobs
+        self.retry = retry
+        self.durability = durability
+        self.stages = stages
+    }
+
+    /// What becomes of an original whose job succeeded.
+    package enum Processed: Sendable, Hashable {
+        /// It is moved into the folder.
+        case folder(FilePath)
+        /// It is deleted.
+        case delete
+    }
+
+    /// What happens where a name is taken.
+    package enum ConflictPolicy: String, Sendable, CaseIterable {
+        /// The newcomer steps aside: `report.2.pdf`.
+        case rename
+        /// The newcomer replaces what is there.
+        case replace
+        /// The job fails.
+        case fail
+    }
+
+    /// What a settled job can count on.
+    package enum Durability: String, Sendable, CaseIterable {
+        /// Outputs and renames are on disk.
+        case full
+        /// They are in the kernel's hands; a power cut may lose them.
+        case fast
+    }
+}
+
+/// One stage of a pipeline.
+package struct StageEntry: Sendable {
+    /// The kind's word.
+    package let kind: String
+    /// The stage with its options.
+    package let stage: any Stage
+    /// How many jobs it may work on at once.
+    package let workers: Int
+    /// Which drops it is for, by name; nil: all.
+    package let when: Glob?
+
+    /// A stage.
+    package init(kind: String, stage: any Stage, workers: Int = 1, when: Glob? = nil) {
+        self.kind = kind
+        self.stage = stage
+        self.workers = max(1, workers)
+        self.when = when
+    }
+
+    /// Whether the stage runs for a drop of this name.
+    package func applies(to name: FileName) -> Bool { when?.matches(name) ?? true }
+}

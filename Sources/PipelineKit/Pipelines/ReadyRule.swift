@@ -1,0 +1,34 @@
+/// When a drop is complete.
+package struct ReadyRule: Sendable, Hashable {
+    /// How long it must stand unchanged, over at least two samples.
+    package var quiet: Duration
+    /// Whether a process that has it open for writing holds it back.
+    package var writers: Writers
+    /// What becomes of files of zero bytes.
+    package var empty: Empty
+
+    /// A rule; the defaults are the contract's.
+    package init(quiet: Duration = .seconds(1), writers: Writers = .wait, empty: Empty = .process) {
+        self.quiet = quiet
+        self.writers = writers
+        self.empty = empty
+    }
+
+    /// What open writers mean.
+    package enum Writers: String, Sendable, CaseIterable {
+        /// The drop waits for them.
+        case wait
+        /// They are not asked for.
+        case ignore
+    }
+
+    /// What a file of zero bytes is.
+    package enum Empty: String, Sendable, CaseIterable {
+        /// A drop like any other.
+        case process
+        /// A drop that fails.
+        case fail
+        /// No drop, as long as it is empty.
+        case ignore
+    }
+}

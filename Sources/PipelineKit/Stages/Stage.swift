@@ -1,0 +1,28 @@
+/// One step of a pipeline: takes a job's payload and hands on the same or a new one.
+///
+/// A stage may be run twice over the same input (after a crash), so it must be repeatable: whatever it makes goes into its
+/// scratch folder, which is clean at each start, or is the same again. It knows no engine and no other stage.
+package protocol Stage: Sendable {
+    /// What is to be known of the kind.
+    static var descriptor: StageDescriptor { get }
+
+    /// A stage with these options; throws what the options' own declarations cannot see.
+    init(options: StageOptions) throws(OptionProblem)
+
+    /// Does the work for one job, blocking the calling worker. Checks `context.checkCancelled` in every loop over data.
+    func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload
+}
+
+/// The stage kinds that a program knows, by an explicit list.
+package struct StageRegistry: Sendable {
+    private let types: [any Stage.Type]
+
+    /// A registry of these kinds, in the order they are to be shown.
+    package init(_ types: [any Stage.Type]) { self.types = types }
+
+    /// The descriptors, in order.
+    package var descriptors: [StageDescriptor] { types.map { $0.descriptor } }
+
+    /// The type of a kind, or nil.
+    package func type(of kind: String) -> (any Stage.Type)? { types.first { $0.descriptor.kind == kind } }
+}

@@ -1,0 +1,35 @@
+/// Everything that is to be known of a stage kind without running it.
+package struct StageDescriptor: Sendable {
+    /// What a stage may do to the payload, as far as checks of a whole pipeline need to know.
+    package enum Effect: Sendable, Hashable {
+        /// May hand on a new payload that is not the drop itself.
+        case replacesPayload
+        /// Gives the payload a destination.
+        case publishes
+    }
+
+    /// The word in the pipeline file.
+    package let kind: String
+    /// One sentence: what it does.
+    package let summary: String
+    /// Its own options; what every stage takes (`commonOptions`) is not among them.
+    package let options: [AnyStageOption]
+    /// What it may do to the payload.
+    package let effects: Set<Effect>
+    /// A stage entry that works, as YAML.
+    package let example: String
+
+    /// A descriptor.
+    package init(
+        kind: String, summary: String, options: [AnyStageOption] = [], effects: Set<Effect> = [], example: String
+    ) {
+        self.kind = kind
+        self.summary = summary
+        self.options = options
+        self.effects = effects
+        self.example = example
+    }
+
+    /// Options that every stage takes besides its own.
+    package static let commonOptions = ["workers", "timeout", "retry", "when"]
+}

@@ -1,0 +1,69 @@
+/// Why a stage, a claim or a settlement did not succeed, and what follows from it.
+package struct StageFailure: Error, Sendable, Equatable {
+    /// What the failure says about whom, and so what happens next.
+    package enum Class: String, Sendable, Codable {
+        /// This drop is bad: it settles into failed at once.
+        case file
+        /// It may succeed later: tried again with a growing delay.
+        case transient
+        /// The surroundings are at fault (disk full, folder gone): the pipeline pauses, no attempt is spent.
+        case environment
+        /// The work was called off (shutdown): the job stays where it is.
+        case cancelled
+    }
+
+    /// What follows from it.
+    package var `class`: Class
+    /// A short stable word for programs, such as `archive.damaged`.
+    package var code: String
+    /// A sentence for the person who dropped the file: subject and fact.
+    package var summary: String
+    /// What to do about it: a sentence, or empty.
+    package var remedy: String
+    /// The technical fact behind it, or empty.
+    package var detail: String
+
+    /// A failure of any class.
+    package init(_ class: Class, code: String, summary: String, remedy: String = "", detail: String = "") {
+        self.class = `class`
+        self.code = code
+        self.summary = summary
+        self.remedy = remedy
+        self.detail = detail
+    }
+
+    /// The drop itself is bad.
+    package static func file(
+        _ code: String, _ summary: String, remedy: String = "", detail: String = ""
+    ) -> StageFailure {
+        StageFailure(.file, code: code, summary: summary, remedy: remedy, detail: detail)
+    }
+
+    /// The work was called off.
+    package static let cancelled = StageFailure(.cancelled, code: "cancelled", summary: "The work was called off.")
+
+    /// A failed system call. `environment` where the kernel blames space, rights, mounts or hardware; else of the file.
+    package init(_ error: IOError) {
+        let environmental = error.errno.isEnvironmental
+        self.init(
+            environmental ? .environment : .file,
+            code: "io.\(error.action)",
+            summary: "\(error).",
+            remedy: Self.remedy(for: error),
+            detail: "errno \(error.errno.rawValue)")
+    }
+
+    private static func remedy(for error: IOError) -> String {
+        switch error.errno {
+        case .noSpace: "Free space (or inodes) on the file system of '\(error.path.text)'; work goes on by itself."
+        case .diskQuotaExceeded: "Raise the quota or free space; work goes on by itself."
+        case .readOnlyFileSystem: "Mount the file system of '\(error.path.text)' writable; work goes on by itself."
+        case .permissionDenied, .notPermitted:
+            "Give the user that Dropmill runs as the right to it; work goes on by itself."
+        case .ioError: "Check the disk or mount of '\(error.path.text)' and the kernel's log."
+        case .noSuchFileOrDirectory, .notDirectory: "Restore the folder or mount; work goes on by itself."
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "Raise the limit of open files (LimitNOFILE, fs.file-max)."
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// The options of one stage of one pipeline, each read and checked by its declaration.
+package struct StageOptions: Sendable {
+    private let values: [String: any Sendable]
+    private let position: SourcePosition
+
+    /// Reads a map of options. Every problem is reported, not only the first; values are there only if there is none.
+    package static func read(
+        _ entries: [OptionNode.Entry], of descriptor: StageDescriptor, at position: SourcePosition,
+        in context: OptionContext
+    ) -> (options: StageOptions?, problems: [OptionProblem]) {
+        var values: [String: any Sendable] = [:]
+        var problems: [OptionProblem] = []
+        for entry in entries {
+            guard let option = descriptor.options.first(where: { $0.name == entry.key }) else {
+                let known = descriptor.options.map(\.name) + StageDescriptor.commonOptions
+                let hint = Suggestion.nearest(to: entry.key, among: known).map { "did you mean '\($0)'?" }
+                let list = "it has " + known.joined(separator: ", ")
+                problems.append(
+                    OptionProblem(
+                        "stage '\(descriptor.kind)' has no option '\(entry.key)'; \(hint ?? list)", at: entry.position))
+                continue
+            }
+            if entry.value.isNull, !option.isRequired { continue }
+            do throws(OptionProblem) {
+                values[option.name] = try option.decode(entry.value, context)
+            } catch {
+                problems.append(OptionProblem("'\(entry.key)': \(error.message)", at: error.position))
+            }
+        }
+        for option in descriptor.options where option.isRequired && !entries.contains(where: { $0.key == option.name }) {
+            problems.append(
+                OptionProblem("stage '\(descriptor.kind)' needs the option '\(option.name)': \(option.summary)", at: position))
+        }
+        return (problems.isEmpty ? StageOptions(values: values, position: position) : nil, problems)
+    }
+
+    /// The option's value: as configured, else its default. Throws where one that must be given is not.
+    package func value<Value>(_ option: StageOption<Value>) throws(OptionProblem) -> Value {
+        if let value = values[option.name] as? Value { return value }
+        if let fallback = option.fallback { return fallback }
+        throw OptionProblem("the option '\(option.name)' must be given", at: position)
+    }
+
+    /// Whether the key was written.
+    package func isGiven<Value>(_ option: StageOption<Value>) -> Bool { values[option.name] != nil }
+
+    /// A problem of these options together, at the stage's own place.
+    package func problem(_ message: String) -> OptionProblem { OptionProblem(message, at: position) }
+}

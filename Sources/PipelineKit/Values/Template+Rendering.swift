@@ -1,0 +1,85 @@
+package import SystemPackage
+
+/// What the placeholders of a job's templates stand for.
+package struct TemplateValues: Sendable {
+    /// The drop's name.
+    package var name: FileName
+    /// The folders between the inbox and the drop; empty at the top.
+    package var folders: [FileName]
+    /// The pipeline's name.
+    package var pipeline: String
+    /// The job's id.
+    package var job: String
+    /// When the job was claimed.
+    package var date: Timestamp
+
+    /// Values for one job.
+    package init(name: FileName, folders: [FileName] = [], pipeline: String, job: String, date: Timestamp) {
+        self.name = name
+        self.folders = folders
+        self.pipeline = pipeline
+        self.job = job
+        self.date = date
+    }
+}
+
+extension Template {
+    /// The bytes with every placeholder filled in. Throws where a component would be `..` or a value would bring a `/` of its
+    /// own: neither can lead out of the folder.
+    package func render(_ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var afterPlaceholder = false
+        var start = 0
+        for segment in segments {
+            switch segment {
+            case .text(let text): bytes += text.utf8
+            case .placeholder(let placeholder):
+                if !afterPlaceholder {
+                    afterPlaceholder = true
+                    start = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+                }
+                bytes += try value(of: placeholder, values)
+            }
+        }
+        if afterPlaceholder {
+            for component in bytes[start...].split(separator: UInt8(ascii: "/")) where component.allSatisfy({ $0 == UInt8(ascii: ".") }) {
+                if component.count <= 2 {
+                    throw TemplateProblem("'\(source)' becomes '\(EscapedText.of(bytes))', which leads out of its folder")
+                }
+            }
+        }
+        guard !bytes.isEmpty, !bytes.contains(0) else {
+            throw TemplateProblem("'\(source)' becomes an empty name for '\(values.name)'")
+        }
+        return bytes
+    }
+
+    /// The path that the template gives, below `base` where it is relative.
+    package func path(_ values: TemplateValues, below base: FilePath) throws(TemplateProblem) -> FilePath {
+        let rendered = FilePath(bytes: try render(values))
+        return (rendered.isAbsolute ? rendered : base.pushing(rendered)).lexicallyNormalized()
+    }
+
+    /// The fixed beginning of the path: the folder, named without placeholders, that everything rendered lies in.
+    package func fixedFolder(below base: FilePath) -> FilePath {
+        var text = ""
+        if case .text(let first) = segments.first { text = first }
+        if segments.count > 1 || segments.isEmpty {
+            text = text.lastIndex(of: "/").map { String(text[...$0]) } ?? ""
+        }
+        let fixed = FilePath(text)
+        return (fixed.isAbsolute ? fixed : base.pushing(fixed)).lexicallyNormalized()
+    }
+
+    private func value(of placeholder: Placeholder, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
+        switch placeholder {
+        case .name: values.name.bytes
+        case .stem: values.name.stem
+        case .ext: values.name.extension
+        case .path: Array(values.folders.map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
+        case .pipeline: Array(values.pipeline.utf8)
+        case .job: Array(values.job.utf8)
+        case .date(let format): Array(values.date.formatted(format).utf8)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// A text with placeholders, of which a path or a name is made: `../out/{date:%Y/%m}/{stem}`.
+package struct Template: Hashable, Sendable {
+    /// What the result names, and so what it may hold.
+    package enum Use: Sendable {
+        /// A folder or file path; `/` separates components.
+        case path
+        /// One name; no `/`.
+        case name
+    }
+
+    /// One part of the text.
+    enum Segment: Hashable, Sendable {
+        case text(String)
+        case placeholder(Placeholder)
+    }
+
+    enum Placeholder: Hashable, Sendable {
+        case name, stem, ext, path, pipeline, job
+        case date(format: String)
+    }
+
+    /// The text as it was written.
+    package let source: String
+    let segments: [Segment]
+
+    /// What may stand in braces.
+    package static let placeholders = ["name", "stem", "ext", "path", "pipeline", "job", "date"]
+
+    /// How a `{date}` without a format is written: `2026-03-01`.
+    static let plainDate = "%Y-%m-%d"
+
+    /// A template from text. Refused: unknown placeholders, braces that do not close, NUL, and what could lead out of the
+    /// folder that the text names: a `..` after a placeholder, or a component that could become `..`.
+    package init(_ source: String, use: Use) throws(TemplateProblem) {
+        self.source = source
+        segments = try Self.parse(source)
+        try Self.checkStaysInside(segments, source: source, use: use)
+    }
+
+    private static func parse(_ source: String) throws(TemplateProblem) -> [Segment] {
+        guard !source.isEmpty else { throw TemplateProblem("a template must not be empty") }
+        guard !source.utf8.contains(0) else { throw TemplateProblem("a template must not hold a NUL") }
+        var segments: [Segment] = []
+        var rest = source[...]
+        while let open = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+            guard rest[open] == "{" else { throw TemplateProblem("'}' without '{' in '\(source)'") }
+            if open > rest.startIndex { segments.append(.text(String(rest[..<open]))) }
+            guard let close = rest[open...].firstIndex(of: "}") else {
+                throw TemplateProblem("'{' without '}' in '\(source)'")
+            }
+            segments.append(.placeholder(try placeholder(String(rest[rest.index(after: open)..<close]))))
+            rest = rest[rest.index(after: close)...]
+        }
+        if !rest.isEmpty { segments.append(.text(String(rest))) }
+        return segments
+    }
+
+    private static func placeholder(_ text: String) throws(TemplateProblem) -> Placeholder {
+        switch text {
+        case "name": return .name
+        case "stem": return .stem
+        case "ext": return .ext
+        case "path": return .path
+        case "pipeline": return .pipeline
+        case "job": return .job
+        case "date": return .date(format: plainDate)
+        default:
+            guard text.hasPrefix("date:") else {
+                let hint = Suggestion.nearest(to: text, among: placeholders).map { "did you mean '{\($0)}'?" }
+                let known = "known are " + placeholders.map { "{\($0)}" }.joined(separator: " ")
+                throw TemplateProblem("unknown placeholder '{\(text)}'; \(hint ?? known)")
+            }
+            return .date(format: String(text.dropFirst(5)))
+        }
+    }
+
+    /// Literal `..` is the writer's own choice only before the first placeholder: after one it could undo it.
+    private static func checkStaysInside(_ segments: [Segment], source: String, use: Use) throws(TemplateProblem) {
+        var component = ""
+        var hasPlaceholder = false
+        var seenPlaceholder = false
+        func close() throws(TemplateProblem) {
+            defer {
+                component = ""
+                hasPlaceholder = false
+            }
+            if !hasPlaceholder, component == "..", seenPlaceholder || use == .name {
+                throw TemplateProblem("'..' after a placeholder in '\(source)' can lead out of its folder; leave it out")
+            }
+            if hasPlaceholder, !component.isEmpty, component.allSatisfy({ $0 == "." }) {
+                throw TemplateProblem("a part of '\(source)' can become '.' or '..' and lead out of its folder; add a letter to it")
+            }
+        }
+        for segment in segments {
+            switch segment {
+            case .placeholder:
+                hasPlaceholder = true
+                seenPlaceholder = true
+            case .text(let text):
+                for character in text {
+                    guard character == "/" else {
+                        component.append(character)
+                        continue
+                    }
+                    if use == .name { throw TemplateProblem("'\(source)' names one file and must not hold '/'") }
+                    try close()
+                }
+            }
+        }
+        try close()
+    }
+}
+
+/// Why a template cannot be used: a sentence.
+package struct TemplateProblem: Error, Hashable, Sendable {
+    /// The sentence.
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+}
