@@ -48,7 +48,8 @@ extension FileName {
     private static func cut(_ bytes: [UInt8], to room: Int) -> [UInt8] {
         guard bytes.count > room else { return bytes }
         var end = room
-        while end > 1, bytes[end] & 0xC0 == 0x80 { end -= 1 }
-        return Array(bytes[..<end])
+        // A sequence has at most three continuation bytes; more are no UTF-8, and may be cut anywhere.
+        while end > 1, room - end < 3, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        return Array(bytes[..<(bytes[end] & 0xC0 == 0x80 ? room : end)])
     }
 }
