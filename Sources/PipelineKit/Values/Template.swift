@@ -108,17 +108,20 @@ package struct Template: Hashable, Sendable {
                 mayBeDots = true
             }
             if !hasPlaceholder, component == "..", seenPlaceholder || use == .name {
-                throw TemplateProblem("'..' after a placeholder in '\(source)' can lead out of its folder; leave it out")
+                throw TemplateProblem(
+                    "'..' after a placeholder in '\(source)' can lead out of its folder; leave it out")
             }
             if hasPlaceholder, mayBeDots, !component.isEmpty, component.allSatisfy({ $0 == "." }) {
-                throw TemplateProblem("a part of '\(source)' can become '.' or '..' and lead out of its folder; add a letter to it")
+                throw TemplateProblem(
+                    "a part of '\(source)' can become '.' or '..' and lead out of its folder; add a letter to it")
             }
         }
         for segment in segments {
             switch segment {
             case .placeholder(let placeholder):
                 if use == .name, placeholder.hasSlash {
-                    throw TemplateProblem("'\(source)' names one file, and one of its placeholders gives a path with '/'")
+                    throw TemplateProblem(
+                        "'\(source)' names one file, and one of its placeholders gives a path with '/'")
                 }
                 hasPlaceholder = true
                 mayBeDots = mayBeDots && placeholder.canBeEmpty
