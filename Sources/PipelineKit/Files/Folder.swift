@@ -47,7 +47,12 @@ package enum Folder {
     ) throws(IOError) {
         // fdopendir takes the descriptor over, so it gets one of its own.
         let copy = fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0, let stream = fdopendir(copy) else { throw IOError("list", folder.path, .last) }
+        guard copy >= 0 else { throw IOError("list", folder.path, .last) }
+        guard let stream = fdopendir(copy) else {
+            let error = Errno.last
+            close(copy)
+            throw IOError("list", folder.path, error)
+        }
         defer { closedir(stream) }
         rewinddir(stream)
         while true {
@@ -99,18 +104,20 @@ package enum Folder {
         guard path.withPlatformString({ mkdir($0, mode) }) == 0 else { throw IOError("create the folder", path, .last) }
     }
 
-    /// Removes a file, or a folder with all it holds. What is not there counts as removed.
+    /// Removes a file, or a folder with all it holds; symbolic links go themselves, never what they point to. What is not
+    /// there counts as removed.
     package static func remove(_ path: FilePath) throws(IOError) {
         if path.withPlatformString({ unlink($0) }) == 0 { return }
         switch Errno.last {
         case .noSuchFileOrDirectory: return
-        case .isDirectory, .notPermitted: break
+        case .isDirectory: break
         case let error: throw IOError("remove", path, error)
         }
         if path.withPlatformString({ rmdir($0) }) == 0 { return }
         // Folders from archives may have come without the right to change them.
         _ = path.withPlatformString { chmod($0, 0o700) }
-        try forEachEntry(of: path) { (name, kind) throws(IOError) in try remove(path.appending(name)) }
+        // Names first, so that no descriptor is held on the way down: trees can be deeper than there are descriptors.
+        for name in try names(in: path) { try remove(path.appending(name)) }
         guard path.withPlatformString({ rmdir($0) }) == 0 || Errno.last == .noSuchFileOrDirectory else {
             throw IOError("remove", path, .last)
         }

@@ -13,8 +13,8 @@ extension Duration {
             return
         }
         guard let seconds = Self.unitNames.first(where: { $0.name == unit })?.seconds else { return nil }
-        // A thousand years: beyond it arithmetic on deadlines would overflow.
-        guard number * seconds < 3.2e10 else { return nil }
+        // A hundred years: Int64 nanoseconds end at 292, and sums with deadlines must stay below that.
+        guard number * seconds < 3.2e9 else { return nil }
         self = .nanoseconds(Int64((number * seconds * 1e9).rounded()))
     }
 

@@ -42,8 +42,8 @@ extension Template {
             }
         }
         if afterPlaceholder {
-            for component in bytes[start...].split(separator: UInt8(ascii: "/")) where component.allSatisfy({ $0 == UInt8(ascii: ".") }) {
-                if component.count <= 2 {
+            for component in bytes[start...].split(separator: UInt8(ascii: "/")) where component.count <= 2 {
+                if component.allSatisfy({ $0 == UInt8(ascii: ".") }) {
                     throw TemplateProblem("'\(source)' becomes '\(EscapedText.of(bytes))', which leads out of its folder")
                 }
             }
@@ -51,12 +51,18 @@ extension Template {
         guard !bytes.isEmpty, !bytes.contains(0) else {
             throw TemplateProblem("'\(source)' becomes an empty name for '\(values.name)'")
         }
+        if use == .name, bytes.contains(UInt8(ascii: "/")) {
+            throw TemplateProblem("'\(source)' names one file, but becomes '\(EscapedText.of(bytes))' with '/'")
+        }
         return bytes
     }
 
     /// The path that the template gives, below `base` where it is relative.
     package func path(_ values: TemplateValues, below base: FilePath) throws(TemplateProblem) -> FilePath {
-        let rendered = FilePath(bytes: try render(values))
+        var bytes = try render(values)[...]
+        // Only what is written with a leading `/` is absolute: `{path}/{name}` begins with one where `{path}` is empty.
+        if !source.hasPrefix("/") { bytes = bytes.drop { $0 == UInt8(ascii: "/") } }
+        let rendered = FilePath(bytes: bytes)
         return (rendered.isAbsolute ? rendered : base.pushing(rendered)).lexicallyNormalized()
     }
 

@@ -17,10 +17,20 @@ package struct Template: Hashable, Sendable {
     enum Placeholder: Hashable, Sendable {
         case name, stem, ext, path, pipeline, job
         case date(format: String)
+
+        /// Whether what it stands for is made to hold a `/`.
+        var hasSlash: Bool {
+            switch self {
+            case .path: true
+            case .date(let format): format.contains("/")
+            default: false
+            }
+        }
     }
 
     /// The text as it was written.
     package let source: String
+    let use: Use
     let segments: [Segment]
 
     /// What may stand in braces.
@@ -33,6 +43,7 @@ package struct Template: Hashable, Sendable {
     /// folder that the text names: a `..` after a placeholder, or a component that could become `..`.
     package init(_ source: String, use: Use) throws(TemplateProblem) {
         self.source = source
+        self.use = use
         segments = try Self.parse(source)
         try Self.checkStaysInside(segments, source: source, use: use)
     }
@@ -93,7 +104,10 @@ package struct Template: Hashable, Sendable {
         }
         for segment in segments {
             switch segment {
-            case .placeholder:
+            case .placeholder(let placeholder):
+                if use == .name, placeholder.hasSlash {
+                    throw TemplateProblem("'\(source)' names one file, and one of its placeholders gives a path with '/'")
+                }
                 hasPlaceholder = true
                 seenPlaceholder = true
             case .text(let text):

@@ -8,9 +8,12 @@ package struct Timestamp: Hashable, Sendable, Comparable {
     /// A point so many nanoseconds after the epoch.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// A point in the two parts that timespec(3type) has.
+    /// A point in the two parts that timespec(3type) has. Beyond the years 1677 and 2262 the nearest that there is: a file's
+    /// times are whatever somebody set them to.
     package init(seconds: Int, nanoseconds: Int) {
-        self.init(nanoseconds: Int64(seconds) * 1_000_000_000 + Int64(nanoseconds))
+        let (whole, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, beyond) = whole.addingReportingOverflow(Int64(nanoseconds))
+        self.init(nanoseconds: overflow || beyond ? (seconds < 0 ? .min : .max) : sum)
     }
 
     /// Now, as the system's clock says.
@@ -28,7 +31,7 @@ package struct Timestamp: Hashable, Sendable, Comparable {
 
     /// From the other to this one.
     package static func - (left: Timestamp, right: Timestamp) -> Duration {
-        .nanoseconds(left.nanoseconds - right.nanoseconds)
+        .nanoseconds(left.nanoseconds) - .nanoseconds(right.nanoseconds)
     }
 
     /// In UTC, to the millisecond: `2026-03-01T12:30:00.250Z` (RFC 3339).

@@ -1,0 +1,53 @@
+package import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// Starting and awaiting programs (posix_spawn(3), waitpid(2)).
+package enum ChildProcess {
+    /// Starts a program with an empty standard input. `output` and `error` stay the caller's.
+    package static func spawn(
+        _ program: FilePath, _ arguments: [[UInt8]], output: Int32, error: Int32, folder: FilePath? = nil
+    ) throws(IOError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, error, 2)
+        // posix_spawn cannot change the folder portably; env(1) can, and becomes the program.
+        let started: FilePath = folder == nil ? program : "/usr/bin/env"
+        let prefix = folder.map { [started.bytes, Array("-C".utf8), $0.bytes] } ?? []
+        var argv = (prefix + [program.bytes] + arguments).map { bytes -> UnsafeMutablePointer<CChar>? in
+            strdup(bytes.map { CChar(bitPattern: $0) } + [0])
+        }
+        argv.append(nil)
+        defer { for pointer in argv { free(pointer) } }
+        var process: pid_t = 0
+        let result = started.withPlatformString { posix_spawn(&process, $0, &actions, nil, argv, environ) }
+        guard result == 0 else { throw IOError("start", program, Errno(rawValue: result)) }
+        return process
+    }
+
+    /// Waits for the end of a program; returns its exit status, or 128 + the signal that ended it.
+    package static func wait(for process: pid_t, of program: FilePath) throws(IOError) -> Int32 {
+        var status: Int32 = 0
+        guard retrying({ waitpid(process, &status, 0) }) == process else { throw IOError("wait for", program, .last) }
+        return exitStatus(status)
+    }
+
+    /// The exit status if the program has ended, else nil. May be asked for once after the end.
+    package static func poll(_ process: pid_t, of program: FilePath) throws(IOError) -> Int32? {
+        var status: Int32 = 0
+        switch retrying({ waitpid(process, &status, WNOHANG) }) {
+        case process: return exitStatus(status)
+        case 0: return nil
+        default: throw IOError("wait for", program, .last)
+        }
+    }
+
+    /// WIFEXITED and friends, which are macros.
+    private static func exitStatus(_ status: Int32) -> Int32 {
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+    }
+}

@@ -1,0 +1,124 @@
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// A folder of one test's own, made new and removed with all it holds when the last reference to it goes.
+///
+/// Keep it in a property of the suite (there is one instance per test) or in a local constant.
+package final class ScratchFolder: Sendable {
+    /// The folder, absolute and free of symbolic links.
+    package let path: FilePath
+
+    /// Makes the folder below `$TMPDIR`, else `/tmp`.
+    package init() throws(IOError) {
+        let above = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(above)/dropmill-test.XXXXXX".utf8CString)
+        let made = template.withUnsafeMutableBufferPointer { buffer -> FilePath? in
+            guard let base = buffer.baseAddress, mkdtemp(base) != nil, let real = realpath(base, nil) else { return nil }
+            defer { free(real) }
+            return FilePath(platformString: real)
+        }
+        guard let made else { throw IOError("create a scratch folder in", FilePath(above), .last) }
+        path = made
+    }
+
+    deinit {
+        do throws(IOError) {
+            try Folder.remove(path)
+        } catch {
+            // A test cannot be failed from here, but whoever runs it should see what stayed behind.
+            _ = Array("warning: \(error)\n".utf8).withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+        }
+    }
+
+    /// The path of something in the folder; `relative` may have several components.
+    package func path(_ relative: String) -> FilePath { path.pushing(FilePath(relative)) }
+
+    /// The path of a name that need not be text.
+    package func path(_ name: FileName) -> FilePath { path.appending(name) }
+
+    /// Makes a folder and those above it; returns its path.
+    @discardableResult
+    package func makeFolder(_ relative: String) throws(IOError) -> FilePath {
+        let folder = path(relative)
+        try Folder.make(folder)
+        return folder
+    }
+
+    /// Writes a file, with the folders above it; returns its path.
+    @discardableResult
+    package func write(_ contents: String, to relative: String) throws(IOError) -> FilePath {
+        try write(Array(contents.utf8), to: path(relative))
+    }
+
+    /// Writes a file of these bytes, with the folders above it; returns its path.
+    @discardableResult
+    package func write(_ contents: [UInt8], to path: FilePath) throws(IOError) -> FilePath {
+        try Folder.make(path.removingLastComponent())
+        let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        try file.write(contents)
+        try file.close()
+        return path
+    }
+
+    /// Adds to the end of a file, which is made if it is missing.
+    package func append(_ contents: [UInt8], to path: FilePath) throws(IOError) {
+        let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+        try file.write(contents)
+        try file.close()
+    }
+
+    /// Makes a symbolic link to `target`, which need not exist.
+    package func link(_ relative: String, to target: String) throws(IOError) {
+        let path = path(relative)
+        guard path.withPlatformString({ symlink(target, $0) }) == 0 else { throw IOError("link", path, .last) }
+    }
+
+    /// A file's bytes.
+    package func read(_ relative: String) throws(IOError) -> [UInt8] { try Self.read(path(relative)) }
+
+    /// A file's text; bytes that are not UTF-8 show as U+FFFD.
+    package func text(_ relative: String) throws(IOError) -> String {
+        String(decoding: try read(relative), as: UTF8.self)
+    }
+
+    /// Whether there is anything of that name, be it a dangling link.
+    package func exists(_ relative: String) -> Bool { Folder.kind(of: path(relative)) != nil }
+
+    /// Everything below a folder as sorted lines: files by their escaped path, folders with `/` behind it, links as
+    /// `NAME -> TARGET`.
+    package func tree(_ relative: String = "") throws(IOError) -> [String] {
+        let root = relative.isEmpty ? path : path(relative)
+        let tree = try FileTree.list(root)
+        var lines = tree.files.map { EscapedText.of($0.bytes) } + tree.folders.map { $0.text + "/" }
+        for link in tree.links { lines.append(link.text + " -> " + Self.target(of: root.pushing(link))) }
+        return lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The bytes of any file.
+    package static func read(_ path: FilePath) throws(IOError) -> [UInt8] {
+        let file = try OpenFile.open(path, O_RDONLY)
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            var failure: IOError?
+            let count = buffer.withUnsafeMutableBytes { buffer -> Int in
+                do throws(IOError) {
+                    return try file.read(into: buffer)
+                } catch {
+                    failure = error
+                    return 0
+                }
+            }
+            if let failure { throw failure }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    private static func target(of link: FilePath) -> String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = link.withPlatformString { readlink($0, &buffer, buffer.count) }
+        return EscapedText.of(buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) })
+    }
+}
