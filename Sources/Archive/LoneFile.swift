@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 
 /// A compressed stream that is one file, and no archive.
 package struct LoneFile: ~Copyable {
@@ -6,7 +6,8 @@ package struct LoneFile: ~Copyable {
 
     /// Writes the file. `mode` and `modified` are those of the compressed file; a time in the stream itself counts more.
     package consuming func extract(
-        as name: [UInt8], in folder: Int32, mode: UInt32, modified: timespec, progress: ArchiveExtractor.Progress
+        as name: [UInt8], in folder: Int32, mode: UInt32, modified: (seconds: Int, nanoseconds: Int),
+        progress: ArchiveExtractor.Progress
     ) throws(ArchiveError) {
         let path = try EntryPath(name)
         guard let component = path.name, path.folders.isEmpty else { throw .unsafe(name, "is no name for a file") }
@@ -18,6 +19,6 @@ package struct LoneFile: ~Copyable {
             length += Int64(block.count)
             try progress(Int64(block.count), 0)
         }
-        try file.finish(length: length, mode: mode, modified: stream.modified ?? modified)
+        try file.finish(length: length, mode: mode, modified: stream.modified ?? timespec(tv_sec: modified.seconds, tv_nsec: modified.nanoseconds))
     }
 }

@@ -72,7 +72,7 @@ package struct UnpackStage: Stage {
             case .file(let file):
                 let unpackedName = UnpackedName.of(name)
                 try file.extract(
-                    as: unpackedName.bytes, in: root.descriptor, mode: status.st_mode, modified: status.st_mtim,
+                    as: unpackedName.bytes, in: root.descriptor, mode: status.st_mode, modified: (status.st_mtim.tv_sec, status.st_mtim.tv_nsec),
                     progress: progress)
                 return Payload(file: unpackedName, in: folder)
             }
