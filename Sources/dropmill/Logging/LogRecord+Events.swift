@@ -39,12 +39,13 @@ extension LogRecord {
                 "refused", "\(Self.prefix(pipeline, namesPipeline))\(name.text) stays in the inbox: \(reason)",
                 mark: .attention,
                 fields: [("pipeline", .text(pipeline)), ("name", .bytes(name.bytes)), ("reason", .text(reason))])
-        case .started(let pipeline, let inbox, let mode, let adopted):
+        case .started(let pipeline, let inbox, let adopted):
             let found = adopted == 0 ? "" : ", \(adopted) unfinished from before"
             self.init(
-                "started", "\(pipeline): watching \(inbox.text)\(Self.suffix(mode))\(found)",
-                fields: [("pipeline", .text(pipeline)), ("inbox", .bytes(inbox.bytes))] + Self.fields(mode)
-                    + [("adopted", .integer(Int64(adopted)))])
+                "started", "\(pipeline): watching \(inbox.text)\(found)",
+                fields: [
+                    ("pipeline", .text(pipeline)), ("inbox", .bytes(inbox.bytes)), ("adopted", .integer(Int64(adopted))),
+                ])
         case .watching(let pipeline, let mode, let reason):
             let how = mode == .events ? " by events again" : Self.suffix(mode)
             self.init(
