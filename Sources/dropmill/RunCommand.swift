@@ -33,7 +33,8 @@ struct RunCommand: ParsableCommand {
     var state: String?
 
     @Option(
-        help: ArgumentHelp("How long running stages may go on after a signal, such as 30s or 5m.", valueName: "duration"),
+        help: ArgumentHelp(
+            "How long running stages may go on after a signal, such as 30s or 5m.", valueName: "duration"),
         transform: { text in
             guard let duration = Duration(configured: text) else {
                 throw ValidationError("'\(text)' is no duration; write a number and a unit, such as 30s or 5m")
