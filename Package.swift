@@ -40,8 +40,10 @@ let package = Package(
         .target(name: "Digests", dependencies: ["CCrypto", system], swiftSettings: strict),
 
         // L2
-        .target(name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", system], swiftSettings: strict),
-        .target(name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap], swiftSettings: strict),
+        .target(
+            name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", system], swiftSettings: strict),
+        .target(
+            name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap], swiftSettings: strict),
         .target(name: "PipelineConfig", dependencies: ["PipelineKit", system, yaml], swiftSettings: strict),
 
         // L4
@@ -52,15 +54,19 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .target(name: "TestSupport", dependencies: ["PipelineKit", system], path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["PipelineKit", system], path: "Tests/TestSupport", swiftSettings: strict
+        ),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: strict),
         .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "BuiltinStagesTests", dependencies: ["BuiltinStages", "PipelineKit", "TestSupport"], swiftSettings: strict),
+            name: "BuiltinStagesTests", dependencies: ["BuiltinStages", "PipelineKit", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
-            name: "PipelineConfigTests", dependencies: ["PipelineConfig", "BuiltinStages", "PipelineKit", "TestSupport"],
+            name: "PipelineConfigTests",
+            dependencies: ["PipelineConfig", "BuiltinStages", "PipelineKit", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport"],

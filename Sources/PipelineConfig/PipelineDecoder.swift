@@ -25,7 +25,7 @@ struct PipelineDecoder {
     }
 
     /// Where relative paths start: the file's own folder.
-    var base: FilePath { source.removingLastComponent() }
+    var base: FilePath { source.absolute.removingLastComponent() }
 
     /// Reads the file's root.
     mutating func decode(_ root: OptionNode) -> PipelineDraft {

@@ -38,10 +38,10 @@ struct CheckCommand: ParsableCommand {
     static func summary(of pipeline: Pipeline) -> String {
         let end =
             switch pipeline.processed {
-            case .folder(let path): path.text
+            case .folder(let path): path.shortText
             case .delete: "deleted"
             }
-        let steps = [pipeline.inbox.text] + pipeline.stages.map(\.kind) + [end]
+        let steps = [pipeline.inbox.shortText] + pipeline.stages.map(\.kind) + [end]
         return "\(pipeline.name): \(steps.joined(separator: " → "))"
     }
 

@@ -19,7 +19,7 @@ import Testing
     {
         let (root, syntax) = YAMLReader.read(Array(text.utf8))
         var expansion = EnvironmentExpansion(environment)
-        var decoder = PipelineDecoder(source: "conf/scans.yaml", registry: FakeStages.registry, cores: 4)
+        var decoder = PipelineDecoder(source: "/conf/scans.yaml", registry: FakeStages.registry, cores: 4)
         let draft = root.map { decoder.decode(expansion.expand($0)) }
         let all = (syntax + expansion.problems + decoder.problems).sorted { $0.position < $1.position }
         return (draft, all.map { "\($0.position.line):\($0.position.column): \($0.message)" })
@@ -30,10 +30,10 @@ import Testing
         #expect(read.problems == [])
         let pipeline = try #require(read.draft?.pipeline)
         #expect(pipeline.name == "scans")
-        #expect(pipeline.source == "conf/scans.yaml")
-        #expect(pipeline.inbox == "conf/in")
-        #expect(pipeline.processed == .folder("conf/done"))
-        #expect(pipeline.failed == "conf/failed")
+        #expect(pipeline.source == "/conf/scans.yaml")
+        #expect(pipeline.inbox == "/conf/in")
+        #expect(pipeline.processed == .folder("/conf/done"))
+        #expect(pipeline.failed == "/conf/failed")
         #expect(pipeline.work == nil)
         #expect(pipeline.match == MatchRule())
         #expect(pipeline.ready == ReadyRule())
@@ -72,7 +72,7 @@ import Testing
         #expect(read.problems == [])
         let pipeline = try #require(read.draft?.pipeline)
         #expect(pipeline.name == "scans-2")
-        #expect(pipeline.inbox == "in")
+        #expect(pipeline.inbox == "/in")
         #expect(pipeline.processed == .delete)
         #expect(pipeline.failed == "/srv/failed")
         #expect(pipeline.match.include.map(\.pattern) == ["*.{zip,pdf}"])
@@ -80,13 +80,13 @@ import Testing
         #expect(pipeline.ready == ReadyRule(quiet: .milliseconds(250), writers: .ignore, empty: .fail))
         #expect(pipeline.onConflict == .fail)
         #expect(pipeline.activeJobs == 8)
-        #expect(pipeline.work == "conf/.work")
+        #expect(pipeline.work == "/conf/.work")
         #expect(pipeline.durability == .fast)
         #expect(pipeline.stages.map(\.kind) == ["unpack", "checksum", "move"])
         #expect(pipeline.stages.map(\.workers) == [1, 4, 3])
         #expect(pipeline.stages[2].when?.pattern == "*.zip")
         #expect((pipeline.stages[1].stage as? FakeStages.Checksum)?.algorithm == .md5)
-        #expect((pipeline.stages[2].stage as? FakeStages.Move)?.to.fixedFolder == "conf/out/")
+        #expect((pipeline.stages[2].stage as? FakeStages.Move)?.to.fixedFolder == "/conf/out/")
     }
 
     @Test(arguments: [
@@ -270,7 +270,7 @@ import Testing
         #expect(read.draft?.name?.value == "n-x-e-u")
         #expect(read.draft?.work?.value == "/srv/w")
         #expect(read.draft?.activeJobs == 12)
-        #expect(Self.read(Self.head + "work: a$b$$\n").draft?.work?.value == "conf/a$b$$")
+        #expect(Self.read(Self.head + "work: a$b$$\n").draft?.work?.value == "/conf/a$b$$")
         #expect(Self.read(Self.head + "work: ${X:-}\n").draft?.work == nil)
     }
 }

@@ -14,7 +14,9 @@ package final class ScratchFolder: Sendable {
         let above = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(above)/dropmill-test.XXXXXX".utf8CString)
         let made = template.withUnsafeMutableBufferPointer { buffer -> FilePath? in
-            guard let base = buffer.baseAddress, mkdtemp(base) != nil, let real = realpath(base, nil) else { return nil }
+            guard let base = buffer.baseAddress, mkdtemp(base) != nil, let real = realpath(base, nil) else {
+                return nil
+            }
             defer { free(real) }
             return FilePath(platformString: real)
         }

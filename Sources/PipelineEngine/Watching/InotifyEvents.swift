@@ -97,7 +97,10 @@ package final class InotifyEvents: Sendable {
         }
     }
 
-    /// Reads all there is, in batches of 64 KiB, and hands each folder its events in the kernel's order.
+    /// Runs the body on the reading queue, so that nothing is read meanwhile: for tests of a kernel queue that runs over.
+    func whileNotReading(_ body: @escaping @Sendable () -> Void) { queue.async { @Sendable in body() } }
+
+    /// Reads what there is, in batches of 64 KiB, and hands each folder its events in the kernel's order.
     private func read() {
         dispatchPrecondition(condition: .onQueue(queue))
         withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in

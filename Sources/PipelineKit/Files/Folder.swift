@@ -82,11 +82,15 @@ package enum Folder {
         if path.withPlatformString({ mkdir($0, mode) }) == 0 { return true }
         switch Errno.last {
         case .fileExists:
-            guard kind(of: path, followingLinks: true) == .folder else { throw IOError("create the folder", path, .notDirectory) }
+            guard kind(of: path, followingLinks: true) == .folder else {
+                throw IOError("create the folder", path, .notDirectory)
+            }
             return false
         case .noSuchFileOrDirectory:
             let parent = path.removingLastComponent()
-            guard parent != path, !parent.isEmpty else { throw IOError("create the folder", path, .noSuchFileOrDirectory) }
+            guard parent != path, !parent.isEmpty else {
+                throw IOError("create the folder", path, .noSuchFileOrDirectory)
+            }
             try make(parent, mode: 0o777)
             guard path.withPlatformString({ mkdir($0, mode) }) == 0 || Errno.last == .fileExists else {
                 throw IOError("create the folder", path, .last)

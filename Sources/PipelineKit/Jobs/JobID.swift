@@ -11,7 +11,9 @@ package struct JobID: Hashable, Sendable, Comparable {
     /// An id from its text, or nil where it is none.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
-        guard bytes.count == 26, bytes.allSatisfy(Self.digits.contains), bytes[0] <= UInt8(ascii: "7") else { return nil }
+        guard bytes.count == 26, bytes.allSatisfy(Self.digits.contains), bytes[0] <= UInt8(ascii: "7") else {
+            return nil
+        }
         self.text = String(decoding: bytes, as: UTF8.self)
     }
 

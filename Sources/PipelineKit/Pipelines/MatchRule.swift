@@ -59,7 +59,9 @@ package enum IgnoredNames {
         case UInt8(ascii: "~"): return "its name begins with '~'"
         default: break
         }
-        if let (_, who) = suffixes.first(where: { bytes.count > $0.bytes.count && bytes.suffix($0.bytes.count).elementsEqual($0.bytes) }) {
+        if let (_, who) = suffixes.first(where: {
+            bytes.count > $0.bytes.count && bytes.suffix($0.bytes.count).elementsEqual($0.bytes)
+        }) {
             return "its name says that it is \(who)"
         }
         return whole.contains(bytes) ? "a desktop's own file" : nil

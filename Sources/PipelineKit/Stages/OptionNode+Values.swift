@@ -11,8 +11,10 @@ extension OptionNode {
             switch text {
             case "true", "True", "TRUE": return true
             case "false", "False", "FALSE": return false
-            case "yes", "on", "Yes", "On": throw problem("expected true or false, found '\(text)'; did you mean 'true'?")
-            case "no", "off", "No", "Off": throw problem("expected true or false, found '\(text)'; did you mean 'false'?")
+            case "yes", "on", "Yes", "On":
+                throw problem("expected true or false, found '\(text)'; did you mean 'true'?")
+            case "no", "off", "No", "Off":
+                throw problem("expected true or false, found '\(text)'; did you mean 'false'?")
             default: break
             }
         }

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
-package import SystemPackage
 import Synchronization
+package import SystemPackage
 
 /// What a stage may use while it runs one job.
 package struct StageContext: Sendable {

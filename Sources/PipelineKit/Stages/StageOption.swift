@@ -64,7 +64,8 @@ package struct AnyStageOption: Sendable {
 extension StageOption where Value == Bool {
     /// `true` or `false`.
     package static func flag(_ name: String, _ summary: String, default fallback: Bool) -> Self {
-        Self(name, summary, takes: "true | false", default: fallback, shown: "\(fallback)") { (node, _) throws(OptionProblem) in
+        Self(name, summary, takes: "true | false", default: fallback, shown: "\(fallback)") {
+            (node, _) throws(OptionProblem) in
             try node.bool()
         }
     }

@@ -27,9 +27,11 @@ package struct StageOptions: Sendable {
                 problems.append(OptionProblem("'\(entry.key)': \(error.message)", at: error.position))
             }
         }
-        for option in descriptor.options where option.isRequired && !entries.contains(where: { $0.key == option.name }) {
+        for option in descriptor.options where option.isRequired && !entries.contains(where: { $0.key == option.name })
+        {
             problems.append(
-                OptionProblem("stage '\(descriptor.kind)' needs the option '\(option.name)': \(option.summary)", at: position))
+                OptionProblem(
+                    "stage '\(descriptor.kind)' needs the option '\(option.name)': \(option.summary)", at: position))
         }
         return (problems.isEmpty ? StageOptions(values: values, position: position) : nil, problems)
     }

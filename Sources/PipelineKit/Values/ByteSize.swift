@@ -29,7 +29,9 @@ package struct ByteSize: Hashable, Sendable, Comparable {
 extension ByteSize: CustomStringConvertible {
     /// For people: `4.0 KiB`, `1.5 GiB`, `17 B`.
     package var description: String {
-        guard let unit = Self.units[..<5].last(where: { $0.bytes <= bytes }), unit.bytes > 1 else { return "\(bytes) B" }
+        guard let unit = Self.units[..<5].last(where: { $0.bytes <= bytes }), unit.bytes > 1 else {
+            return "\(bytes) B"
+        }
         let tenths = Int64((Double(bytes) * 10 / Double(unit.bytes)).rounded())
         return tenths >= 1000 ? "\(tenths / 10) \(unit.name)" : "\(tenths / 10).\(tenths % 10) \(unit.name)"
     }
@@ -39,7 +41,9 @@ extension ByteSize: CustomStringConvertible {
 enum NumberWithUnit {
     static func split(_ text: String) -> (number: Double, unit: String)? {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        guard digits.first?.isNumber == true, digits.last?.isNumber == true, let number = Double(digits) else { return nil }
+        guard digits.first?.isNumber == true, digits.last?.isNumber == true, let number = Double(digits) else {
+            return nil
+        }
         return (number, String(text[digits.endIndex...].drop { $0 == " " }))
     }
 }

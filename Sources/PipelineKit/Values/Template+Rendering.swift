@@ -44,7 +44,8 @@ extension Template {
         if afterPlaceholder {
             for component in bytes[start...].split(separator: UInt8(ascii: "/")) where component.count <= 2 {
                 if component.allSatisfy({ $0 == UInt8(ascii: ".") }) {
-                    throw TemplateProblem("'\(source)' becomes '\(EscapedText.of(bytes))', which leads out of its folder")
+                    throw TemplateProblem(
+                        "'\(source)' becomes '\(EscapedText.of(bytes))', which leads out of its folder")
                 }
             }
         }

@@ -26,6 +26,14 @@ package struct Template: Hashable, Sendable {
             default: false
             }
         }
+
+        /// Whether what it stands for can be nothing, so that only the text around it is left.
+        var canBeEmpty: Bool {
+            switch self {
+            case .ext, .path, .date: true
+            case .name, .stem, .pipeline, .job: false
+            }
+        }
     }
 
     /// The text as it was written.
@@ -85,30 +93,38 @@ package struct Template: Hashable, Sendable {
         }
     }
 
+    /// What a rendered value brings is checked again by `render`; here is what the text alone shows.
+    ///
     /// Literal `..` is the writer's own choice only before the first placeholder: after one it could undo it.
     private static func checkStaysInside(_ segments: [Segment], source: String, use: Use) throws(TemplateProblem) {
         var component = ""
         var hasPlaceholder = false
+        var mayBeDots = true
         var seenPlaceholder = false
         func close() throws(TemplateProblem) {
             defer {
                 component = ""
                 hasPlaceholder = false
+                mayBeDots = true
             }
             if !hasPlaceholder, component == "..", seenPlaceholder || use == .name {
-                throw TemplateProblem("'..' after a placeholder in '\(source)' can lead out of its folder; leave it out")
+                throw TemplateProblem(
+                    "'..' after a placeholder in '\(source)' can lead out of its folder; leave it out")
             }
-            if hasPlaceholder, !component.isEmpty, component.allSatisfy({ $0 == "." }) {
-                throw TemplateProblem("a part of '\(source)' can become '.' or '..' and lead out of its folder; add a letter to it")
+            if hasPlaceholder, mayBeDots, !component.isEmpty, component.allSatisfy({ $0 == "." }) {
+                throw TemplateProblem(
+                    "a part of '\(source)' can become '.' or '..' and lead out of its folder; add a letter to it")
             }
         }
         for segment in segments {
             switch segment {
             case .placeholder(let placeholder):
                 if use == .name, placeholder.hasSlash {
-                    throw TemplateProblem("'\(source)' names one file, and one of its placeholders gives a path with '/'")
+                    throw TemplateProblem(
+                        "'\(source)' names one file, and one of its placeholders gives a path with '/'")
                 }
                 hasPlaceholder = true
+                mayBeDots = mayBeDots && placeholder.canBeEmpty
                 seenPlaceholder = true
             case .text(let text):
                 for character in text {

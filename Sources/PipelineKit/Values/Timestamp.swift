@@ -38,7 +38,8 @@ package struct Timestamp: Hashable, Sendable, Comparable {
     package var iso8601: String {
         let millis = Int(((nanoseconds % 1_000_000_000) + 1_000_000_000) % 1_000_000_000 / 1_000_000)
         let digits = String(millis)
-        return formatted("%Y-%m-%dT%H:%M:%S", utc: true) + "." + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
+        return formatted("%Y-%m-%dT%H:%M:%S", utc: true) + "." + String(repeating: "0", count: 3 - digits.count)
+            + digits + "Z"
     }
 
     /// As strftime(3) writes it, in local time unless `utc`.

@@ -44,7 +44,7 @@ extension LogRecord {
         case .started(let pipeline, let inbox, let adopted):
             let found = adopted == 0 ? "" : ", \(adopted) unfinished from before"
             self.init(
-                "started", "\(pipeline): watching \(inbox.text)\(found)",
+                "started", "\(pipeline): watching \(inbox.shortText)\(found)",
                 fields: [
                     ("pipeline", .text(pipeline)), ("inbox", .bytes(inbox.bytes)),
                     ("adopted", .integer(Int64(adopted))),
@@ -85,7 +85,7 @@ extension LogRecord {
     private init(settled report: JobReport, subject: String) {
         let size = report.job.drop.size
         let times = report.stages.map { "\($0.kind) \($0.duration.text)" }.joined(separator: ", ")
-        let target = Self.target(of: report)?.text ?? "deleted"
+        let target = Self.target(of: report)?.shortText ?? "deleted"
         let message =
             "\(subject) → \(target), \(ByteSize(bytes: size)), \(report.duration.text)"
             + (times.isEmpty ? "" : " (\(times))")

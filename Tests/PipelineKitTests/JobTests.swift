@@ -1,0 +1,114 @@
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite struct JobIDTests {
+    @Test func sortsInTheOrderOfAskingWithinAMillisecond() {
+        let generator = JobIDGenerator()
+        let time = Timestamp(seconds: 1_772_323_200, nanoseconds: 123_000_000)
+        let ids = (0..<1000).map { _ in generator.next(at: time) }
+        #expect(ids == ids.sorted())
+        #expect(Set(ids).count == ids.count)
+        #expect(ids.allSatisfy { $0.time == time })
+    }
+
+    @Test func sortsInTheOrderOfAskingWhenTheClockIsSetBack() {
+        let generator = JobIDGenerator()
+        let ids = [5, 3, 1, 6].map { generator.next(at: Timestamp(seconds: $0, nanoseconds: 0)) }
+        #expect(ids == ids.sorted())
+        #expect(ids[1].time == ids[0].time)
+        #expect(ids[3].time.milliseconds == 6000)
+    }
+
+    @Test func sortsByTimeAcrossGenerators() {
+        let early = JobIDGenerator().next(at: Timestamp(seconds: 100, nanoseconds: 0))
+        let late = JobIDGenerator().next(at: Timestamp(seconds: 100, nanoseconds: 1_000_000))
+        #expect(early < late)
+        #expect(early.text < late.text)
+    }
+
+    @Test func isTheSameWhenReadAgain() throws {
+        let id = JobIDGenerator().next()
+        #expect(JobID(id.text) == id)
+        #expect(FileName(id.text)?.utf8 == "\(id)")
+        #expect(id.text.utf8.count == 26)
+    }
+
+    @Test func timesBeforeTheEpochCountAsIt() {
+        #expect(JobIDGenerator().next(at: Timestamp(nanoseconds: -5)).time.nanoseconds == 0)
+    }
+
+    @Test(arguments: [
+        "", "0", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAVX", "01arz3ndektsv4rrffq69g5fav",
+        "81ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAU", "01ARZ3NDEKTSV4RRFFQ69G5FA/",
+        "é1ARZ3NDEKTSV4RRFFQ69G5FA",
+    ])
+    func refusesOtherTexts(_ text: String) {
+        #expect(JobID(text) == nil)
+    }
+
+    @Test func takesAULID() throws {
+        #expect(try #require(JobID("01ARZ3NDEKTSV4RRFFQ69G5FAV")).time.milliseconds == 1_469_922_850_259)
+    }
+}
+
+@Suite struct PayloadTests {
+    private func job(_ name: FileName) -> Job {
+        Job(
+            id: JobIDGenerator().next(), pipeline: "p",
+            drop: Drop(name: name, size: 1, droppedAt: Timestamp(nanoseconds: 0)),
+            claimedAt: Timestamp(nanoseconds: 0), folder: "/work/J")
+    }
+
+    @Test func atFirstIsTheDrop() throws {
+        let job = job(try #require(FileName("a.zip")))
+        let payload = Payload(dropOf: job)
+        #expect(payload.isDrop)
+        #expect(payload.path == "/work/J/a.zip")
+        #expect(payload.path == job.original)
+        #expect(try payload.files().map(\.relative) == ["a.zip"])
+        #expect(job.scratch(stage: 0, kind: "unpack") == "/work/J/.1-unpack")
+    }
+
+    @Test func aFolderListsItsFilesByBytes() throws {
+        let scratch = try ScratchFolder()
+        for name in ["b", "a/z", "a-b", "B"] { try scratch.write("", to: name) }
+        let payload = Payload(folder: scratch.path)
+        let files = try payload.files()
+        #expect(files.map(\.relative) == ["B", "a-b", "a/z", "b"])
+        #expect(payload.path(of: files[2]) == scratch.path("a/z"))
+        #expect(!payload.isDrop)
+    }
+
+    @Test func aCompanionNamesThePayloadAsItEndsUp() throws {
+        let companion = Companion(suffix: ".sha256", parts: [.text("# "), .checksumLine(digest: "ab")])
+        let name = try #require(FileName("report.2.pdf"))
+        #expect(companion.contents(for: name) == Array("# ab  report.2.pdf\n".utf8))
+    }
+
+    @Test(arguments: [
+        ("a.txt", "d  a.txt\n"), ("a b", "d  a b\n"), ("dir/a", "d  dir/a\n"), ("-a", "d  -a\n"),
+        ("a\nb", "\\d  a\\nb\n"), ("a\rb", "\\d  a\\rb\n"), ("a\\b", "\\d  a\\\\b\n"),
+    ])
+    func escapesLinesAsCoreutilsDo(_ path: String, _ line: String) {
+        #expect(ChecksumLine.bytes(digest: "d", path: Array(path.utf8)) == Array(line.utf8))
+    }
+
+    @Test(.enabled(if: Tool.find("sha256sum") != nil, "needs sha256sum"))
+    func sha256sumAcceptsEveryName() throws {
+        let scratch = try ScratchFolder()
+        let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        var manifest: [UInt8] = []
+        for bytes in [
+            [0x61], [0x61, 0x0A], [0x5C, 0x6E], [0x0D], [0xED, 0xFF], Array("-c *".utf8), Array("  ".utf8),
+        ] {
+            let name = try #require(FileName(bytes))
+            try scratch.write([], to: scratch.path(name))
+            manifest += ChecksumLine.bytes(digest: digest, path: bytes)
+        }
+        try scratch.write(manifest, to: scratch.path("SUMS"))
+        let check = try #require(Tool.find("sha256sum")).run(["-c", "--strict", "SUMS"], in: scratch.path)
+        #expect(check.status == 0, "\(check.text)")
+    }
+}
