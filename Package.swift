@@ -71,6 +71,10 @@ let package = Package(
         .testTarget(
             name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport"],
             swiftSettings: strict),
+        .testTarget(
+            name: "dropmillTests",
+            dependencies: ["dropmill", "PipelineEngine", "PipelineConfig", "PipelineKit", "TestSupport", system, log],
+            swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "dropmill"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
