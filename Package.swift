@@ -57,7 +57,8 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["PipelineKit", system], path: "Tests/TestSupport", swiftSettings: strict
         ),
-        .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", system], swiftSettings: strict),
         .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),

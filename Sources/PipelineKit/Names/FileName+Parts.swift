@@ -25,8 +25,8 @@ extension FileName {
         return Array(bytes[(start + 1)...])
     }
 
-    /// The name that stands aside for a taken one: `report.2.pdf` for number 2 of `report.pdf`. A name that would pass 255
-    /// bytes loses the end of its stem.
+    /// The name that stands aside for a taken one: `report.2.pdf` for number 2 of `report.pdf`. A name that would pass
+    /// 255 bytes loses the end of its stem.
     package func numbered(_ number: Int) -> FileName {
         let middle = Array(".\(number)".utf8)
         let ending = extensionStart.map { Array(bytes[$0...]) } ?? []
@@ -34,8 +34,8 @@ extension FileName {
         return FileName(unchecked: Array((Self.cut(stem, to: room) + middle + ending).prefix(Self.longest)))
     }
 
-    /// The name of a file beside this one: `report.pdf` + `.sha256`. One that would pass 255 bytes loses its end and carries
-    /// `unique` (a job's id) instead, so that two long names do not meet.
+    /// The name of a file beside this one: `report.pdf` + `.sha256`. One that would pass 255 bytes loses its end and
+    /// carries `unique` (a job's id) instead, so that two long names do not meet.
     package func appending(_ suffix: String, unique: String) -> FileName {
         let ending = Array(suffix.utf8)
         if bytes.count + ending.count <= Self.longest { return FileName(unchecked: bytes + ending) }
