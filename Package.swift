@@ -72,7 +72,9 @@ let package = Package(
         .testTarget(
             name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "dropmill"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", system],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
