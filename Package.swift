@@ -57,7 +57,8 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["PipelineKit", system], path: "Tests/TestSupport", swiftSettings: strict
         ),
-        .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", system], swiftSettings: strict),
         .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
@@ -75,7 +76,9 @@ let package = Package(
             name: "dropmillTests",
             dependencies: ["dropmill", "PipelineEngine", "PipelineConfig", "PipelineKit", "TestSupport", system, log],
             swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport", "dropmill"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", system],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

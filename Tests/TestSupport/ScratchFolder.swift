@@ -118,7 +118,8 @@ package final class ScratchFolder: Sendable {
         }
     }
 
-    private static func target(of link: FilePath) -> String {
+    /// What a symbolic link points to, escaped.
+    package static func target(of link: FilePath) -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = link.withPlatformString { readlink($0, &buffer, buffer.count) }
         return EscapedText.of(buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) })

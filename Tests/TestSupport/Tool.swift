@@ -10,7 +10,8 @@ package struct Tool: Sendable {
     /// A program by its file.
     package init(_ path: FilePath) { self.path = path }
 
-    /// The program of that name in `PATH`, or nil. Tests skip with `.enabled(if: Tool.find("zip") != nil, Tool.skip("zip"))`.
+    /// The program of that name in `PATH`, or nil. Tests skip with `.enabled(if: Tool.find("zip") != nil,
+    /// Tool.skip("zip"))`.
     package static func find(_ name: String) -> Tool? {
         let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
         return folders.split(separator: ":").lazy.map { FilePath(String($0)).appending(name) }

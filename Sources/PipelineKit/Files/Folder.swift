@@ -76,7 +76,8 @@ package enum Folder {
         return names
     }
 
-    /// Makes the folder and those above it that are missing; one that is there is left as it is. Returns whether it was made.
+    /// Makes the folder and those above it that are missing; one that is there is left as it is. Returns whether it was
+    /// made.
     @discardableResult
     package static func make(_ path: FilePath, mode: mode_t = 0o777) throws(IOError) -> Bool {
         if path.withPlatformString({ mkdir($0, mode) }) == 0 { return true }
@@ -108,8 +109,8 @@ package enum Folder {
         guard path.withPlatformString({ mkdir($0, mode) }) == 0 else { throw IOError("create the folder", path, .last) }
     }
 
-    /// Removes a file, or a folder with all it holds; symbolic links go themselves, never what they point to. What is not
-    /// there counts as removed.
+    /// Removes a file, or a folder with all it holds; symbolic links go themselves, never what they point to. What is
+    /// not there counts as removed.
     package static func remove(_ path: FilePath) throws(IOError) {
         if path.withPlatformString({ unlink($0) }) == 0 { return }
         switch Errno.last {

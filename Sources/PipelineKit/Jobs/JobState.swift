@@ -130,8 +130,8 @@ package enum JobState: Sendable, Equatable {
         }
     }
 
-    /// A job whose outputs cannot be published because of the drop itself fails; one that cannot even be moved to failed
-    /// waits for its surroundings, since there is nowhere else to put it.
+    /// A job whose outputs cannot be published because of the drop itself fails; one that cannot even be moved to
+    /// failed waits for its surroundings, since there is nowhere else to put it.
     private static func settlementFailing(_ failure: StageFailure, _ outcome: Outcome) -> (JobState, Action) {
         switch (failure.class, outcome) {
         case (.cancelled, _): (.settling(outcome), .park)

@@ -62,8 +62,8 @@ package struct Payload: Sendable, Hashable {
     }
 }
 
-/// A file that a stage makes beside a single-file payload, such as `report.pdf.sha256`. Its text may name the payload, whose
-/// name is settled only when it is published (`on_conflict: rename`), so the text is made then.
+/// A file that a stage makes beside a single-file payload, such as `report.pdf.sha256`. Its text may name the payload,
+/// whose name is settled only when it is published (`on_conflict: rename`), so the text is made then.
 package struct Companion: Sendable, Hashable {
     /// A part of the text.
     package enum Part: Sendable, Hashable {

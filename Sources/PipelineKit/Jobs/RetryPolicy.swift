@@ -14,8 +14,8 @@ package struct RetryPolicy: Sendable, Hashable {
         self.maxBackoff = maxBackoff
     }
 
-    /// The wait after so many failed runs, or nil when it is to be given up. `jitter` from 0 to 1 takes up to a quarter off,
-    /// so that jobs that failed together do not come back together.
+    /// The wait after so many failed runs, or nil when it is to be given up. `jitter` from 0 to 1 takes up to a quarter
+    /// off, so that jobs that failed together do not come back together.
     package func delay(afterFailures failures: Int, jitter: Double) -> Duration? {
         guard failures < attempts else { return nil }
         let doubled = backoff.seconds * Double(1 << min(max(failures - 1, 0), 40))

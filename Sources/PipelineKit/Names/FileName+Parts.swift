@@ -36,8 +36,8 @@ extension FileName {
         return FileName(unchecked: Array((Self.cut(stem, to: room) + middle + ending).prefix(Self.longest)))
     }
 
-    /// The name of a file beside this one: `report.pdf` + `.sha256`. One that would pass 255 bytes loses its end and carries
-    /// `unique` (a job's id) instead, so that two long names do not meet.
+    /// The name of a file beside this one: `report.pdf` + `.sha256`. One that would pass 255 bytes loses its end and
+    /// carries `unique` (a job's id) instead, so that two long names do not meet.
     package func appending(_ suffix: String, unique: String) -> FileName {
         let ending = Array(suffix.utf8)
         if bytes.count + ending.count <= Self.longest { return FileName(unchecked: bytes + ending) }

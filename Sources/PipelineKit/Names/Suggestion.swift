@@ -1,7 +1,7 @@
 /// Finds what somebody meant by a word that is not known.
 package enum Suggestion {
-    /// The candidate nearest to the word, if it is near enough to be a slip: at most a third of its letters (at least one)
-    /// changed, added, left out or swapped, whatever the case.
+    /// The candidate nearest to the word, if it is near enough to be a slip: at most a third of its letters (at least
+    /// one) changed, added, left out or swapped, whatever the case.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let lowered = Array(word.lowercased())
         var best: (distance: Int, candidate: String)?

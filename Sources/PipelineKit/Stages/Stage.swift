@@ -1,7 +1,7 @@
 /// One step of a pipeline: takes a job's payload and hands on the same or a new one.
 ///
-/// A stage may be run twice over the same input (after a crash), so it must be repeatable: whatever it makes goes into its
-/// scratch folder, which is clean at each start, or is the same again. It knows no engine and no other stage.
+/// A stage may be run twice over the same input (after a crash), so it must be repeatable: whatever it makes goes into
+/// its scratch folder, which is clean at each start, or is the same again. It knows no engine and no other stage.
 package protocol Stage: Sendable {
     /// What is to be known of the kind.
     static var descriptor: StageDescriptor { get }

@@ -9,8 +9,8 @@ package struct OptionContext: Sendable {
     package init(base: FilePath) { self.base = base }
 }
 
-/// One option of a stage kind: its name, what it means, what it takes and how its value is read. The parser, the linter, the
-/// `stages` verb and README's table all come from these.
+/// One option of a stage kind: its name, what it means, what it takes and how its value is read. The parser, the
+/// linter, the `stages` verb and README's table all come from these.
 package struct StageOption<Value: Sendable>: Sendable {
     /// The key in the pipeline file.
     package let name: String

@@ -24,8 +24,8 @@ package struct TemplateValues: Sendable {
 }
 
 extension Template {
-    /// The bytes with every placeholder filled in. Throws where a component would be `..` or a value would bring a `/` of its
-    /// own: neither can lead out of the folder.
+    /// The bytes with every placeholder filled in. Throws where a component would be `..` or a value would bring a `/`
+    /// of its own: neither can lead out of the folder.
     package func render(_ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
         var bytes: [UInt8] = []
         var afterPlaceholder = false

@@ -47,8 +47,8 @@ package struct Template: Hashable, Sendable {
     /// How a `{date}` without a format is written: `2026-03-01`.
     static let plainDate = "%Y-%m-%d"
 
-    /// A template from text. Refused: unknown placeholders, braces that do not close, NUL, and what could lead out of the
-    /// folder that the text names: a `..` after a placeholder, or a component that could become `..`.
+    /// A template from text. Refused: unknown placeholders, braces that do not close, NUL, and what could lead out of
+    /// the folder that the text names: a `..` after a placeholder, or a component that could become `..`.
     package init(_ source: String, use: Use) throws(TemplateProblem) {
         self.source = source
         self.use = use

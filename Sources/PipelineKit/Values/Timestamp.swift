@@ -8,8 +8,8 @@ package struct Timestamp: Hashable, Sendable, Comparable {
     /// A point so many nanoseconds after the epoch.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// A point in the two parts that timespec(3type) has. Beyond the years 1677 and 2262 the nearest that there is: a file's
-    /// times are whatever somebody set them to.
+    /// A point in the two parts that timespec(3type) has. Beyond the years 1677 and 2262 the nearest that there is: a
+    /// file's times are whatever somebody set them to.
     package init(seconds: Int, nanoseconds: Int) {
         let (whole, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, beyond) = whole.addingReportingOverflow(Int64(nanoseconds))

@@ -1,0 +1,49 @@
+# Dropmill: build, try, test, install. `make help` lists the targets.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+
+# A release is linked statically, so that it runs where there is no Swift; that needs a build folder of its own.
+RELEASE := .build-release/release/dropmill
+DOCS := $(DESTDIR)$(PREFIX)/share/doc/dropmill
+
+.PHONY: help build release demo test check format install clean deps test-deps
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps:
+	@packaging/install-build-deps.sh
+
+test-deps:
+	@packaging/install-build-deps.sh --test
+
+build: deps ## a debug build
+	$(SWIFT) build
+
+release: deps ## the binary to install: optimised, Swift linked in
+	$(SWIFT) build -c release --static-swift-stdlib --product dropmill --scratch-path .build-release
+
+demo: release ## run the samples through the quickstart pipeline and show what becomes of them
+	@packaging/demo.sh $(RELEASE)
+
+test: test-deps ## every test
+	$(SWIFT) test
+
+check: deps ## formatting, lint, and every shipped pipeline file
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	$(SWIFT) run dropmill check pipelines
+
+format: ## format the sources in place
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
+
+install: release ## install to PREFIX (below DESTDIR, if set)
+	install -D -s -m 0755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/dropmill
+	install -d $(DOCS)/examples
+	install -m 0644 README.md LICENSE $(DOCS)
+	install -m 0644 pipelines/*.yaml $(DOCS)/examples
+
+clean: ## remove builds and what the demo left
+	rm -rf .build .build-release
+	rm -rf samples/inbox samples/processed samples/failed samples/output samples/.dropmill samples/.dropmill-state

@@ -1,0 +1,66 @@
+import PipelineKit
+import TestSupport
+import Testing
+
+@Suite struct ArchitectureTests {
+    @Test(arguments: try House.sources())
+    func keepsTheRules(_ file: SourceFile) {
+        let problems = HouseRules.problems(of: file)
+        #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
+    }
+
+    @Test func everyTargetFolderIsKnown() throws {
+        let folders = try Folder.names(in: House.root.appending("Sources")).map(\.text).filter { $0 != "README.md" }
+        #expect(Set(folders) == HouseRules.targets)
+    }
+
+    @Test func nothingElseLiesAtTheTop() throws {
+        let others = try Folder.names(in: House.root).filter { !$0.isHidden }.map(\.text)
+            .filter { !HouseRules.topLevel.contains($0) }
+        #expect(others.isEmpty, "these belong below packaging, docs or Sources: \(others)")
+    }
+}
+
+/// The rules themselves must be able to fail.
+@Suite struct HouseRulesTests {
+    private func problems(_ path: String, _ text: String) -> [String] {
+        HouseRules.problems(of: SourceFile(path, text: text))
+    }
+
+    @Test(arguments: [
+        ("Sources/BuiltinStages/A.swift", "import PipelineEngine", "'BuiltinStages' must not import 'PipelineEngine'"),
+        ("Sources/BuiltinStages/A.swift", "import CArchive", "'BuiltinStages' must not import 'CArchive'"),
+        ("Sources/PipelineEngine/Running/A.swift", "package import PipelineConfig", "must not import 'PipelineConfig'"),
+        ("Sources/PipelineKit/A.swift", "@preconcurrency import Archive", "must not import 'Archive'"),
+        ("Sources/PipelineKit/A.swift", "import struct Archive.Reader", "must not import 'Archive'"),
+        ("Sources/PipelineConfig/A.swift", "let a = 1\n@testable import BuiltinStages", "A.swift:2: "),
+        ("Sources/Elsewhere/A.swift", "import Glibc", "is no target of the house"),
+        ("Sources/PipelineKit/A.swift", String(repeating: "//\n", count: 401), "401 lines, at most 400"),
+        ("Sources/PipelineKit/A.swift", String(repeating: "/", count: 121), "121 columns, at most 120"),
+        ("Sources/PipelineKit/A.swift", "let a = try" + "! b()", "traps"),
+        ("Sources/PipelineKit/A.swift", "let a = b as" + "! C", "traps"),
+        ("Sources/PipelineKit/A.swift", "let a = b()" + "!.c", "traps"),
+        ("Sources/PipelineKit/A.swift", "let a = b[0]" + "!", "traps"),
+        ("Sources/PipelineKit/A.swift", "final class A: @unchecked " + "Sendable {}", "names its queue or lock"),
+        ("Sources/PipelineKit/A.swift", "// For speed.\nnonisolated" + "(unsafe) var a = 1", "names its queue or lock"),
+        ("Tests/XTests/A.swift", "try await Task." + "sleep(for: .seconds(1))", "sleeps"),
+        ("Tests/XTests/A.swift", "usleep" + "(1000)", "sleeps"),
+    ])
+    func finds(_ path: String, _ text: String, _ expected: String) {
+        let found = problems(path, text)
+        #expect(found.count == 1 && found[0].contains(expected), "\(found)")
+    }
+
+    @Test(arguments: [
+        ("Sources/BuiltinStages/A.swift", "package import PipelineKit\nimport Archive\nimport Glibc"),
+        ("Sources/dropmill/A.swift", "import PipelineEngine\nimport BuiltinStages"),
+        ("Sources/PipelineKit/A.swift", String(repeating: "//\n", count: 400)),
+        ("Sources/PipelineKit/A.swift", "// never try" + "! this"),
+        ("Sources/PipelineKit/A.swift", "let a = \"hello (you)" + "!\""),
+        ("Sources/PipelineKit/A.swift", "// Everything is on `queue`.\nfinal class A: @unchecked " + "Sendable {}"),
+        ("Tests/XTests/A.swift", "import PipelineEngine\n#expect(await eventually { done })"),
+    ])
+    func acceptsWhatIsInOrder(_ path: String, _ text: String) {
+        #expect(problems(path, text) == [])
+    }
+}

@@ -1,0 +1,63 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// One source file as the rules see it.
+struct SourceFile: Sendable, CustomTestStringConvertible {
+    /// Its path from the package's folder on.
+    let path: String
+    /// Its lines.
+    let lines: [Substring]
+
+    init(_ path: String, text: String) {
+        self.path = path
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    var testDescription: String { path }
+
+    /// The target it belongs to, or nil outside Sources.
+    var target: String? {
+        let parts = path.split(separator: "/")
+        return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
+    }
+
+    /// The modules it imports, with the line of each.
+    var imports: [(module: String, line: Int)] {
+        lines.enumerated().compactMap { index, line in
+            var words = line.split(separator: " ")
+            while let first = words.first, Self.importModifiers.contains(first) { words.removeFirst() }
+            guard words.first == "import", words.count > 1 else { return nil }
+            let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+            let module = kinds.contains(words[1]) && words.count > 2 ? words[2] : words[1]
+            return (String(module.prefix { $0 != "." }), index + 1)
+        }
+    }
+
+    private static let importModifiers: Set<Substring> = [
+        "@preconcurrency", "@testable", "@_implementationOnly", "package", "public", "internal", "private",
+        "fileprivate",
+    ]
+}
+
+/// The package's folder, as the tests see it.
+enum House {
+    /// The folder with Package.swift, found from this file's own place.
+    static let root: FilePath = FilePath(#filePath)
+        .removingLastComponent().removingLastComponent().removingLastComponent()
+
+    /// Every Swift file below Sources and Tests.
+    static func sources() throws -> [SourceFile] {
+        try ["Sources", "Tests"].flatMap { top in
+            try FileTree.list(root.appending(top)).files
+                .filter { $0.relative.extension == "swift" }
+                .map { file in
+                    let text = String(
+                        decoding: try ScratchFolder.read(root.appending(top).pushing(file.relative)), as: UTF8.self)
+                    return SourceFile("\(top)/\(file.relative.string)", text: text)
+                }
+        }
+    }
+}

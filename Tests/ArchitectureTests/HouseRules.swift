@@ -1,0 +1,115 @@
+/// The rules of the house: each takes a file and gives what is wrong with it, as `path:line: what`.
+enum HouseRules {
+    /// Who may import whom of ours. What is not here is not allowed; the libraries of others are Package.swift's
+    /// matter.
+    static let arrows: [String: Set<String>] = [
+        "PipelineKit": [],
+        "Archive": ["CArchive"],
+        "Digests": ["CCrypto"],
+        "BuiltinStages": ["PipelineKit", "Archive", "Digests"],
+        "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],
+        "PipelineConfig": ["PipelineKit"],
+        "dropmill": [
+            "PipelineKit", "Archive", "Digests", "BuiltinStages", "PipelineEngine", "PipelineConfig", "CArchive",
+            "CCrypto", "CLinux",
+        ],
+    ]
+
+    /// Every target of ours: the ends of arrows.
+    static let targets: Set<String> = Set(arrows.keys).union(arrows.values.joined())
+
+    /// The most lines of a file, and the most columns of a line.
+    static let mostLines = 400, mostColumns = 120
+
+    /// What may lie in the package's folder, besides dot files.
+    static let topLevel: Set<String> = [
+        "Package.swift", "Package.resolved", "README.md", "LICENSE", "Makefile", "Sources", "Tests", "pipelines",
+        "samples", "packaging", "Benchmarks", "docs",
+    ]
+
+    /// All that is wrong with a file.
+    static func problems(of file: SourceFile) -> [String] {
+        imports(file) + length(file) + unsafe(file) + sleeps(file)
+    }
+
+    /// Imports that are no arrow of the house.
+    static func imports(_ file: SourceFile) -> [String] {
+        guard let target = file.target else { return [] }
+        guard let allowed = arrows[target] else { return ["\(file.path): '\(target)' is no target of the house"] }
+        return file.imports.filter { targets.contains($0.module) && !allowed.contains($0.module) }
+            .map { "\(file.path):\($0.line): '\(target)' must not import '\($0.module)'" }
+    }
+
+    /// Files and lines that are too long.
+    static func length(_ file: SourceFile) -> [String] {
+        var problems: [String] = []
+        let count = file.lines.last == "" ? file.lines.count - 1 : file.lines.count
+        if count > mostLines { problems.append("\(file.path): \(count) lines, at most \(mostLines)") }
+        for (index, line) in file.lines.enumerated() where line.count > mostColumns {
+            problems.append("\(file.path):\(index + 1): \(line.count) columns, at most \(mostColumns)")
+        }
+        return problems
+    }
+
+    /// Ways to trap or to race that need a reason, or have none.
+    static func unsafe(_ file: SourceFile) -> [String] {
+        var problems: [String] = []
+        for (index, line) in file.lines.enumerated() {
+            let code = codePart(of: line)
+            for trap in ["try" + "!", "as" + "!", ")" + "!", "]" + "!"]
+            where code.contains(trap) && !isComparison(code, trap) {
+                problems.append("\(file.path):\(index + 1): '\(trap)' traps; handle the other case")
+            }
+            for word in ["@unchecked " + "Sendable", "nonisolated" + "(unsafe)"] where code.contains(word) {
+                let above = index > 0 ? file.lines[index - 1].drop { $0 == " " } : ""
+                let names = ["queue", "lock", "mutex", "immutable"].contains { above.lowercased().contains($0) }
+                if !above.hasPrefix("//") || !names {
+                    problems.append(
+                        "\(file.path):\(index + 1): '\(word)' needs a line above that names its queue or lock")
+                }
+            }
+        }
+        return problems
+    }
+
+    /// Tests wait on conditions (`eventually`), never for a time.
+    static func sleeps(_ file: SourceFile) -> [String] {
+        guard file.path.hasPrefix("Tests/"), file.path != "Tests/TestSupport/Eventually.swift" else { return [] }
+        let words = ["Task." + "sleep", ".sleep" + "(", " sleep" + "(", "usleep" + "(", "nano" + "sleep("]
+        return file.lines.enumerated().flatMap { index, line in
+            words.contains { codePart(of: line).contains($0) }
+                ? ["\(file.path):\(index + 1): sleeps; wait for a condition with 'eventually'"] : []
+        }
+    }
+
+    /// The line without its comment and without what stands in quotation marks.
+    static func codePart(of line: Substring) -> String {
+        var code = ""
+        var inText = false
+        var escaped = false
+        var last: Character = " "
+        for character in line {
+            if inText {
+                if character == "\"", !escaped { inText = false }
+                escaped = character == "\\" && !escaped
+                continue
+            }
+            if character == "\"" {
+                inText = true
+                continue
+            }
+            if character == "/", last == "/" {
+                code.removeLast()
+                break
+            }
+            code.append(character)
+            last = character
+        }
+        return code
+    }
+
+    /// `a != b` without spaces is no unwrapping.
+    private static func isComparison(_ code: String, _ trap: String) -> Bool {
+        code.contains(trap + "=")
+    }
+}

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Installs what building Dropmill needs on Debian or Ubuntu, besides Swift itself. With --test also the programs that
+# the tests compare with. Says what it does; does nothing when all is there.
+set -eu
+
+build="libarchive-dev libssl-dev libsqlite3-dev pkg-config gcc libc6-dev make"
+test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync"
+
+case "${1:-}" in
+    "") wanted=$build ;;
+    --test) wanted="$build $test" ;;
+    *)
+        echo "usage: $0 [--test]" >&2
+        exit 64
+        ;;
+esac
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "error: this is no Debian-like system; install what corresponds to: $wanted" >&2
+    exit 1
+fi
+
+missing=
+for package in $wanted; do
+    # A virtual or renamed package (pkgconf for pkg-config) counts by what it brings.
+    case $package in
+        pkg-config | gcc | make | strace | zip | unzip | zstd | lz4 | rsync) command -v "$package" >/dev/null && continue ;;
+        p7zip-full) command -v 7z >/dev/null && continue ;;
+    esac
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing="$missing $package"
+done
+
+if [ -z "$missing" ]; then
+    exit 0
+fi
+
+sudo=
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "error: missing:$missing; install them as root, or install sudo" >&2
+        exit 1
+    fi
+    sudo=sudo
+fi
+
+echo "Installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+# The list of packages may be absent or old: fetch it only if it does not do.
+# shellcheck disable=SC2086  # a list of words
+if ! $sudo apt-get install -y --no-install-recommends $missing >/dev/null 2>&1; then
+    $sudo apt-get update
+    $sudo apt-get install -y --no-install-recommends $missing
+fi
