@@ -3,8 +3,9 @@ package import SystemPackage
 
 /// One thing that is to get its final name at settlement: what, where, under which name, with what beside it.
 package struct Placement: Sendable {
-    /// The file or folder, in the job's folder.
-    package let source: FilePath
+    /// The file or folder, in the job's folder; nil where somebody took it from there, so that only the report is left to
+    /// be placed.
+    package let source: FilePath?
     /// The folder it goes into; made if missing.
     package let folder: FilePath
     /// The name it is to have, if that is free.
@@ -85,7 +86,8 @@ package struct Settlement: Sendable {
             }
             // A failure must find a place whatever is there.
             let policy: Pipeline.ConflictPolicy = pipeline.onConflict == .fail ? .rename : pipeline.onConflict
-            plan.original = place(original: job.original, in: pipeline.failed, companions, policy, makesFolder: false)
+            let isThere = Folder.kind(of: job.original) != nil
+            plan.original = place(original: isThere ? job.original : nil, in: pipeline.failed, companions, policy)
             return plan
         }
         if let destination = payload.destination {
@@ -100,7 +102,7 @@ package struct Settlement: Sendable {
         case .delete: plan.deletesOriginal = true
         case .folder(let folder):
             let companions = payload.isDrop ? payload.companions : []
-            plan.original = place(original: job.original, in: folder, companions, pipeline.onConflict, makesFolder: false)
+            plan.original = place(original: job.original, in: folder, companions, pipeline.onConflict)
         }
         return plan
     }
@@ -122,10 +124,10 @@ package struct Settlement: Sendable {
     }
 
     private func place(
-        original: FilePath, in folder: FilePath, _ companions: [Companion], _ policy: Pipeline.ConflictPolicy, makesFolder: Bool
+        original: FilePath?, in folder: FilePath, _ companions: [Companion], _ policy: Pipeline.ConflictPolicy
     ) -> Placement {
         Placement(
             source: original, folder: folder, name: job.drop.name, isFolder: false, companions: companions,
-            onConflict: policy, makesFolder: makesFolder)
+            onConflict: policy, makesFolder: false)
     }
 }

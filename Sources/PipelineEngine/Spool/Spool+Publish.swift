@@ -68,7 +68,8 @@ extension Spool {
         }
         let isPlaced: Bool
         do throws(IOError) {
-            isPlaced = try move(placement.source, to: target, placement.onConflict, job)
+            guard let source = placement.source else { return published }
+            isPlaced = try move(source, to: target, placement.onConflict, job)
         } catch {
             try takeBack(published, job)
             throw error
@@ -166,6 +167,13 @@ extension Spool {
 }
 
 extension StageFailure {
+    /// Somebody took a file from the work folder.
+    static func missing(_ path: FilePath, of job: Job) -> StageFailure {
+        .file(
+            "settle.missing", "'\(path.text)' is gone: somebody removed it from the work folder while its job ran.",
+            remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder.")
+    }
+
     /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.
     static func settling(_ error: IOError) -> StageFailure {
         guard error.errno == .fileExists else { return StageFailure(error) }

@@ -39,22 +39,29 @@ extension Spool {
         return steps.map(\.result)
     }
 
-    /// Plans, writes what goes beside things under the names they will most likely get, and gathers what must be on disk.
+    /// Plans, and gathers what must be on disk before anything gets its name.
     private func prepare(_ step: inout SettlementStep) throws(StageFailure) {
         let settlement = step.settlement
         step.plan = try settlement.plan(for: pipeline)
-        do throws(IOError) {
-            let placements = step.plan.outputs + (step.plan.original.map { [$0] } ?? [])
-            for (index, placement) in placements.enumerated() where settlement.progress.placed[index] == nil {
-                if placement.onConflict == .fail, Folder.kind(of: placement.folder.appending(placement.name)) != nil {
-                    throw IOError("publish", placement.folder.appending(placement.name), .fileExists)
-                }
-                step.unsynced += try writeCompanions(placement, name: placement.name, of: settlement.job, sync: false)
-                if durability.isFull { step.unsynced += try Self.everything(in: placement.source) }
+        let placements = step.plan.outputs + (step.plan.original.map { [$0] } ?? [])
+        for (index, placement) in placements.enumerated() where settlement.progress.placed[index] == nil {
+            if let source = placement.source, Folder.kind(of: source) == nil { throw .missing(source, of: settlement.job) }
+            do throws(IOError) {
+                step.unsynced += try prepare(placement, of: settlement.job)
+            } catch {
+                throw .settling(error)
             }
-        } catch {
-            throw .settling(error)
         }
+    }
+
+    /// Writes what goes beside a thing, under the name that it will most likely get; returns what has to be synced.
+    private func prepare(_ placement: Placement, of job: Job) throws(IOError) -> [FilePath] {
+        let target = placement.folder.appending(placement.name)
+        if placement.onConflict == .fail, Folder.kind(of: target) != nil { throw IOError("publish", target, .fileExists) }
+        if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
+        let companions = try writeCompanions(placement, name: placement.name, of: job, sync: false)
+        guard durability.isFull, let source = placement.source else { return companions }
+        return companions + (try Self.everything(in: source))
     }
 
     private func syncOutputs(_ steps: inout [SettlementStep]) {
