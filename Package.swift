@@ -74,7 +74,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "dropmillTests",
-            dependencies: ["dropmill", "PipelineEngine", "PipelineConfig", "PipelineKit", "TestSupport", system, log],
+            dependencies: [
+                "dropmill", "BuiltinStages", "PipelineEngine", "PipelineConfig", "PipelineKit", "TestSupport", system, log, arguments,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", system],

@@ -20,7 +20,10 @@ package struct ConfigProblem: Sendable, Hashable {
 
 extension ConfigProblem: CustomStringConvertible {
     /// `pipelines/scan.yaml:12:7: error: …`, as compilers print it, so that editors can jump there.
-    package var description: String { "\(path.text):\(position.line):\(position.column): error: \(message)" }
+    /// What is quoted from the file is made safe to print.
+    package var description: String {
+        "\(path.text):\(position.line):\(position.column): error: \(EscapedText.printable(message))"
+    }
 }
 
 extension ConfigProblem: Comparable {

@@ -19,7 +19,8 @@ enum StageListing {
             lines += descriptor.example.split(separator: "\n").map { "    \($0)" }
             lines.append("")
         }
-        lines.append("Every stage also takes \(StageDescriptor.commonOptions.joined(separator: ", ")).")
+        lines.append(
+            "Every stage also takes workers (a number, or auto: one per core) and when (a glob: other drops skip it).")
         return lines.joined(separator: "\n")
     }
 

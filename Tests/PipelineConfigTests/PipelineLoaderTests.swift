@@ -1,3 +1,4 @@
+import BuiltinStages
 import PipelineKit
 import SystemPackage
 import TestSupport
@@ -77,6 +78,22 @@ import Testing
                     "b.yaml:5:8: error: 'order': 'nam' is", "b.yaml:6:1: error: unknown key 'matsch';",
                     "c.yaml:2:1: error: not valid YAML:",
                 ])
+    }
+
+    @Test func whatIsQuotedFromAFileCannotDriveATerminal() throws {
+        try write("a.yaml", inbox: "in", #"name: "a\e[2J\nb""#)
+        let problems = problems("a.yaml")
+        #expect(problems.count == 1)
+        #expect(problems[0].hasPrefix(#"a.yaml:5:7: error: 'name': 'a\x1B[2J\nb' is no plain name"#))
+        try write("a.yaml", inbox: "in", #"order: "\e[2J""#)
+        #expect(self.problems("a.yaml")[0].hasPrefix(#"a.yaml:5:8: error: 'order': '\x1B[2J' is not one of"#))
+    }
+
+    /// The pipeline files that people get must be without problems.
+    @Test func shippedPipelinesAreRight() throws {
+        let root = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+        let loader = PipelineLoader(registry: .builtin, environment: [:])
+        #expect(try loader.load([root.appending("pipelines")]).map(\.name).contains("quickstart"))
     }
 
     // MARK: Folders in each other's way

@@ -21,6 +21,19 @@ package enum EscapedText {
     /// The text with the same escapes.
     package static func of(_ text: String) -> String { of(text.utf8) }
 
+    /// Text that is meant to be shown (a message, with names already escaped in it), with nothing but its controls and
+    /// bidirectional overrides escaped: the last gate before a terminal.
+    package static func printable(_ text: String) -> String {
+        func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+            switch scalar.value {
+            case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: false
+            default: true
+            }
+        }
+        if text.unicodeScalars.allSatisfy(isHarmless) { return text }
+        return text.unicodeScalars.map { isHarmless($0) ? String($0) : of(String($0)) }.joined()
+    }
+
     private static func append(_ scalar: Unicode.Scalar, to text: inout String) {
         switch scalar {
         case "\n": text += "\\n"

@@ -12,8 +12,6 @@ final class LogOutput: Sendable {
         /// The line that is redrawn in place, and what of it is on the screen.
         var status: [UInt8] = []
         var shown: [UInt8] = []
-        /// Nobody reads any more.
-        var isClosed = false
     }
 
     private static let mostWaiting = 4 << 20
@@ -66,17 +64,12 @@ final class LogOutput: Sendable {
 
     /// On the queue.
     private func drain() {
-        while let bytes = state.withLock({ Self.take(&$0) }) {
-            guard Self.write(bytes, to: descriptor) else {
-                state.withLock { $0.isClosed = true }
-                return
-            }
-        }
+        // Where writing fails (nobody reads any more, the disk is full) these lines have nowhere to go; later ones may.
+        while let bytes = state.withLock({ Self.take(&$0) }) { _ = Self.write(bytes, to: descriptor) }
     }
 
     private static func take(_ state: inout State) -> [UInt8]? {
         state.isScheduled = false
-        if state.isClosed { state.waiting = [] }
         guard !state.waiting.isEmpty || state.status != state.shown else { return nil }
         let bytes = (state.shown.isEmpty ? [] : eraseLine) + state.waiting + state.status
         state.waiting.removeAll(keepingCapacity: state.waiting.capacity <= 1 << 16)
@@ -84,7 +77,7 @@ final class LogOutput: Sendable {
         return bytes
     }
 
-    /// Writes all of it, however long that takes; false once nobody reads.
+    /// Writes all of it, however long that takes; false where that is not possible.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

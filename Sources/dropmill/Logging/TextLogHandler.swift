@@ -28,11 +28,11 @@ struct TextLogHandler: LogHandler {
     func log(event: LogEvent) {
         let record = LogRecord.carried(by: event.metadata)
         let mark = record?.mark ?? (event.level >= .warning ? .attention : .plain)
-        let message = PrintableText.of(event.message.description)
+        let message = EscapedText.printable(event.message.description)
         var line = "\(dim(now().formatted("%H:%M:%S"))) \(painted(mark)) "
         line += event.level >= .warning ? bold(message) : message
         line += "\n"
-        for note in record?.notes ?? [] { line += "           \(PrintableText.of(note))\n" }
+        for note in record?.notes ?? [] { line += "           \(EscapedText.printable(note))\n" }
         output.write(Array(line.utf8))
     }
 
@@ -49,14 +49,4 @@ struct TextLogHandler: LogHandler {
     private func dim(_ text: String) -> String { colours ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 
     private func bold(_ text: String) -> String { colours ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
-}
-
-/// The last gate before a terminal: names come escaped, and should any other text hold a control it is escaped here.
-enum PrintableText {
-    /// The text, without controls.
-    static func of(_ text: String) -> String {
-        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.map { isControl($0) ? EscapedText.of(String($0)) : String($0) }.joined()
-    }
 }

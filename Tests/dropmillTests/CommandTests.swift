@@ -1,0 +1,88 @@
+import ArgumentParser
+import BuiltinStages
+import PipelineConfig
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+@testable import dropmill
+
+@Suite struct CommandTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    @Test func theStarterPipelineIsRight() throws {
+        let file = try scratch.write(InitCommand.starter, to: "pipelines/starter.yaml")
+        let pipelines = try PipelineLoader(registry: .builtin, environment: [:]).load([file])
+        #expect(pipelines.map(\.name) == ["starter"])
+        #expect(pipelines.map(\.inbox) == [scratch.path("inbox")])
+    }
+
+    @Test func initNeverOverwrites() throws {
+        try scratch.write("mine", to: "pipelines/starter.yaml")
+        try InitCommand.parse([scratch.path.string]).run()
+        #expect(try scratch.text("pipelines/starter.yaml") == "mine")
+        #expect(try scratch.tree().contains("inbox/"))
+    }
+
+    @Test(arguments: [
+        (["run", "--grace", "3x"], 64), (["run", "--log-level", "loud"], 64), (["run", "--log-format", "xml"], 64),
+        (["frobnicate"], 64), (["stages", "--json", "--markdown"], 64), (["--version"], 0),
+    ])
+    func usage(arguments: [String], status: Int) {
+        #expect(throws: (any Error).self) { _ = try Dropmill.parseAsRoot(arguments) }
+        do {
+            _ = try Dropmill.parseAsRoot(arguments)
+        } catch {
+            #expect(Dropmill.exitCode(for: error).rawValue == Int32(status))
+        }
+    }
+
+    @Test func optionsOfRunAreRead() throws {
+        let command = try RunCommand.parse([
+            "a.yaml", "b", "--once", "--state", "s", "--log-format", "json", "--grace", "250ms",
+        ])
+        #expect(command.pipelines.paths == ["a.yaml", "b"])
+        #expect(command.once)
+        #expect(command.state == "s")
+        #expect(command.logging.logFormat == .json)
+        #expect(command.logging.logLevel == .info)
+        #expect(command.grace == .milliseconds(250))
+        #expect(try RunCommand.parse([]).grace == .seconds(30))
+    }
+
+    @Test func theClosingLineCounts() throws {
+        var summary = RunSummary()
+        summary.processed = 3
+        summary.failed = 1
+        #expect(RunCommand.closing(summary) == ["3 processed, 1 failed"])
+        summary.unfinished = 2
+        let name = try #require(FileName("a\nb"))
+        summary.remaining = [.init(pipeline: "scans", name: name, reason: "still being written")]
+        #expect(
+            RunCommand.closing(summary) == [
+                "3 processed, 1 failed, 2 unfinished", #"scans: a\nb stays in the inbox: still being written"#,
+            ])
+    }
+
+    @Test func aPipelineIsSummedUpInALine() {
+        var pipeline = Pipeline(
+            name: "scans", source: "scans.yaml", inbox: "/in", processed: .folder("/done"), failed: "/failed")
+        #expect(CheckCommand.summary(of: pipeline) == "scans: /in → /done")
+        pipeline.processed = .delete
+        #expect(CheckCommand.summary(of: pipeline) == "scans: /in → deleted")
+    }
+
+    @Test func stageTablesHoldEveryKindAndOption() {
+        let descriptors = StageRegistry.builtin.descriptors
+        let table = StageListing.markdown(descriptors)
+        #expect(table.split(separator: "\n").count == descriptors.count + 2)
+        for descriptor in descriptors {
+            #expect(table.contains("| `\(descriptor.kind)` |"))
+            for option in descriptor.options { #expect(table.contains("`\(option.name)`: ")) }
+        }
+    }
+}
