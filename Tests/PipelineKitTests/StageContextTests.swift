@@ -25,7 +25,7 @@ import Testing
         try scratch.write("old", to: ".1-test/left/behind")
         #expect(try context.makeScratch() == first)
         #expect(try scratch.tree() == [".1-test/"])
-        #expect(try OpenFile.openFolder(first).status().st_mode & 0o777 == 0o700)
+        #expect(try OpenFile.openFolder(first).status().st_mode & 0o700 == 0o700)
     }
 
     @Test(arguments: [0, 1, 2, 7, 200])

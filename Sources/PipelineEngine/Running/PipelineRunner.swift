@@ -137,7 +137,10 @@ final class PipelineRunner: @unchecked Sendable {
             }
             jobs[id]?.state = state
             if pause.probing == id {
-                if case .pause = action {} else { goOn() }
+                switch action {
+                case .pause, .none: break
+                default: goOn()
+                }
             }
             perform(action, id)
         }

@@ -205,8 +205,11 @@ package final class InboxWatcher: @unchecked Sendable {
         guard isRunning else { return }
         let wasAway = absence.wasAway(.now())
         // A folder that was gone, or a limit that was reached, may have come right; nothing is said where it has not.
-        if watch == nil { arm() }
+        let wasBlind = watch == nil
+        if wasBlind { arm() }
         let pause = mode == .events && watch != nil ? pace.rescan : pace.poll
-        if wasAway || .now() - lastScan >= pause { scan() }
+        // Nothing was heard of what came before the watch was there.
+        let sees = wasBlind && watch != nil
+        if wasAway || sees || .now() - lastScan >= pause { scan() }
     }
 }
