@@ -32,15 +32,15 @@ import Testing
         Row(.running(stage: 1, failures: 1), .succeeded, .settling(.processed), .settle(.processed)),
 
         Row(.running(stage: 0, failures: 0), .failed(bad), .settling(.failed(bad)), .settle(.failed(bad))),
-        Row(.running(stage: 0, failures: 0), .failed(later), .deferred(stage: 0, failures: 1), .wait(.seconds(1))),
+        Row(.running(stage: 0, failures: 0), .failed(later), .deferred(stage: 0, failures: 1, later), .wait(.seconds(1))),
         Row(
-            .running(stage: 1, failures: 1), .failed(later), .deferred(stage: 1, failures: 2),
+            .running(stage: 1, failures: 1), .failed(later), .deferred(stage: 1, failures: 2, later),
             .wait(.milliseconds(1500))),
         Row(.running(stage: 0, failures: 2), .failed(later), .settling(.failed(later)), .settle(.failed(later))),
         Row(.running(stage: 0, failures: 2), .failed(full), .waiting(stage: 0, failures: 2), .pause(full)),
         Row(.running(stage: 1, failures: 1), .failed(off), .waiting(stage: 1, failures: 1), .park),
 
-        Row(.deferred(stage: 1, failures: 2), .due, .waiting(stage: 1, failures: 2), .run(stage: 1)),
+        Row(.deferred(stage: 1, failures: 2, later), .due, .waiting(stage: 1, failures: 2), .run(stage: 1)),
 
         Row(.settling(.processed), .settled, .settled(.processed), .release),
         Row(.settling(.failed(bad)), .settled, .settled(.failed(bad)), .release),
@@ -53,6 +53,9 @@ import Testing
         Row(.settling(.failed(bad)), .failed(later), .settling(.failed(bad)), .pause(later)),
         Row(.settling(.failed(bad)), .failed(full), .settling(.failed(bad)), .pause(full)),
         Row(.settling(.failed(bad)), .failed(off), .settling(.failed(bad)), .park),
+
+        Row(.settling(.processed), .outputsLost(full), .waiting(stage: 0, failures: 0), .pause(full)),
+        Row(.settling(.failed(bad)), .outputsLost(full), .settling(.failed(bad)), .pause(full)),
     ]
 
     @Test(arguments: rows)
@@ -65,13 +68,13 @@ import Testing
     /// Every state meets every event: what the table does not allow cannot happen.
     @Test func nothingElseCanHappen() {
         let states: [JobState] = [
-            .waiting(stage: 0, failures: 0), .running(stage: 0, failures: 0), .deferred(stage: 0, failures: 1),
+            .waiting(stage: 0, failures: 0), .running(stage: 0, failures: 0), .deferred(stage: 0, failures: 1, Self.later),
             .settling(.processed), .settling(.failed(Self.bad)), .settled(.processed), .settled(.failed(Self.bad)),
         ]
         let events: [(JobState.Event, String)] = [
             (.started, "started"), (.succeeded, "succeeded"), (.due, "due"), (.settled, "settled"),
             (.failed(Self.bad), "failed"), (.failed(Self.later), "failed"), (.failed(Self.full), "failed"),
-            (.failed(Self.off), "failed"),
+            (.failed(Self.off), "failed"), (.outputsLost(Self.full), "outputsLost"),
         ]
         for state in states {
             let possible: Set<String> =
@@ -79,7 +82,7 @@ import Testing
                 case .waiting: ["started"]
                 case .running: ["succeeded", "failed"]
                 case .deferred: ["due"]
-                case .settling: ["settled", "failed"]
+                case .settling: ["settled", "failed", "outputsLost"]
                 case .settled: []
                 }
             for (event, name) in events {

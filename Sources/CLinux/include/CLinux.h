@@ -1,0 +1,31 @@
+// The few Linux calls that Swift's Glibc module does not show: it is compiled without _GNU_SOURCE, and cannot import
+// variadic functions. Nothing here decides anything; each is one call that returns 0 (or a count) or -1 with errno set.
+#ifndef DROPMILL_CLINUX_H
+#define DROPMILL_CLINUX_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/// rename(2) that fails with EEXIST where the target exists (renameat2(2), RENAME_NOREPLACE).
+int dm_rename_noreplace(int old_folder, const char *old_name, int new_folder, const char *new_name);
+
+/// Exchanges two names atomically (renameat2(2), RENAME_EXCHANGE).
+int dm_rename_exchange(int old_folder, const char *old_name, int new_folder, const char *new_name);
+
+/// Makes `target` share the blocks of `source` (ioctl_ficlone(2)); EOPNOTSUPP where the file system cannot.
+int dm_clone(int source, int target);
+
+/// copy_file_range(2) at the descriptors' own offsets.
+ssize_t dm_copy_range(int source, int target, size_t length);
+
+/// Brings everything of the file system that holds `descriptor` to the disk (syncfs(2); reports errors since Linux 5.8).
+int dm_syncfs(int descriptor);
+
+/// Takes a read lease and gives it back at once (fcntl(2), F_SETLEASE). Fails with EAGAIN while anybody has the file open
+/// for writing, EACCES where the caller neither owns it nor has CAP_LEASE, EINVAL where the file system has no leases.
+int dm_probe_read_lease(int descriptor);
+
+/// The magic number of the file system that holds the path (statfs(2), f_type), or -1.
+int64_t dm_file_system_type(const char *path);
+
+#endif

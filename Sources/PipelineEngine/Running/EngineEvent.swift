@@ -3,9 +3,9 @@ package import SystemPackage
 
 /// Something that happened, told to whoever shows or counts it. One per state change; never a decision.
 package enum EngineEvent: Sendable {
-    /// A pipeline is at work: its inbox is watched. `jobs`: how many were found in its work folder and adopted.
-    case started(pipeline: String, inbox: FilePath, watching: WatchMode, adopted: Int)
-    /// The way of watching changed, with the reason and remedy in a sentence.
+    /// A pipeline is at work. `adopted`: how many jobs were found in its work folder.
+    case started(pipeline: String, inbox: FilePath, adopted: Int)
+    /// The inbox is not watched by events, or is again, with the reason and remedy in a sentence.
     case watching(pipeline: String, WatchMode, reason: String)
     /// Something in the inbox is left where it is, reported once: the name and why.
     case refused(pipeline: String, name: FileName, reason: String)

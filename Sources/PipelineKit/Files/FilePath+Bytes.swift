@@ -1,3 +1,4 @@
+import Glibc
 package import SystemPackage
 
 extension FilePath {
@@ -24,4 +25,21 @@ extension FilePath {
 
     /// The path as text that is safe to print (see `EscapedText`).
     package var text: String { EscapedText.of(bytes) }
+
+    /// The path from the root on: a relative one begins in the process's current folder.
+    package var absolute: FilePath { isAbsolute ? self : Self.current.pushing(self).lexicallyNormalized() }
+
+    /// The path as people in the current folder would write it: without that folder where it lies below it.
+    package var shortText: String {
+        var short = self
+        guard short.removePrefix(Self.current), !short.isEmpty else { return text }
+        return short.text
+    }
+
+    /// The process's current folder; `.` where it cannot be told (it was deleted).
+    private static var current: FilePath {
+        guard let pointer = getcwd(nil, 0) else { return "." }
+        defer { free(pointer) }
+        return FilePath(platformString: pointer)
+    }
 }

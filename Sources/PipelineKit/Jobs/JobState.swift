@@ -12,8 +12,8 @@ package enum JobState: Sendable, Equatable {
     case waiting(stage: Int, failures: Int)
     /// A worker has it.
     case running(stage: Int, failures: Int)
-    /// Waits for its next attempt, without a worker.
-    case deferred(stage: Int, failures: Int)
+    /// Waits for its next attempt, without a worker, because of the last failure.
+    case deferred(stage: Int, failures: Int, StageFailure)
     /// Its outputs are being published and its original moved.
     case settling(Outcome)
     /// Done.
@@ -31,6 +31,9 @@ package enum JobState: Sendable, Equatable {
         case due
         /// Everything is in its place.
         case settled
+        /// The outputs could not be brought to the disk: they must be made anew, since what the kernel could not write it
+        /// may have dropped.
+        case outputsLost(StageFailure)
     }
 
     /// What is to be done on entering the new state.
@@ -82,13 +85,25 @@ package enum JobState: Sendable, Equatable {
             Self.arrive(at: stage + 1, rules)
         case (.running(let stage, let failures), .failed(let failure)):
             Self.failing(failure, stage: stage, failures: failures, rules)
-        case (.deferred(let stage, let failures), .due):
+        case (.deferred(let stage, let failures, _), .due):
             (.waiting(stage: stage, failures: failures), .run(stage: stage))
         case (.settling(let outcome), .settled):
             (.settled(outcome), .release)
         case (.settling(let outcome), .failed(let failure)):
             Self.settlementFailing(failure, outcome)
+        case (.settling(.processed), .outputsLost(let failure)) where rules.stages > 0:
+            (.waiting(stage: 0, failures: 0), .pause(failure))
+        case (.settling(let outcome), .outputsLost(let failure)):
+            (.settling(outcome), .pause(failure))
         default: nil
+        }
+    }
+
+    /// The stage that the job waits for or is at; nil once it settles.
+    package var stage: Int? {
+        switch self {
+        case .waiting(let stage, _), .running(let stage, _), .deferred(let stage, _, _): stage
+        case .settling, .settled: nil
         }
     }
 
@@ -107,7 +122,7 @@ package enum JobState: Sendable, Equatable {
             guard let delay = rules.retry.delay(afterFailures: failures + 1, jitter: rules.jitter) else {
                 return (.settling(.failed(failure)), .settle(.failed(failure)))
             }
-            return (.deferred(stage: stage, failures: failures + 1), .wait(delay))
+            return (.deferred(stage: stage, failures: failures + 1, failure), .wait(delay))
         case .environment:
             return (.waiting(stage: stage, failures: failures), .pause(failure))
         case .cancelled:

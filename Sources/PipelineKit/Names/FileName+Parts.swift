@@ -26,11 +26,13 @@ extension FileName {
     }
 
     /// The name that stands aside for a taken one: `report.2.pdf` for number 2 of `report.pdf`. A name that would pass
-    /// 255 bytes loses the end of its stem.
-    package func numbered(_ number: Int) -> FileName {
+    /// 255 bytes loses the end of its stem. A folder's name has no extension: `photos.2026` becomes `photos.2026.2`.
+    package func numbered(_ number: Int, isFolder: Bool = false) -> FileName {
         let middle = Array(".\(number)".utf8)
-        let ending = extensionStart.map { Array(bytes[$0...]) } ?? []
+        let start = isFolder ? nil : extensionStart
+        let ending = start.map { Array(bytes[$0...]) } ?? []
         let room = max(1, Self.longest - middle.count - ending.count)
+        let stem = start.map { Array(bytes[..<$0]) } ?? bytes
         return FileName(unchecked: Array((Self.cut(stem, to: room) + middle + ending).prefix(Self.longest)))
     }
 

@@ -46,6 +46,9 @@ package struct StageOptions: Sendable {
     /// Whether the key was written.
     package func isGiven<Value>(_ option: StageOption<Value>) -> Bool { values[option.name] != nil }
 
+    /// The options that are paths, by name: for checks of a whole pipeline, which know no kind.
+    package var pathTemplates: [String: PathTemplate] { values.compactMapValues { $0 as? PathTemplate } }
+
     /// A problem of these options together, at the stage's own place.
     package func problem(_ message: String) -> OptionProblem { OptionProblem(message, at: position) }
 }

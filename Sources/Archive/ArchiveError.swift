@@ -1,0 +1,81 @@
+package import SystemPackage
+
+/// Why an archive could not be read or extracted.
+package enum ArchiveError: Error, Sendable, Equatable {
+    /// The archive itself is at fault.
+    case bad(Problem)
+    /// A system call failed: what was being done, for which entry (nil: the archive), and the kernel's word on it.
+    case system(action: String, entry: [UInt8]?, errno: Errno)
+    /// The caller asked to stop.
+    case stopped
+
+    /// What is wrong with an archive.
+    package struct Problem: Sendable, Equatable {
+        /// What kind of problem it is.
+        package let code: Code
+        /// The name of the entry it is about, as bytes; nil: the archive as a whole.
+        package let entry: [UInt8]?
+        /// The rest of a sentence whose subject is the entry or the archive: `is damaged or incomplete`.
+        package let fact: String
+        /// What to do about it: a sentence.
+        package let remedy: String
+        /// What the library said, or empty.
+        package let detail: String
+    }
+
+    /// Kinds of problems; stable words for programs.
+    package enum Code: String, Sendable, CaseIterable {
+        /// Not all there, or not as it was written.
+        case damaged = "archive.damaged"
+        /// An entry could reach out of its folder, or is something that only a system's owner may make.
+        case unsafeEntry = "archive.unsafe-entry"
+        /// Two entries that cannot both be.
+        case conflictingEntries = "archive.conflicting-entries"
+        /// Needs a password.
+        case encrypted = "archive.encrypted"
+        /// Holds nothing.
+        case empty = "archive.empty"
+        /// Of a kind that cannot be read here.
+        case unsupported = "archive.unsupported"
+    }
+}
+
+extension ArchiveError {
+    static func damaged(_ entry: [UInt8]?, _ fact: String = "is damaged or incomplete", detail: String = "") -> ArchiveError {
+        .bad(
+            Problem(
+                code: .damaged, entry: entry, fact: fact,
+                remedy: "Send the archive again; if that does not help, make it anew.", detail: detail))
+    }
+
+    static func unsafe(_ entry: [UInt8], _ fact: String) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .unsafeEntry, entry: entry, fact: fact,
+                remedy: "Make the archive anew without that entry; nothing was taken from it.", detail: ""))
+    }
+
+    static func conflict(_ entry: [UInt8], _ fact: String) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .conflictingEntries, entry: entry, fact: fact,
+                remedy: "Make the archive anew, with every name in it once.", detail: ""))
+    }
+
+    static func encrypted(_ entry: [UInt8]?) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .encrypted, entry: entry, fact: "is encrypted", remedy: "Send the archive without a password.", detail: ""))
+    }
+
+    static let empty = ArchiveError.bad(
+        Problem(
+            code: .empty, entry: nil, fact: "holds no entries", remedy: "Look whether the sender packed anything.", detail: ""))
+
+    static func unsupported(_ entry: [UInt8]?, _ fact: String, detail: String) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .unsupported, entry: entry, fact: fact,
+                remedy: "Pack it in a common way: zip with deflate, or tar with gzip, xz or zstd.", detail: detail))
+    }
+}

@@ -1,0 +1,116 @@
+import CArchive
+import Glibc
+
+/// Reads an archive: entry by entry, and the data of each block by block. Memory stays flat whatever the archive's size.
+///
+/// Only the format that the file's own content says is enabled, and never an external program. Used on one thread.
+package struct ArchiveReader: ~Copyable {
+    /// What is read from the file at once.
+    static let blockSize = 128 << 10
+
+    private let handle: ArchiveHandle
+    private let stream: CompressedStream?
+    private let container: ArchiveFormat.Container
+    private var entries: Int64 = 0
+    private var current: [UInt8]?
+
+    private init(handle: consuming ArchiveHandle, stream: CompressedStream?, container: ArchiveFormat.Container) {
+        self.handle = handle
+        self.stream = stream
+        self.container = container
+    }
+
+    /// What a file turns out to hold.
+    package enum Opened: ~Copyable {
+        /// Entries.
+        case archive(ArchiveReader)
+        /// A stream that is no archive: one compressed file.
+        case file(LoneFile)
+    }
+
+    /// Opens a file of that format by its descriptor, which must stay open as long as the reader lives.
+    package static func open(_ descriptor: Int32, format: ArchiveFormat) throws(ArchiveError) -> Opened {
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw .system(action: "read", entry: nil, errno: .init(rawValue: errno))
+        }
+        let handle = try ArchiveHandle.make()
+        switch format {
+        case .container(let container):
+            try handle.enable(container)
+            guard archive_read_open_fd(handle.pointer, descriptor, blockSize) == ARCHIVE_OK else {
+                throw handle.failure(entry: nil)
+            }
+            return .archive(ArchiveReader(handle: handle, stream: nil, container: container))
+        case .compressed(let compression):
+            let stream = try CompressedStream(descriptor, compression)
+            guard let container = stream.container else { return .file(LoneFile(stream: stream)) }
+            try handle.enable(container)
+            let status = archive_read_open(
+                handle.pointer, Unmanaged.passUnretained(stream).toOpaque(), nil, readFromStream, nil)
+            guard status == ARCHIVE_OK else { throw stream.failure ?? handle.failure(entry: nil) }
+            return .archive(ArchiveReader(handle: handle, stream: stream, container: container))
+        }
+    }
+
+    /// The next entry; nil after the last one, once it is sure that the archive is whole and not empty.
+    mutating func next() throws(ArchiveError) -> ArchiveEntry? {
+        if current != nil { try attributing { (handle) throws(ArchiveError) in try handle.skipData(of: current) } }
+        let end = handle.position
+        let found = try EntryNames.asUTF8 { () throws(ArchiveError) -> ArchiveEntry? in
+            try attributing { (handle) throws(ArchiveError) -> ArchiveEntry? in
+                guard let header = try handle.nextHeader() else { return nil }
+                guard let entry = ArchiveEntry(header) else {
+                    throw ArchiveError.damaged(current, "is followed by one whose name cannot be read", detail: handle.message)
+                }
+                return entry
+            }
+        }
+        guard let entry = found else {
+            try checkEnd(after: end)
+            return nil
+        }
+        entries += 1
+        current = entry.path
+        return entry
+    }
+
+    /// The next block of the current entry's data.
+    func nextBlock() throws(ArchiveError) -> ArchiveHandle.Block {
+        try attributing { (handle) throws(ArchiveError) in try handle.nextBlock(of: current) }
+    }
+
+    /// A tar that was cut between two entries looks complete to the library: only the two empty blocks that end it tell.
+    private func checkEnd(after end: Int64) throws(ArchiveError) {
+        if container == .tar, handle.position - end < 1024 {
+            throw .damaged(nil, "ends too early: the mark of its end is missing")
+        }
+        if entries == 0 { throw .empty }
+        try stream?.drain()
+    }
+
+    /// What stopped the stream below is the cause of what the reader above says.
+    private func attributing<Result>(
+        _ body: (borrowing ArchiveHandle) throws(ArchiveError) -> Result
+    ) throws(ArchiveError) -> Result {
+        do throws(ArchiveError) {
+            return try body(handle)
+        } catch {
+            throw stream?.failure ?? error
+        }
+    }
+}
+
+/// Hands libarchive the next block of the stream that it was opened on.
+private func readFromStream(
+    _: OpaquePointer?, _ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?
+) -> la_ssize_t {
+    guard let client, let buffer else { return -1 }
+    let stream = Unmanaged<CompressedStream>.fromOpaque(client).takeUnretainedValue()
+    do throws(ArchiveError) {
+        guard let block = try stream.next() else { return 0 }
+        buffer.pointee = block.baseAddress
+        return block.count
+    } catch {
+        return -1
+    }
+}

@@ -1,0 +1,115 @@
+import Digests
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// The digests of a payload's files.
+struct DigestTable {
+    let files: [TreeFile]
+    /// Of each file, one for each algorithm.
+    let digests: [[Digest]]
+
+    /// The lines of `sha256sum` for all files but some, by path bytes.
+    func manifest(algorithm index: Int, without names: Set<FileName>) -> [UInt8] {
+        var lines: [UInt8] = []
+        let excluded = Set(names.map(\.bytes))
+        for (file, digests) in zip(files, digests) where !excluded.contains(file.bytes) {
+            lines += ChecksumLine.bytes(digest: digests[index].hex, path: file.bytes)
+        }
+        return lines
+    }
+}
+
+/// Which manifests a payload needs, and under which names. One that an earlier run of the same stage left is known by its
+/// content and left as it is; one that came with the payload is a file like any other, and ours steps aside for it.
+struct ManifestPlan {
+    /// A manifest that is to be written.
+    struct Manifest {
+        let name: FileName
+        let contents: [UInt8]
+
+        /// Writes it under a hidden name and then renames it, so that half of it is never there.
+        func write(to root: FilePath, by draft: FilePath) throws(IOError) {
+            do throws(IOError) {
+                let file = try OpenFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o666)
+                try file.write(contents)
+                try file.close()
+                let target = root.appending(name)
+                let renamed = draft.withPlatformString { from in target.withPlatformString { rename(from, $0) } }
+                guard renamed == 0 else { throw IOError("rename", draft, .last) }
+            } catch {
+                // The first error is the one to tell.
+                draft.withPlatformString { _ = unlink($0) }
+                throw error
+            }
+        }
+    }
+
+    private(set) var missing: [Manifest] = []
+
+    /// A plan for one manifest per algorithm, in their order.
+    init(names: [FileName], table: DigestTable, root: FilePath) throws(StageFailure) {
+        let taken = Set(table.files.map(\.bytes))
+        let candidates = names.map { Self.candidates($0, taken) }
+        let ours = try Self.ours(candidates.map(\.last), table, root)
+        for index in names.indices {
+            if let last = candidates[index].last, ours.contains(last) { continue }
+            missing.append(
+                Manifest(name: candidates[index].free, contents: table.manifest(algorithm: index, without: ours)))
+        }
+    }
+
+    /// Of the names `SHA256SUMS`, `SHA256SUMS.2`, …: the last one that is taken, and the first one that is free.
+    private static func candidates(_ name: FileName, _ taken: Set<[UInt8]>) -> (last: FileName?, free: FileName) {
+        var last: FileName?
+        var free = name
+        var number = 2
+        while taken.contains(free.bytes) {
+            last = free
+            free = FileName(name.bytes + Array(".\(number)".utf8)) ?? name
+            number += 1
+        }
+        return (last, free)
+    }
+
+    /// Those files that hold exactly what we would write: lists of all files but these lists. One that does not is the payload's
+    /// own, and so is listed by the others: hence until nothing changes any more.
+    private static func ours(_ lasts: [FileName?], _ table: DigestTable, _ root: FilePath) throws(StageFailure) -> Set<FileName> {
+        var ours = Set(lasts.compactMap(\.self))
+        while true {
+            var foreign: FileName?
+            for (index, name) in lasts.enumerated() {
+                guard let name, ours.contains(name) else { continue }
+                let expected = table.manifest(algorithm: index, without: ours)
+                let isSame = try StageFailure.onIOError { () throws(IOError) in
+                    try holds(root.appending(name), expected)
+                }
+                if !isSame { foreign = name }
+            }
+            guard let foreign else { return ours }
+            ours.remove(foreign)
+        }
+    }
+
+    /// Whether the file has exactly this content.
+    private static func holds(_ path: FilePath, _ expected: [UInt8]) throws(IOError) -> Bool {
+        let file = try OpenFile.open(path, O_RDONLY | O_NOFOLLOW)
+        guard try file.status().st_size == expected.count else { return false }
+        var found: [UInt8] = []
+        var failure: IOError?
+        found = [UInt8](unsafeUninitializedCapacity: expected.count) { buffer, count in
+            do throws(IOError) {
+                while count < expected.count {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+                    let read = try file.read(into: rest)
+                    if read == 0 { break }
+                    count += read
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return found == expected
+    }
+}

@@ -1,0 +1,32 @@
+package import PipelineKit
+
+/// Says where the payload is to be published. It touches no file: the payload is published once all stages have succeeded.
+package struct MoveStage: Stage {
+    private static let to = StageOption<PathTemplate>.folder("to", "the folder that the payload is published in")
+
+    package static let descriptor = StageDescriptor(
+        kind: "move",
+        summary: "Publishes the payload in a folder, all or nothing: many files become that folder, a single one is put into it.",
+        options: [to.erased],
+        effects: [.publishes],
+        example: #"move: { to: "../output/{stem}" }"#)
+
+    private let to: PathTemplate
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        to = try options.value(Self.to)
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        var payload = payload
+        do throws(TemplateProblem) {
+            payload.destination = try to.path(context.values)
+        } catch {
+            throw .file(
+                "move.destination", "No folder can be made of the name '\(context.drop.name)': \(error.message).",
+                remedy: "Rename the file and drop it again, or change 'to' of the stage 'move'.")
+        }
+        return payload
+    }
+}

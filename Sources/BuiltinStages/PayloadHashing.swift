@@ -1,0 +1,78 @@
+import Digests
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Hashes the files of a payload, on several cores where there are several files.
+struct PayloadHashing {
+    let root: FilePath
+    let algorithms: [DigestAlgorithm]
+    let context: StageContext
+
+    /// The most files that one core takes at a time: enough for the work of handing them out not to count.
+    private static let largestShare = 64
+
+    init(root: FilePath, algorithms: [DigestAlgorithm], context: StageContext) throws(StageFailure) {
+        self.root = root
+        self.algorithms = algorithms
+        self.context = context
+    }
+
+    /// The digests of each file, in the order of the files and the algorithms.
+    func digests(of files: [TreeFile], announcingSize: Bool = false) throws(StageFailure) -> [[Digest]] {
+        let folder = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(root) }
+        let parent = folder.descriptor
+        let share = max(1, min(files.count / 64, Self.largestShare))
+        let starts = Array(stride(from: 0, to: files.count, by: share))
+        let shares = try context.concurrently(starts) { (start) throws(StageFailure) -> [[Digest]] in
+            try digests(of: files[start..<min(start + share, files.count)], in: parent, announcingSize)
+        }
+        return Array(shares.joined())
+    }
+
+    private func digests(
+        of files: ArraySlice<TreeFile>, in parent: Int32, _ announcingSize: Bool
+    ) throws(StageFailure) -> [[Digest]] {
+        var hasher = try hashing(FilePath()) { () throws(DigestError) in try FileHasher.make(algorithms) }
+        var digests: [[Digest]] = []
+        digests.reserveCapacity(files.count)
+        for file in files {
+            try context.checkCancelled()
+            let descriptor = file.relative.withPlatformString { openat(parent, $0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
+            guard descriptor >= 0 else { throw StageFailure(IOError("open", root.pushing(file.relative), .last)) }
+            defer { close(descriptor) }
+            if announcingSize { announceSize(descriptor) }
+            digests.append(
+                try hashing(file.relative) { () throws(DigestError) in
+                    try hasher.hash(descriptor: descriptor) { (count) throws(DigestError) in
+                        context.progress.add(bytes: Int64(count))
+                        if context.cancellation.isCancelled { throw .stopped }
+                    }
+                })
+            context.progress.add(entries: 1)
+        }
+        return digests
+    }
+
+    private func announceSize(_ descriptor: Int32) {
+        var status = stat()
+        if fstat(descriptor, &status) == 0 { context.progress.expect(bytes: Int64(status.st_size)) }
+    }
+
+    private func hashing<Result: ~Copyable>(
+        _ file: FilePath, _ body: () throws(DigestError) -> Result
+    ) throws(StageFailure) -> Result {
+        do throws(DigestError) {
+            return try body()
+        } catch {
+            switch error {
+            case .stopped: throw .cancelled
+            case .unreadable(let errno): throw StageFailure(IOError("read", root.pushing(file), errno))
+            case .unavailable, .failed:
+                throw StageFailure(
+                    .environment, code: "checksum.algorithm", summary: "The digests could not be made.",
+                    remedy: "Choose another algorithm, or allow it in OpenSSL's configuration.", detail: "\(error)")
+            }
+        }
+    }
+}

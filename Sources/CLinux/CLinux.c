@@ -1,0 +1,40 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+int dm_rename_noreplace(int old_folder, const char *old_name, int new_folder, const char *new_name) {
+    return renameat2(old_folder, old_name, new_folder, new_name, RENAME_NOREPLACE);
+}
+
+int dm_rename_exchange(int old_folder, const char *old_name, int new_folder, const char *new_name) {
+    return renameat2(old_folder, old_name, new_folder, new_name, RENAME_EXCHANGE);
+}
+
+int dm_clone(int source, int target) {
+    return ioctl(target, FICLONE, source);
+}
+
+ssize_t dm_copy_range(int source, int target, size_t length) {
+    return copy_file_range(source, NULL, target, NULL, length, 0);
+}
+
+int dm_syncfs(int descriptor) {
+    return syncfs(descriptor);
+}
+
+int dm_probe_read_lease(int descriptor) {
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return -1;
+    return fcntl(descriptor, F_SETLEASE, F_UNLCK);
+}
+
+int64_t dm_file_system_type(const char *path) {
+    struct statfs info;
+    if (statfs(path, &info) != 0) return -1;
+    return (int64_t)(uint32_t)info.f_type;
+}

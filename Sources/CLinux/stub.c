@@ -1,1 +1,0 @@
-int cl_stub;

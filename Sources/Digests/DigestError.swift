@@ -1,0 +1,26 @@
+package import SystemPackage
+
+/// Why a digest could not be made.
+package enum DigestError: Error, Sendable, Equatable {
+    /// This machine's OpenSSL does not offer the algorithm.
+    case unavailable(DigestAlgorithm)
+    /// OpenSSL refused to go on; it has no reason to but a lack of memory.
+    case failed(DigestAlgorithm)
+    /// The file could not be read.
+    case unreadable(Errno)
+    /// The caller asked to stop.
+    case stopped
+}
+
+extension DigestError: CustomStringConvertible {
+    /// A sentence without a final stop.
+    package var description: String {
+        switch self {
+        case .unavailable(let algorithm):
+            "this machine's OpenSSL does not offer \(algorithm.rawValue); choose another algorithm, or allow it in openssl.cnf"
+        case .failed(let algorithm): "OpenSSL could not go on with \(algorithm.rawValue); is there memory left?"
+        case .unreadable(let errno): "cannot read: \(errno)"
+        case .stopped: "the work was called off"
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import SystemPackage
+
+/// Hashes files, one after another, into one or several algorithms in one pass over the data. Keeps its contexts and its
+/// buffer from file to file, so that small files cost little beside their system calls. One hasher per worker.
+package struct FileHasher: ~Copyable {
+    /// The most that is read at once. More gains nothing, and the caches still hold it when the second algorithm comes by.
+    private static let largestBuffer = 256 << 10
+    private static let smallestBuffer = 8 << 10
+
+    private let contexts: UnsafeMutableBufferPointer<DigestContext>
+    private var buffer: UnsafeMutableRawBufferPointer
+
+    private init(contexts: UnsafeMutableBufferPointer<DigestContext>) {
+        self.contexts = contexts
+        buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
+
+    deinit {
+        contexts.deinitialize()
+        contexts.deallocate()
+        buffer.deallocate()
+    }
+
+    /// A hasher whose results come in the order of the algorithms.
+    package static func make(_ algorithms: [DigestAlgorithm]) throws(DigestError) -> FileHasher {
+        let contexts = UnsafeMutableBufferPointer<DigestContext>.allocate(capacity: algorithms.count)
+        for (index, algorithm) in algorithms.enumerated() {
+            do throws(DigestError) {
+                contexts.initializeElement(at: index, to: try DigestContext.start(algorithm))
+            } catch {
+                contexts.extracting(..<index).deinitialize()
+                contexts.deallocate()
+                throw error
+            }
+        }
+        return FileHasher(contexts: contexts)
+    }
+
+    /// Hashes what the descriptor still gives, up to its end. `onBlock` is told the bytes of each block that was taken in; what
+    /// it throws ends the work.
+    package mutating func hash(
+        descriptor: Int32, onBlock: (Int) throws(DigestError) -> Void = { (_) throws(DigestError) in }
+    ) throws(DigestError) -> [Digest] {
+        try prepareBuffer(for: descriptor)
+        for index in contexts.indices { try contexts[index].restart() }
+        while true {
+            let count = try readBlock(descriptor)
+            if count == 0 { break }
+            let block = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+            for index in contexts.indices { try contexts[index].update(block) }
+            try onBlock(count)
+        }
+        var digests: [Digest] = []
+        digests.reserveCapacity(contexts.count)
+        for index in contexts.indices { digests.append(try contexts[index].finish()) }
+        return digests
+    }
+
+    /// Makes the buffer large enough to take a small file at once, and no larger.
+    private mutating func prepareBuffer(for descriptor: Int32) throws(DigestError) {
+        guard buffer.count < Self.largestBuffer else { return }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable(Errno(rawValue: errno)) }
+        let wanted = min(max(status.st_size, Self.smallestBuffer), Self.largestBuffer)
+        guard buffer.count < wanted else { return }
+        buffer.deallocate()
+        buffer = .allocate(byteCount: wanted, alignment: 64)
+    }
+
+    private func readBlock(_ descriptor: Int32) throws(DigestError) -> Int {
+        while true {
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            if errno != EINTR { throw .unreadable(Errno(rawValue: errno)) }
+        }
+    }
+}

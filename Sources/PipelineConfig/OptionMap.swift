@@ -1,0 +1,63 @@
+import PipelineKit
+
+/// A map of a pipeline file while it is being read: which keys it may have, and a place for all that is wrong with it.
+struct OptionMap {
+    /// What it is called in messages: `match`; empty for the file's own keys.
+    let name: String
+    private let entries: [String: OptionNode.Entry]
+
+    /// Reads a map and reports every unknown key. Nothing, or something that is no map, counts as an empty one.
+    init(_ node: OptionNode?, name: String, keys: [String], problems: inout [OptionProblem]) {
+        self.name = name
+        guard let node, !node.isNull else {
+            entries = [:]
+            return
+        }
+        guard case .map(let all) = node.content else {
+            let what = name.isEmpty ? "a pipeline file holds a map" : "'\(name)' holds a map"
+            problems.append(node.problem("\(what) of \(keys.joined(separator: ", ")); found \(EscapedText.of(node.kind))"))
+            entries = [:]
+            return
+        }
+        for entry in all where !keys.contains(entry.key) {
+            let subject = name.isEmpty ? "unknown key" : "'\(name)' has no key"
+            let hint = Suggestion.nearest(to: entry.key, among: keys).map { "did you mean '\($0)'?" }
+            let list = "known are " + keys.joined(separator: ", ")
+            problems.append(OptionProblem("\(subject) '\(EscapedText.of(entry.key))'; \(hint ?? list)", at: entry.position))
+        }
+        entries = Dictionary(all.map { ($0.key, $0) }) { first, _ in first }
+    }
+
+    /// The entry of a key, or nil where it is not given or given as nothing.
+    func given(_ key: String) -> OptionNode.Entry? {
+        guard let entry = entries[key], !entry.value.isNull else { return nil }
+        return entry
+    }
+
+    /// The value of a key as its reading gives it; nil where it is not given, or where it is wrong, which is reported.
+    func read<Value>(
+        _ key: String, problems: inout [OptionProblem], _ reading: (OptionNode) throws(OptionProblem) -> Value
+    ) -> Value? {
+        guard let entry = given(key) else { return nil }
+        do throws(OptionProblem) {
+            return try reading(entry.value)
+        } catch {
+            problems.append(OptionProblem("'\(path(to: key))': \(error.message)", at: error.position))
+            return nil
+        }
+    }
+
+    /// Reports a key whose behaviour does not exist yet, so that nobody counts on it; a value that is wrong anyway gets its own
+    /// report. `today` says whether the value asks for nothing but what happens today.
+    func refuse<Value>(
+        _ key: String, but only: String? = nil, problems: inout [OptionProblem],
+        _ reading: (OptionNode) throws(OptionProblem) -> Value, unless today: (Value) -> Bool = { _ in false }
+    ) {
+        guard let value = read(key, problems: &problems, reading), !today(value), let entry = given(key) else { return }
+        let remedy = only.map { " (only '\($0)' is)" } ?? "; leave it out"
+        problems.append(OptionProblem("'\(path(to: key))' is not supported yet\(remedy)", at: entry.position))
+    }
+
+    /// A key's name in messages: `ready.quiet`.
+    func path(to key: String) -> String { name.isEmpty ? key : "\(name).\(key)" }
+}

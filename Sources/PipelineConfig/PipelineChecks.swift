@@ -1,0 +1,123 @@
+import PipelineKit
+import SystemPackage
+
+/// What can be wrong with pipelines whose every value is right: folders that get in each other's way, stages that lead to
+/// nothing. Looks at drafts, so that these problems are told together with all others.
+struct PipelineChecks {
+    private(set) var problems: [ConfigProblem] = []
+
+    /// Checks each draft alone, then against those before it.
+    static func problems(of drafts: [PipelineDraft]) -> [ConfigProblem] {
+        var checks = PipelineChecks()
+        for (index, draft) in drafts.enumerated() {
+            checks.ownFolders(draft)
+            checks.workFolder(draft)
+            checks.publishing(draft)
+            checks.targets(draft)
+            for other in drafts[..<index] { checks.together(draft, with: other) }
+        }
+        return checks.problems
+    }
+
+    private mutating func report(_ message: String, _ draft: PipelineDraft, at position: SourcePosition) {
+        problems.append(ConfigProblem(message, in: draft.source, at: position))
+    }
+
+    // MARK: One pipeline
+
+    private mutating func ownFolders(_ draft: PipelineDraft) {
+        if let inbox = draft.inbox {
+            for (key, folder) in [("processed", draft.processedFolder), ("failed", draft.failed)] {
+                guard let folder else { continue }
+                guard let how = Self.overlap(folder.value, inbox.value, key, "the inbox") else { continue }
+                report("\(how); give it a folder beside the inbox", draft, at: folder.position)
+            }
+        }
+        if let processed = draft.processedFolder, let failed = draft.failed,
+            ResolvedFolder(processed.value) == ResolvedFolder(failed.value)
+        {
+            report("'failed' is the same folder as 'processed'; use two", draft, at: failed.position)
+        }
+    }
+
+    private mutating func workFolder(_ draft: PipelineDraft) {
+        guard let work = draft.work else { return }
+        let folder = ResolvedFolder(work.value)
+        if let inbox = draft.inbox.map({ ResolvedFolder($0.value) }), folder.overlaps(inbox), !folder.isHidden(in: inbox) {
+            let how = Self.overlap(work.value, draft.inbox?.value, "work", "the inbox") ?? ""
+            report("\(how), which is scanned; use a folder beside it, or a name that begins with '.'", draft, at: work.position)
+        }
+        for (key, other) in [("processed", draft.processedFolder), ("failed", draft.failed)] {
+            guard let how = Self.overlap(work.value, other?.value, "work", "'\(key)'") else { continue }
+            report("\(how); claimed jobs need a folder of their own", draft, at: work.position)
+        }
+    }
+
+    /// What a stage makes must be published by a later one.
+    private mutating func publishing(_ draft: PipelineDraft) {
+        // A stage that is not understood may be the one that publishes.
+        guard draft.stages.allSatisfy({ $0.descriptor != nil }) else { return }
+        let effects = draft.stages.map { $0.descriptor?.effects ?? [] }
+        guard let last = effects.lastIndex(where: { $0.contains(.replacesPayload) }) else { return }
+        guard !effects[(last + 1)...].contains(where: { $0.contains(.publishes) }) else { return }
+        let kind = draft.stages[last].descriptor?.kind ?? ""
+        report(
+            "'\(kind)' makes files that no later stage publishes; add 'move: { to: … }' after it", draft,
+            at: draft.stages[last].position)
+    }
+
+    private mutating func targets(_ draft: PipelineDraft) {
+        for (option, template) in draft.stages.flatMap(\.templates) {
+            let source = template.value.template.source
+            if source == "~" || source.hasPrefix("~/") {
+                report("'\(option)': \(PipelineDecoder.tilde)", draft, at: template.position)
+            }
+            let target = template.value.fixedFolder
+            guard let inbox = draft.inbox?.value else { continue }
+            let (folder, watched) = (ResolvedFolder(target), ResolvedFolder(inbox))
+            if folder == watched || folder.isInside(watched) {
+                let how = folder == watched ? "is" : "lies inside"
+                report(
+                    "'\(option)' \(how) the pipeline's own inbox, where it would be taken again; use another folder", draft,
+                    at: template.position)
+            }
+        }
+    }
+
+    // MARK: Two pipelines
+
+    /// One pipeline's processed, failed or output may well be another's inbox: that is how they are chained.
+    private mutating func together(_ draft: PipelineDraft, with other: PipelineDraft) {
+        let there = "the pipeline of \(other.source.text)"
+        if let name = draft.name, name.value == other.name?.value {
+            report("the name '\(name.value)' is taken by \(there); set another 'name:'", draft, at: name.position)
+        }
+        if let inbox = draft.inbox, let how = Self.overlap(inbox.value, other.inbox?.value, "inbox", "the inbox of \(there)") {
+            report("\(how); each pipeline needs an inbox of its own", draft, at: inbox.position)
+        }
+        if let work = draft.work, let how = Self.overlap(work.value, other.work?.value, "work", "the work folder of \(there)") {
+            report("\(how); each pipeline needs one of its own", draft, at: work.position)
+        }
+        workInInbox(of: draft, inbox: other.inbox?.value, there, at: draft.work?.position, work: draft.work?.value)
+        workInInbox(of: draft, inbox: draft.inbox?.value, there, at: draft.inbox?.position, work: other.work?.value)
+    }
+
+    private mutating func workInInbox(
+        of draft: PipelineDraft, inbox: FilePath?, _ there: String, at position: SourcePosition?, work: FilePath?
+    ) {
+        guard let inbox, let work, let position else { return }
+        let (folder, watched) = (ResolvedFolder(work), ResolvedFolder(inbox))
+        guard folder.overlaps(watched), !folder.isHidden(in: watched) else { return }
+        report("a work folder and an inbox overlap (see \(there)); keep them apart", draft, at: position)
+    }
+
+    /// How two folders get in each other's way, as the beginning of a sentence; nil where they do not.
+    private static func overlap(_ folder: FilePath, _ other: FilePath?, _ key: String, _ what: String) -> String? {
+        guard let other else { return nil }
+        let (left, right) = (ResolvedFolder(folder), ResolvedFolder(other))
+        if left == right { return "'\(key)' is \(what)" }
+        if left.isInside(right) { return "'\(key)' lies inside \(what)" }
+        if right.isInside(left) { return "'\(key)' holds \(what)" }
+        return nil
+    }
+}

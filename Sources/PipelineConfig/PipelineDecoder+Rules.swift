@@ -1,0 +1,83 @@
+import PipelineKit
+
+extension PipelineDecoder {
+    /// `match`: which names are drops.
+    mutating func match(_ map: OptionMap) -> MatchRule {
+        let keys = ["include", "exclude", "depth"]
+        let match = OptionMap(map.given("match")?.value, name: "match", keys: keys, problems: &problems)
+        match.refuse("depth", but: "1", problems: &problems, Self.depth) { $0 == 1 }
+        return MatchRule(
+            include: globs("include", match, orNothing: "so nothing would be taken; leave it out to take everything")
+                ?? MatchRule().include,
+            exclude: globs("exclude", match) ?? [])
+    }
+
+    /// `ready`: when a drop is complete.
+    mutating func ready(_ map: OptionMap) -> ReadyRule {
+        let keys = ["quiet", "writers", "marker", "timeout", "unit", "empty"]
+        let ready = OptionMap(map.given("ready")?.value, name: "ready", keys: keys, problems: &problems)
+        ready.refuse("marker", problems: &problems) { node throws(OptionProblem) in try node.template(for: .name) }
+        ready.refuse("timeout", problems: &problems) { node throws(OptionProblem) in try node.duration() }
+        ready.refuse("unit", but: "file", problems: &problems) { node throws(OptionProblem) in
+            try node.choice(of: Unit.self)
+        } unless: { $0 == .file }
+
+        var rule = ReadyRule()
+        rule.quiet = ready.read("quiet", problems: &problems) { node throws(OptionProblem) in try node.duration() } ?? rule.quiet
+        rule.writers =
+            ready.read("writers", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: ReadyRule.Writers.self)
+            } ?? rule.writers
+        rule.empty =
+            ready.read("empty", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: ReadyRule.Empty.self)
+            } ?? rule.empty
+        return rule
+    }
+
+    /// `active`: how much is claimed at once.
+    mutating func active(_ map: OptionMap, _ draft: inout PipelineDraft) {
+        let active = OptionMap(map.given("active")?.value, name: "active", keys: ["jobs", "bytes"], problems: &problems)
+        active.refuse("bytes", problems: &problems) { node throws(OptionProblem) in try node.size() }
+        draft.activeJobs =
+            active.read("jobs", problems: &problems) { node throws(OptionProblem) in
+                try node.integer(in: 1...100_000)
+            } ?? draft.activeJobs
+    }
+
+    /// `retry`, of the pipeline or of a stage: checked, then refused.
+    mutating func retry(_ map: OptionMap) {
+        guard let entry = map.given("retry") else { return }
+        let name = map.path(to: "retry")
+        let before = problems.count
+        let retry = OptionMap(entry.value, name: name, keys: ["attempts", "backoff", "max_backoff"], problems: &problems)
+        _ = retry.read("attempts", problems: &problems) { node throws(OptionProblem) in try node.integer(in: 1...1000) }
+        _ = retry.read("backoff", problems: &problems) { node throws(OptionProblem) in try node.duration() }
+        _ = retry.read("max_backoff", problems: &problems) { node throws(OptionProblem) in try node.duration() }
+        guard problems.count == before else { return }
+        problems.append(OptionProblem("'\(name)' is not supported yet; leave it out", at: entry.position))
+    }
+
+    private mutating func globs(_ key: String, _ map: OptionMap, orNothing consequence: String? = nil) -> [Glob]? {
+        map.read(key, problems: &problems) { node throws(OptionProblem) in
+            var globs: [Glob] = []
+            for member in node.members { globs.append(try member.glob()) }
+            if globs.isEmpty, let consequence { throw node.problem("the list is empty, \(consequence)") }
+            return globs
+        }
+    }
+
+    /// A number of levels; nil for `all`.
+    private static func depth(_ node: OptionNode) throws(OptionProblem) -> Int? {
+        if node.content.text == "all" { return nil }
+        guard case .scalar(let text, quoted: false) = node.content, Int(text) != nil else {
+            throw node.problem("expected a whole number or 'all', found \(node.kind)")
+        }
+        return try node.integer(in: 1...1000)
+    }
+}
+
+/// What one drop is; only `file` exists so far.
+private enum Unit: String, CaseIterable {
+    case file, folder
+}

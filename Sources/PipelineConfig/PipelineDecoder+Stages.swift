@@ -1,0 +1,102 @@
+import PipelineKit
+
+extension PipelineDecoder {
+    /// `stages`: the list, each entry a kind or a kind with options.
+    mutating func stages(_ map: OptionMap, at root: SourcePosition) -> [PipelineDraft.Stage] {
+        guard let entry = map.given("stages") else {
+            problems.append(OptionProblem("'stages' is missing: the list of what is done with each drop", at: .start))
+            return []
+        }
+        guard case .list(let members) = entry.value.content else {
+            problems.append(entry.value.problem("'stages' holds a list; begin each stage with '- '"))
+            return []
+        }
+        if members.isEmpty { problems.append(entry.value.problem("'stages' is empty; name at least one stage")) }
+        return members.map { stage($0) }
+    }
+
+    private mutating func stage(_ node: OptionNode) -> PipelineDraft.Stage {
+        switch node.content {
+        case .scalar(let kind, _): return stage(kind, at: node.position, options: nil)
+        case .map(let entries):
+            guard let first = entries.first else { break }
+            if let second = entries.dropFirst().first {
+                problems.append(OptionProblem(twoKinds(first, second), at: second.position))
+                return PipelineDraft.Stage(descriptor: registry.type(of: first.key)?.descriptor, position: first.position)
+            }
+            return stage(first.key, at: first.position, options: first.value)
+        default: break
+        }
+        problems.append(node.problem("expected a stage, found \(node.kind); write '- kind' or '- kind: { option: value }'"))
+        return PipelineDraft.Stage(descriptor: nil, position: node.position)
+    }
+
+    private func twoKinds(_ first: OptionNode.Entry, _ second: OptionNode.Entry) -> String {
+        let options = registry.type(of: first.key).map { $0.descriptor.options.map(\.name) } ?? []
+        let key = EscapedText.of(second.key)
+        let kind = EscapedText.of(first.key)
+        if (options + StageDescriptor.commonOptions).contains(second.key) {
+            return "'\(key)' stands beside '\(kind)', not in it; indent it further than '\(kind)'"
+        }
+        return "'\(kind)' and '\(key)' in one stage; begin each stage with '- '"
+    }
+
+    private mutating func stage(_ kind: String, at position: SourcePosition, options: OptionNode?) -> PipelineDraft.Stage {
+        guard let type = registry.type(of: kind) else {
+            let kinds = registry.descriptors.map(\.kind)
+            let hint = Suggestion.nearest(to: kind, among: kinds).map { "did you mean '\($0)'?" }
+            let list = "there are " + kinds.joined(separator: ", ")
+            problems.append(OptionProblem("unknown stage '\(EscapedText.of(kind))'; \(hint ?? list)", at: position))
+            return PipelineDraft.Stage(descriptor: nil, position: position)
+        }
+        let descriptor = type.descriptor
+        var stage = PipelineDraft.Stage(descriptor: descriptor, position: position)
+        var entries: [OptionNode.Entry] = []
+        switch options?.content {
+        case nil, .null: break
+        case .map(let all): entries = all
+        default:
+            let found = options?.kind ?? ""
+            let names = (descriptor.options.map(\.name) + StageDescriptor.commonOptions).joined(separator: ", ")
+            problems.append(
+                OptionProblem("stage '\(kind)' takes a map of \(names); found \(EscapedText.of(found))", at: options?.position ?? position))
+            return stage
+        }
+        let before = problems.count
+        let (workers, when) = common(entries, kind: kind)
+        let own = entries.filter { !StageDescriptor.commonOptions.contains($0.key) }
+        let read = StageOptions.read(own, of: descriptor, at: position, in: OptionContext(base: base))
+        problems += read.problems
+        guard let options = read.options else { return stage }
+        stage.templates = options.pathTemplates.map { option, template in
+            let place = own.first { $0.key == option }?.value.position ?? position
+            return (option, PipelineDraft.Placed(value: template, position: place))
+        }
+        do throws(OptionProblem) {
+            let made = try type.init(options: options)
+            if problems.count == before { stage.entry = StageEntry(kind: kind, stage: made, workers: workers, when: when) }
+        } catch {
+            problems.append(error)
+        }
+        return stage
+    }
+
+    /// What every stage takes besides its own options.
+    private mutating func common(_ entries: [OptionNode.Entry], kind: String) -> (workers: Int, when: Glob?) {
+        let given = entries.filter { StageDescriptor.commonOptions.contains($0.key) }
+        let node = OptionNode(.map(given), at: .start)
+        let map = OptionMap(node, name: kind, keys: StageDescriptor.commonOptions, problems: &problems)
+        map.refuse("timeout", problems: &problems) { node throws(OptionProblem) in try node.duration() }
+        retry(map)
+        let cores = cores
+        let workers = map.read("workers", problems: &problems) { node throws(OptionProblem) in
+            if node.content.text == "auto" { return cores }
+            guard case .scalar(let text, quoted: false) = node.content, Int(text) != nil else {
+                throw node.problem("expected a whole number or 'auto', found \(node.kind)")
+            }
+            return try node.integer(in: 1...256)
+        }
+        let when = map.read("when", problems: &problems) { node throws(OptionProblem) in try node.glob() }
+        return (workers ?? 1, when)
+    }
+}

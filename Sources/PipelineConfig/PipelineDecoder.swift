@@ -1,0 +1,132 @@
+import PipelineKit
+import SystemPackage
+
+/// Reads one pipeline from nodes: every key with its default, every problem reported.
+struct PipelineDecoder {
+    /// The file's own keys.
+    static let keys = [
+        "name", "inbox", "processed", "failed", "stages", "match", "ready", "order", "on_conflict", "active", "retry", "work",
+        "durability",
+    ]
+
+    /// The file, as it was given.
+    let source: FilePath
+    /// The stage kinds there are.
+    let registry: StageRegistry
+    /// What `workers: auto` means.
+    let cores: Int
+    var problems: [OptionProblem] = []
+
+    init(source: FilePath, registry: StageRegistry, cores: Int) {
+        self.source = source
+        self.registry = registry
+        self.cores = cores
+    }
+
+    /// Where relative paths start: the file's own folder.
+    var base: FilePath { source.absolute.removingLastComponent() }
+
+    /// Reads the file's root.
+    mutating func decode(_ root: OptionNode) -> PipelineDraft {
+        var draft = PipelineDraft(source: source)
+        guard case .map = root.content else {
+            _ = OptionMap(root, name: "", keys: Self.keys, problems: &problems)
+            return draft
+        }
+        let map = OptionMap(root, name: "", keys: Self.keys, problems: &problems)
+        draft.name = name(map)
+        folders(map, &draft)
+        draft.match = match(map)
+        draft.ready = ready(map)
+        active(map, &draft)
+        map.refuse("order", but: "arrival", problems: &problems) { node throws(OptionProblem) in
+            try node.choice(of: Order.self)
+        } unless: { $0 == .arrival }
+        draft.onConflict =
+            map.read("on_conflict", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: Pipeline.ConflictPolicy.self)
+            } ?? draft.onConflict
+        draft.durability =
+            map.read("durability", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: Pipeline.Durability.self)
+            } ?? draft.durability
+        retry(map)
+        draft.stages = stages(map, at: root.position)
+        return draft
+    }
+
+    // MARK: Name
+
+    private mutating func name(_ map: OptionMap) -> PipelineDraft.Placed<String>? {
+        guard let entry = map.given("name") else {
+            let stem = source.stem ?? ""
+            if Self.isPlain(stem) { return PipelineDraft.Placed(value: stem, position: .start) }
+            let text = EscapedText.of(stem)
+            problems.append(OptionProblem("the file's name '\(text)' makes no name for a pipeline; add 'name:'", at: .start))
+            return nil
+        }
+        let name = map.read("name", problems: &problems) { node throws(OptionProblem) in
+            let text = try node.string()
+            guard Self.isPlain(text) else {
+                throw node.problem(
+                    "'\(EscapedText.of(text))' is no plain name; use at most 64 letters, digits, '-', '_' and '.', and no dot in front")
+            }
+            return text
+        }
+        return name.map { PipelineDraft.Placed(value: $0, position: entry.value.position) }
+    }
+
+    /// Whether the text can name a work folder, a queue and a metric.
+    private static func isPlain(_ text: String) -> Bool {
+        guard !text.isEmpty, text.utf8.count <= 64, !text.hasPrefix(".") else { return false }
+        return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+    }
+
+    // MARK: Folders
+
+    private mutating func folders(_ map: OptionMap, _ draft: inout PipelineDraft) {
+        draft.inbox = folder("inbox", map, required: "the folder that is watched")
+        draft.failed = folder("failed", map, required: "the folder for originals that failed")
+        draft.work = folder("work", map)
+        if let entry = map.given("processed"), entry.value.content.text == "delete" {
+            draft.processed = PipelineDraft.Placed(value: .delete, position: entry.value.position)
+        } else {
+            let folder = folder("processed", map, required: "the folder for originals that succeeded, or 'delete'")
+            draft.processed = folder.map { PipelineDraft.Placed(value: .folder($0.value), position: $0.position) }
+        }
+    }
+
+    private mutating func folder(
+        _ key: String, _ map: OptionMap, required: String? = nil
+    ) -> PipelineDraft.Placed<FilePath>? {
+        guard let entry = map.given(key) else {
+            if let required { problems.append(OptionProblem("'\(key)' is missing: \(required)", at: .start)) }
+            return nil
+        }
+        let base = base
+        let path = map.read(key, problems: &problems) { node throws(OptionProblem) in
+            let text = try node.string()
+            if text.isEmpty { throw node.problem("a folder is needed, found an empty text") }
+            if text.utf8.contains(0) { throw node.problem("a path must not hold a NUL") }
+            if text == "~" || text.hasPrefix("~/") { throw node.problem(Self.tilde) }
+            let path = base.pushing(FilePath(text)).lexicallyNormalized()
+            return path.isEmpty ? FilePath(".") : path
+        }
+        return path.map { PipelineDraft.Placed(value: $0, position: entry.value.position) }
+    }
+
+    /// What to say of `~/…`, which would otherwise become a folder called `~`.
+    static let tilde = "'~' is not expanded; write '${HOME}/…' or the path in full"
+}
+
+/// In which order drops are claimed; only `arrival` exists so far.
+enum Order: String, CaseIterable {
+    case arrival, name, oldest, smallest, largest
+}
+
+extension OptionNode.Content {
+    /// The text of a scalar.
+    var text: String? {
+        if case .scalar(let text, _) = self { text } else { nil }
+    }
+}

@@ -1,0 +1,55 @@
+import PipelineKit
+import SystemPackage
+
+/// What was read from one file, with where it stands: as much of it as is right, so that checks can say all that is wrong at
+/// once.
+struct PipelineDraft {
+    /// A value with its place.
+    struct Placed<Value> {
+        let value: Value
+        let position: SourcePosition
+    }
+
+    /// One stage, as far as it was understood.
+    struct Stage {
+        /// What is known of its kind; nil for an unknown one.
+        let descriptor: StageDescriptor?
+        /// The place of its kind.
+        let position: SourcePosition
+        /// Its options that are paths, with their names.
+        var templates: [(option: String, template: Placed<PathTemplate>)] = []
+        /// The stage; nil where something is wrong with it.
+        var entry: StageEntry?
+    }
+
+    /// The file, as it was given.
+    let source: FilePath
+    var name: Placed<String>?
+    var inbox: Placed<FilePath>?
+    var processed: Placed<Pipeline.Processed>?
+    var failed: Placed<FilePath>?
+    var work: Placed<FilePath>?
+    var match = MatchRule()
+    var ready = ReadyRule()
+    var onConflict = Pipeline.ConflictPolicy.rename
+    var activeJobs = 256
+    var durability = Pipeline.Durability.full
+    var stages: [Stage] = []
+
+    /// The folder of `processed`, where it is one.
+    var processedFolder: Placed<FilePath>? {
+        guard let processed, case .folder(let path) = processed.value else { return nil }
+        return Placed(value: path, position: processed.position)
+    }
+
+    /// The pipeline; nil where something that it needs is missing, which has been reported then.
+    var pipeline: Pipeline? {
+        guard let name, let inbox, let processed, let failed else { return nil }
+        let entries = stages.compactMap(\.entry)
+        guard entries.count == stages.count else { return nil }
+        return Pipeline(
+            name: name.value, source: source, inbox: inbox.value, processed: processed.value, failed: failed.value,
+            work: work?.value, match: match, ready: ready, onConflict: onConflict, activeJobs: activeJobs,
+            durability: durability, stages: entries)
+    }
+}

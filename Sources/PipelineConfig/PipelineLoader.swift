@@ -1,0 +1,111 @@
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// Reads pipelines from files: all that is wrong in any of them is reported at once, and only whole sets are handed out.
+package struct PipelineLoader: Sendable {
+    /// Where pipelines are looked for when nobody says.
+    package static let defaultPath: FilePath = "pipelines"
+
+    private static let largestFile = 1 << 20
+
+    private let registry: StageRegistry
+    private let environment: [String: String]
+    private let cores: Int
+
+    /// A loader that knows these stage kinds and variables. `cores`: what `workers: auto` means.
+    package init(
+        registry: StageRegistry, environment: [String: String],
+        cores: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    ) {
+        self.registry = registry
+        self.environment = environment
+        self.cores = min(cores, 256)
+    }
+
+    /// The pipelines of these files and of the `*.yaml` and `*.yml` files in these folders, in that order; a file that is
+    /// reached twice is read once.
+    package func load(_ paths: [FilePath]) throws(ConfigProblems) -> [Pipeline] {
+        var problems: [ConfigProblem] = []
+        var drafts: [PipelineDraft] = []
+        for file in files(paths.isEmpty ? [Self.defaultPath] : paths, &problems) {
+            if let draft = draft(of: file, &problems) { drafts.append(draft) }
+        }
+        problems += PipelineChecks.problems(of: drafts)
+        guard problems.isEmpty else { throw ConfigProblems(problems) }
+        return drafts.compactMap(\.pipeline)
+    }
+
+    private func files(_ paths: [FilePath], _ problems: inout [ConfigProblem]) -> [FilePath] {
+        var files: [FilePath] = []
+        var seen: Set<ResolvedFolder> = []
+        func add(_ file: FilePath) {
+            if seen.insert(ResolvedFolder(file)).inserted { files.append(file) }
+        }
+        for path in paths {
+            guard Folder.kind(of: path, followingLinks: true) == .folder else {
+                add(path)
+                continue
+            }
+            do throws(IOError) {
+                // The folder itself may be a symbolic link, which listing does not follow.
+                let names = try Folder.names(in: path.pushing(".")).filter { name in
+                    !name.isHidden && [Array("yaml".utf8), Array("yml".utf8)].contains(name.extension)
+                }
+                if names.isEmpty {
+                    problems.append(ConfigProblem("no *.yaml file in this folder; 'dropmill init' makes a first one", in: path))
+                }
+                for name in names.sorted() { add(path.appending(name)) }
+            } catch {
+                problems.append(ConfigProblem("\(error)", in: path))
+            }
+        }
+        return files
+    }
+
+    private func draft(of file: FilePath, _ problems: inout [ConfigProblem]) -> PipelineDraft? {
+        let text: [UInt8]
+        do throws(IOError) {
+            text = try Self.read(file)
+        } catch {
+            let hint = error.errno == .noSuchFileOrDirectory ? "; give a pipeline file or a folder of them" : ""
+            problems.append(ConfigProblem("\(error)\(hint)", in: file))
+            return nil
+        }
+        guard text.count <= Self.largestFile else {
+            problems.append(ConfigProblem("larger than 1 MiB, which no pipeline needs", in: file))
+            return nil
+        }
+        func report(_ found: [OptionProblem]) {
+            problems += found.map { ConfigProblem($0.message, in: file, at: $0.position) }
+        }
+        let (root, syntax) = YAMLReader.read(text)
+        report(syntax)
+        guard let root else { return nil }
+        var expansion = EnvironmentExpansion(environment)
+        let expanded = expansion.expand(root)
+        report(expansion.problems)
+        var decoder = PipelineDecoder(source: file, registry: registry, cores: cores)
+        let draft = decoder.decode(expanded)
+        report(decoder.problems)
+        return draft
+    }
+
+    /// At most one byte more than a file may have.
+    private static func read(_ path: FilePath) throws(IOError) -> [UInt8] {
+        // Not waiting for a writer, should somebody name a FIFO.
+        let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
+        guard FileKind(mode: try file.status().st_mode) == .regular else { throw IOError("read", path, .invalidArgument) }
+        var bytes: [UInt8] = []
+        var failure: IOError?
+        while bytes.count <= largestFile, failure == nil {
+            let before = bytes.count
+            bytes += [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
+                do throws(IOError) { count = try file.read(into: UnsafeMutableRawBufferPointer(buffer)) } catch { failure = error }
+            }
+            if bytes.count == before { break }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// A folder as the kernel will find it, so that two spellings of one folder are seen to be one: absolute, with the symbolic
+/// links of what exists resolved.
+struct ResolvedFolder: Hashable {
+    private let path: FilePath
+
+    init(_ given: FilePath) {
+        var existing = given.isAbsolute ? given : Self.current.pushing(given)
+        existing = existing.lexicallyNormalized()
+        var missing: [FilePath.Component] = []
+        while true {
+            if let real = existing.withPlatformString({ realpath($0, nil) }) {
+                defer { free(real) }
+                path = missing.reversed().reduce(into: FilePath(platformString: real)) { $0.append($1) }
+                return
+            }
+            guard let last = existing.lastComponent else { break }
+            missing.append(last)
+            existing.removeLastComponent()
+        }
+        path = missing.reversed().reduce(into: existing) { $0.append($1) }
+    }
+
+    /// Whether it lies in the other one, at any depth.
+    func isInside(_ other: ResolvedFolder) -> Bool { self != other && path.starts(with: other.path) }
+
+    /// Whether one of the two lies in the other, or both are the same.
+    func overlaps(_ other: ResolvedFolder) -> Bool { path.starts(with: other.path) || other.path.starts(with: path) }
+
+    /// Whether it lies in the other one below a name that begins with a dot, where no drop is looked for.
+    func isHidden(in other: ResolvedFolder) -> Bool {
+        guard isInside(other) else { return false }
+        let below = path.components.dropFirst(other.path.components.count).first
+        return below.flatMap { FileName($0) }?.isHidden ?? false
+    }
+
+    private static var current: FilePath {
+        guard let folder = getcwd(nil, 0) else { return FilePath("/") }
+        defer { free(folder) }
+        return FilePath(platformString: folder)
+    }
+}

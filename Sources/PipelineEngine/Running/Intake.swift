@@ -1,0 +1,269 @@
+import DequeModule
+@preconcurrency import Dispatch
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Brings the drops of one pipeline from its inbox to the engine: watches, waits until they are complete, claims as many as
+/// there is room for.
+///
+/// All of it lives on its own queue, `dropmill.<pipeline>.inbox`; what it has to say is delivered there.
+final class Intake: @unchecked Sendable {
+    // @unchecked: every `var` below is touched on `queue` only.
+
+    /// What the intake says.
+    enum Message: Sendable {
+        case claimed([Job], adopted: Bool)
+        case draining(Job, reason: String)
+        case refused(FileName, reason: String)
+        case watching(WatchMode, reason: String?)
+        /// Our own folders are in trouble; nothing is claimed until `resume`.
+        case failed(StageFailure)
+        /// With `once`: nothing is left to be claimed but these, which are still being written.
+        case idle(remaining: [FileName])
+    }
+
+    let spool: Spool
+    private let queue: DispatchQueue
+    private let ids: JobIDGenerator
+    private let isOnce: Bool
+    private let deliver: @Sendable (Message) -> Void
+    private var watcher: InboxWatcher?
+
+    private var gate: ReadyGate<FileName>
+    private var ready = Deque<FileName>()
+    private var fingerprints: [FileName: Fingerprint] = [:]
+    var draining: Draining
+    private var reported: Set<FileName> = []
+    private var room: Int
+    private var isPaused = false
+    private var isRunning = false
+    private var hasScanned = false
+    private var timer: (any DispatchSourceTimer)?
+
+    /// How many samples or claims are made before events get their turn.
+    private static let batch = 256
+
+    /// How long to wait when the inbox or the work folder cannot be used.
+    private static let troubledPause = Duration.seconds(1)
+
+    init(
+        spool: Spool, inotify: InotifyEvents?, ids: JobIDGenerator, once: Bool, deliver: @escaping @Sendable (Message) -> Void
+    ) {
+        self.spool = spool
+        self.ids = ids
+        self.deliver = deliver
+        isOnce = once
+        queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).inbox")
+        gate = ReadyGate(rule: spool.pipeline.ready)
+        draining = Draining(rule: spool.pipeline.ready)
+        room = spool.pipeline.activeJobs
+        let match = spool.pipeline.match
+        watcher = InboxWatcher(
+            inbox: spool.pipeline.inbox, inotify: inotify, queue: queue,
+            interest: { @Sendable name in match.verdict(on: name) == .taken },
+            listener: InboxWatcher.Listener(
+                changed: { @Sendable [weak self] changes, isInitial in self?.take(changes, isInitial: isInitial) },
+                watching: { @Sendable mode, reason in deliver(.watching(mode, reason: reason)) },
+                failed: { @Sendable [weak self] error in self?.fail(StageFailure(error)) }))
+    }
+
+    // MARK: From the engine, on any queue
+
+    /// Takes in jobs that an earlier run left, then watches the inbox.
+    func start(adopting jobs: [Job]) {
+        queue.async { @Sendable [self] in
+            isRunning = true
+            adopt(jobs)
+            watcher?.start()
+            turn()
+        }
+    }
+
+    /// Ends watching and claiming; `done` is called on the queue when nothing is open any more.
+    func stop(done: @escaping @Sendable () -> Void) {
+        queue.async { @Sendable [self] in
+            isRunning = false
+            watcher?.stop()
+            watcher = nil
+            timer?.cancel()
+            timer = nil
+            done()
+        }
+    }
+
+    /// So many jobs are over: others may be claimed.
+    func release(_ count: Int) {
+        queue.async { @Sendable [self] in
+            room += count
+            turn()
+        }
+    }
+
+    /// Claims nothing more until `resume`; watching goes on.
+    func pause() { queue.async { @Sendable [self] in isPaused = true } }
+
+    /// Claims again.
+    func resume() {
+        queue.async { @Sendable [self] in
+            isPaused = false
+            turn()
+        }
+    }
+
+    // MARK: On the queue
+
+    private func take(_ changes: [InboxChange], isInitial: Bool) {
+        let now = MonotonicTime.now()
+        for change in changes {
+            switch change {
+            case .appeared(let name), .changed(let name):
+                // `once` is for what is there now.
+                if isOnce, hasScanned, !gate.contains(name), fingerprints[name] == nil { continue }
+                fingerprints[name] = nil
+                gate.touch(name, at: now)
+            case .vanished(let name):
+                fingerprints[name] = nil
+                gate.forget(name)
+                reported.remove(name)
+            }
+        }
+        if isInitial { hasScanned = true }
+        turn()
+    }
+
+    /// Samples what is due, claims what is ready, and sets the timer for the next time.
+    private func turn() {
+        guard isRunning else { return }
+        do throws(IOError) {
+            let inbox = try OpenFile.open(spool.pipeline.inbox, O_RDONLY | O_DIRECTORY)
+            try sample(inbox)
+            try claim(inbox)
+            try drain()
+        } catch {
+            fail(StageFailure(error))
+            // What is due stays due; without a pause this would spin until the trouble is over.
+            return wake(after: Self.troubledPause)
+        }
+        let now = MonotonicTime.now()
+        let due = [gate.nextDue, draining.gate.nextDue].compactMap { $0 }.min()
+        if let due, due <= now {
+            queue.async { @Sendable [self] in turn() }
+        } else if canClaim, !ready.isEmpty {
+            queue.async { @Sendable [self] in turn() }
+        } else {
+            wake(after: due.map { $0 - now })
+        }
+        tellIfIdle()
+    }
+
+    private var canClaim: Bool { room > 0 && !isPaused }
+
+    private func sample(_ inbox: borrowing OpenFile) throws(IOError) {
+        for request in gate.due(at: .now(), limit: Self.batch) {
+            let sample: Sample
+            do throws(IOError) {
+                sample = try Sample.take(of: request.key, in: inbox, writers: request.deciding)
+            } catch {
+                gate.touch(request.key, at: .now())
+                throw error
+            }
+            switch gate.record(sample, of: request.key, at: .now()) {
+            case .ready(let fingerprint):
+                fingerprints[request.key] = fingerprint
+                ready.append(request.key)
+            case .refused(let reason): report(request.key, reason)
+            case .waiting, .vanished, .ignored: break
+            }
+        }
+    }
+
+    private func claim(_ inbox: borrowing OpenFile) throws(IOError) {
+        var jobs: [Job] = []
+        defer { if !jobs.isEmpty { deliver(.claimed(jobs, adopted: false)) } }
+        while canClaim, jobs.count < Self.batch, let name = ready.popFirst() {
+            // One that was touched since is back in the gate.
+            guard let fingerprint = fingerprints.removeValue(forKey: name) else { continue }
+            let claim: Spool.Claim
+            do throws(IOError) {
+                claim = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+            } catch {
+                gate.touch(name, at: .now())
+                throw error
+            }
+            switch claim {
+            case .taken(let job):
+                watcher?.took(name)
+                room -= 1
+                jobs.append(job)
+            case .draining(let job, let reason):
+                watcher?.took(name)
+                room -= 1
+                draining.add(job)
+                deliver(.draining(job, reason: reason))
+            case .vanished: watcher?.took(name)
+            case .refused(let reason): report(name, reason)
+            }
+        }
+    }
+
+    /// Jobs of an earlier run: one with an open writer, or where that cannot be told, stands still once more first.
+    private func adopt(_ jobs: [Job]) {
+        guard !jobs.isEmpty else { return }
+        room -= jobs.count
+        var complete: [Job] = []
+        for job in jobs {
+            do throws(IOError) {
+                let look = try spool.look(at: job)
+                if case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked,
+                    case .taken(let job) = try spool.prove(job, ready: fingerprint)
+                {
+                    complete.append(job)
+                } else {
+                    draining.add(job)
+                }
+            } catch {
+                draining.add(job)
+                fail(StageFailure(error))
+            }
+        }
+        if !complete.isEmpty { deliver(.claimed(complete, adopted: true)) }
+    }
+
+    private func drain() throws(IOError) {
+        let drained = try draining.turn(spool)
+        room += drained.lost
+        if !drained.complete.isEmpty { deliver(.claimed(drained.complete, adopted: false)) }
+    }
+
+    private func report(_ name: FileName, _ reason: String) {
+        if reported.insert(name).inserted { deliver(.refused(name, reason: reason)) }
+    }
+
+    private func fail(_ failure: StageFailure) {
+        guard isRunning, !isPaused else { return }
+        isPaused = true
+        deliver(.failed(failure))
+    }
+
+    private func tellIfIdle() {
+        guard isOnce, isRunning, hasScanned, fingerprints.isEmpty else { return }
+        let waiting = gate.waiting
+        guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
+        deliver(.idle(remaining: waiting.map(\.key) + draining.names))
+    }
+
+    private func wake(after pause: Duration?) {
+        guard let pause else {
+            timer?.schedule(deadline: .distantFuture)
+            return
+        }
+        if timer == nil {
+            let timer = DispatchSource.makeTimerSource(queue: queue)
+            timer.setEventHandler { @Sendable [weak self] in self?.turn() }
+            timer.activate()
+            self.timer = timer
+        }
+        timer?.schedule(deadline: .now() + .nanoseconds(Int(max(0, pause.nanoseconds))), leeway: .milliseconds(1))
+    }
+}

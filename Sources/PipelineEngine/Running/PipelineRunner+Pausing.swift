@@ -1,0 +1,78 @@
+import PipelineKit
+
+/// Whether a pipeline is stopped by its surroundings, and how it finds out that they are well again.
+struct PauseState {
+    var reason: StageFailure?
+    var since = MonotonicTime(nanoseconds: 0)
+    /// The wait before the next probe; doubles from probe to probe.
+    var delay = PauseState.firstDelay
+    /// The job that tries whether it works again.
+    var probing: JobID?
+
+    var isPaused: Bool { reason != nil }
+
+    /// Whether several probes have failed.
+    var isStubborn: Bool { delay > .seconds(4) }
+
+    static let firstDelay = Duration.seconds(1)
+    static let longestDelay = Duration.seconds(60)
+}
+
+extension PipelineRunner {
+    /// Stops the pipeline, or after a probe that failed lets it wait longer.
+    func stopWorking(because failure: StageFailure) {
+        intake.pause()
+        if pause.isPaused {
+            // Others that were running fail for the same reason; only the probe's failure says something new.
+            guard let probing = pause.probing, held.last == probing else { return }
+            pause.probing = nil
+            pause.delay = min(pause.delay * 2, PauseState.longestDelay)
+        } else {
+            // Trouble that comes back at once is the same trouble.
+            let isRelapse = MonotonicTime.now() - pause.since < pause.delay * 2
+            pause.delay = isRelapse ? min(pause.delay * 2, PauseState.longestDelay) : PauseState.firstDelay
+            pause.reason = failure
+            pause.since = .now()
+            for stage in workers {
+                for work in stage.withdraw() {
+                    busy.remove(work.job.id)
+                    held.append(work.job.id)
+                }
+            }
+            observer(.paused(pipeline: pipeline.name, failure))
+        }
+        later(pause.delay) { runner in runner.probe() }
+    }
+
+    /// Lets one held job try; without any, the intake.
+    private func probe() {
+        guard pause.isPaused, pause.probing == nil, !isStopping else { return }
+        guard !held.isEmpty else { return goOn() }
+        let id = held.removeFirst()
+        pause.probing = id
+        again(id)
+    }
+
+    /// The surroundings are well again: everything that was held goes on.
+    func goOn() {
+        guard pause.isPaused else { return }
+        let paused = MonotonicTime.now() - pause.since
+        pause.reason = nil
+        pause.probing = nil
+        pause.since = .now()
+        observer(.resumed(pipeline: pipeline.name, after: paused))
+        let waiting = held
+        held = []
+        for id in waiting { again(id) }
+        intake.resume()
+    }
+
+    /// Does what a held job's state asks for.
+    private func again(_ id: JobID) {
+        switch jobs[id]?.state {
+        case .waiting(let stage, _): perform(.run(stage: stage), id)
+        case .settling(let outcome): perform(.settle(outcome), id)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import DequeModule
+@preconcurrency import Dispatch
+package import PipelineKit
+import Synchronization
+
+/// The workers of one stage of one pipeline: each a serial queue, since stages block and every serial queue has a thread of
+/// its own at once. A free worker takes the next job; results go to a mailbox.
+package final class StageWorkers: Sendable {
+    /// A job for a worker.
+    package struct Work: Sendable {
+        /// The job.
+        package let job: Job
+        /// What it carries.
+        package let payload: Payload
+        /// The stage's place in the pipeline.
+        package let stage: Int
+    }
+
+    /// What a worker made of it.
+    package struct Result: Sendable {
+        /// The work.
+        package let work: Work
+        /// The new payload, or why there is none.
+        package let result: Swift.Result<Payload, StageFailure>
+        /// How long it took.
+        package let duration: Duration
+    }
+
+    /// What a worker is at, for those who show it.
+    package struct Running: Sendable {
+        /// The work.
+        package let work: Work
+        /// Since when.
+        package let since: MonotonicTime
+        /// How far it is.
+        package let progress: StageProgress
+        let cancellation: Cancellation
+    }
+
+    private struct State {
+        var waiting = Deque<Work>()
+        var idle: [Int]
+        var running: [Int: Running] = [:]
+        var isStopped = false
+    }
+
+    private let entry: StageEntry
+    private let label: String
+    private let queues: [DispatchQueue]
+    private let state: Mutex<State>
+    private let deliver: @Sendable (Result) -> Void
+
+    /// Workers for a stage. `deliver` is called on a worker's queue.
+    package init(entry: StageEntry, pipeline: String, deliver: @escaping @Sendable (Result) -> Void) {
+        self.entry = entry
+        self.deliver = deliver
+        label = "dropmill.\(pipeline).\(entry.kind)"
+        let label = label
+        queues = (0..<entry.workers).map { DispatchQueue(label: "\(label).\($0 + 1)") }
+        // The last of the list is taken first, so that a stage with little to do stays with its first worker.
+        state = Mutex(State(idle: Array((0..<entry.workers).reversed())))
+    }
+
+    /// What is running.
+    package var running: [Running] { state.withLock { Array($0.running.values) } }
+
+    /// Gives a job to the next free worker.
+    package func submit(_ work: Work) {
+        let worker = state.withLock { state -> Int? in
+            guard !state.isStopped else { return nil }
+            state.waiting.append(work)
+            return state.idle.popLast()
+        }
+        if let worker { queues[worker].async { @Sendable in self.run(worker) } }
+    }
+
+    /// Takes back what no worker has begun, and begins nothing more.
+    package func stop() -> [Work] {
+        state.withLock { state in
+            state.isStopped = true
+            defer { state.waiting = [] }
+            return Array(state.waiting)
+        }
+    }
+
+    /// Takes back what no worker has begun; workers go on with what comes next.
+    package func withdraw() -> [Work] {
+        state.withLock { state in
+            defer { state.waiting = [] }
+            return Array(state.waiting)
+        }
+    }
+
+    /// Calls off what is running.
+    package func cancel() {
+        for running in running { running.cancellation.cancel() }
+    }
+
+    private func run(_ worker: Int) {
+        while let running = next(worker) {
+            let job = running.work.job
+            let context = StageContext(
+                job: job.id, drop: job.drop, values: job.templateValues,
+                scratch: job.scratch(stage: running.work.stage, kind: entry.kind), cancellation: running.cancellation,
+                progress: running.progress, label: "\(label).\(worker + 1)")
+            let result: Swift.Result<Payload, StageFailure>
+            do throws(StageFailure) {
+                result = .success(try entry.stage.run(running.work.payload, in: context))
+            } catch {
+                result = .failure(error)
+            }
+            deliver(Result(work: running.work, result: result, duration: MonotonicTime.now() - running.since))
+        }
+    }
+
+    /// The next job for a worker; nil sends it to rest.
+    private func next(_ worker: Int) -> Running? {
+        state.withLock { state in
+            state.running[worker] = nil
+            guard !state.isStopped, let work = state.waiting.popFirst() else {
+                state.idle.append(worker)
+                return nil
+            }
+            let running = Running(work: work, since: .now(), progress: StageProgress(), cancellation: Cancellation())
+            state.running[worker] = running
+            return running
+        }
+    }
+}
+

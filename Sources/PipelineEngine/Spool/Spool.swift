@@ -1,0 +1,104 @@
+import CLinux
+import Glibc
+package import PipelineKit
+import SystemPackage
+
+/// Moves drops and outputs of one pipeline: claim, publish, settle. The only renames are here.
+package struct Spool: Sendable {
+    /// The pipeline.
+    package let pipeline: Pipeline
+    /// Its work folder.
+    package let work: WorkFolder
+
+    /// A spool.
+    package init(pipeline: Pipeline, work: WorkFolder) {
+        self.pipeline = pipeline
+        self.work = work
+    }
+
+    /// What became of a claim.
+    package enum Claim: Sendable {
+        /// The drop is ours and complete.
+        case taken(Job)
+        /// The drop is ours, but it changed at the last moment or is still open for writing: it has to stand still again,
+        /// in its job's folder.
+        case draining(Job, reason: String)
+        /// It was gone.
+        case vanished
+        /// It cannot be moved; it stays where it is.
+        case refused(String)
+    }
+
+    /// Claims a drop that stands in the inbox as `ready`: renames it into a new job's folder. The rename is the claim;
+    /// exactly one process can win it. The proof that it is complete comes after, where nobody can open it by name.
+    ///
+    /// Throws what is wrong with our own folders.
+    package func claim(
+        _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, as id: JobID
+    ) throws(IOError) -> Claim {
+        let folder = work.folder(of: id)
+        guard folder.withPlatformString({ mkdir($0, 0o700) }) == 0 else { throw IOError("create the folder", folder, .last) }
+        let target = folder.appending(name)
+        let from = inbox.descriptor
+        let renamed = name.withCString { old in
+            target.withPlatformString { dm_rename_noreplace(from, old, AT_FDCWD, $0) }
+        }
+        guard renamed == 0 else {
+            let error = Errno.last
+            folder.withPlatformString { _ = rmdir($0) }
+            switch error {
+            case .noSuchFileOrDirectory: return .vanished
+            case .permissionDenied, .notPermitted:
+                return .refused(
+                    "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its sticky bit, and chattr")
+            default: throw IOError("claim", inbox.path.appending(name), error)
+            }
+        }
+        let job = Job(
+            id: id, pipeline: pipeline.name,
+            drop: Drop(name: name, size: ready.size, droppedAt: Timestamp(nanoseconds: ready.changed)),
+            claimedAt: id.time, folder: folder)
+        return try prove(job, ready: ready)
+    }
+
+    /// Whether the claimed drop is what was found ready, with nobody writing to it. One with other hard links becomes a
+    /// private copy first, since another name still reaches the inode.
+    package func prove(_ job: Job, ready: Fingerprint) throws(IOError) -> Claim {
+        let sample = try look(at: job)
+        guard case .file(let fingerprint, let writers) = sample.sample else {
+            return .draining(job, reason: "it was replaced by something that is no file")
+        }
+        if !fingerprint.sameContent(as: ready) { return .draining(job, reason: "it changed while it was claimed") }
+        if pipeline.ready.writers == .wait, writers == .some { return .draining(job, reason: "a process has it open for writing") }
+        if sample.links > 1 { try makePrivate(job) }
+        let drop = Drop(
+            name: job.drop.name, folders: job.drop.folders, size: fingerprint.size, droppedAt: job.drop.droppedAt)
+        return .taken(Job(id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder))
+    }
+
+    /// One look at a claimed drop.
+    package func look(at job: Job) throws(IOError) -> (sample: Sample, links: Int) {
+        do throws(IOError) {
+            let file = try OpenFile.open(job.original, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+            let status = try file.status()
+            guard FileKind(mode: status.st_mode) == .regular else { return (.refused("it is no regular file"), 1) }
+            let writers = pipeline.ready.writers == .wait ? OpenWriters.probe(file.descriptor) : .notAsked
+            return (.file(Fingerprint(status), writers), Int(status.st_nlink))
+        } catch {
+            // A file that may not be read is complete for all that can be seen; the first stage says what is wrong.
+            guard error.errno == .permissionDenied else { throw error }
+            var status = stat()
+            let path = job.original
+            guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
+            return (.file(Fingerprint(status), .unknown), 1)
+        }
+    }
+
+    private func makePrivate(_ job: Job) throws(IOError) {
+        let copy = job.folder.appending(".private")
+        try Folder.remove(copy)
+        try Transfer.copyFile(job.original, to: copy)
+        let renamed = copy.withPlatformString { from in job.original.withPlatformString { rename(from, $0) } }
+        guard renamed == 0 else { throw IOError("rename", job.original, .last) }
+    }
+}

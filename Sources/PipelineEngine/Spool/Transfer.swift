@@ -1,0 +1,81 @@
+import CLinux
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// Copies, for where a rename cannot reach: another file system, or another mount of the same one.
+package enum Transfer {
+    /// Copies a regular file with its mode and times; the target must not exist. Shares blocks where the file system can,
+    /// else copies within the kernel, else through memory (copy_file_range(2) refuses some pairs of file systems).
+    package static func copyFile(_ source: FilePath, to target: FilePath) throws(IOError) {
+        let from = try OpenFile.open(source, O_RDONLY | O_NOFOLLOW)
+        let status = try from.status()
+        let to = try OpenFile.open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        if dm_clone(from.descriptor, to.descriptor) != 0 { try copyBytes(from, to, size: Int64(status.st_size)) }
+        try copyMetadata(status, to)
+        try to.close()
+    }
+
+    /// Copies a file, link or folder with all it holds; the target must not exist.
+    package static func copy(_ source: FilePath, to target: FilePath) throws(IOError) {
+        switch Folder.kind(of: source) {
+        case nil: throw IOError("copy", source, .noSuchFileOrDirectory)
+        case .folder:
+            guard target.withPlatformString({ mkdir($0, 0o700) }) == 0 else { throw IOError("create the folder", target, .last) }
+            try Folder.forEachEntry(of: source) { (name, _) throws(IOError) in
+                try copy(source.appending(name), to: target.appending(name))
+            }
+            let folder = try OpenFile.openFolder(target)
+            try copyMetadata(try OpenFile.openFolder(source).status(), folder)
+        case .symbolicLink: try copyLink(source, to: target)
+        default: try copyFile(source, to: target)
+        }
+    }
+
+    private static func copyBytes(
+        _ from: borrowing OpenFile, _ to: borrowing OpenFile, size: Int64
+    ) throws(IOError) {
+        var copied: Int64 = 0
+        while true {
+            let count = dm_copy_range(from.descriptor, to.descriptor, 1 << 30)
+            if count > 0 {
+                copied += Int64(count)
+                continue
+            }
+            if count == 0 {
+                // Some file systems say 0 at once instead of refusing.
+                if copied < size { break }
+                return
+            }
+            switch Errno.last {
+            case .interrupted: continue
+            case .improperLink, .invalidArgument, .noFunction, .notSupportedOnSocket, .badFileDescriptor, .notSupported:
+                if copied == 0 { break } else { throw IOError("copy", to.path, .last) }
+            case let error: throw IOError("copy", to.path, error)
+            }
+            break
+        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let count = try from.read(into: buffer)
+            if count == 0 { return }
+            try to.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    private static func copyMetadata(_ status: stat, _ target: borrowing OpenFile) throws(IOError) {
+        // The owner goes along where that is allowed; as an ordinary user it is not, and the copy is ours.
+        _ = fchown(target.descriptor, status.st_uid, status.st_gid)
+        guard fchmod(target.descriptor, status.st_mode & 0o7777) == 0 else { throw IOError("set the mode of", target.path, .last) }
+        let times = [status.st_atim, status.st_mtim]
+        guard futimens(target.descriptor, times) == 0 else { throw IOError("set the times of", target.path, .last) }
+    }
+
+    private static func copyLink(_ source: FilePath, to target: FilePath) throws(IOError) {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = source.withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
+        guard count >= 0 else { throw IOError("read the link", source, .last) }
+        guard target.withPlatformString({ symlink(buffer, $0) }) == 0 else { throw IOError("create the link", target, .last) }
+    }
+}

@@ -1,0 +1,177 @@
+import HeapModule
+package import PipelineKit
+
+/// Decides when a drop is complete. Pure: times and samples go in, decisions come out.
+///
+/// A candidate is ready once two samples at least `quiet` apart are equal, nothing touched it in between, and no process has
+/// it open for writing. The wait begins at the first sample after the last touch. Candidates are sampled only when due.
+package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
+    /// A sample that is to be taken now.
+    package struct Request: Sendable, Equatable {
+        /// Of which candidate.
+        package let key: Key
+        /// Whether it may be the deciding one, so that open writers are to be asked for.
+        package let deciding: Bool
+    }
+
+    /// What a sample led to.
+    package enum Decision: Sendable, Equatable {
+        /// Not yet; why.
+        case waiting(Reason)
+        /// Complete, in this state. The candidate is no longer in the gate.
+        case ready(Fingerprint)
+        /// It is gone, and forgotten.
+        case vanished
+        /// Never taken as it is; kept in mind until it is touched or vanishes.
+        case refused(String)
+        /// Empty, and empty files are ignored; looked at again when touched.
+        case ignored
+    }
+
+    /// Why a candidate waits.
+    package enum Reason: Sendable, Equatable {
+        /// It has to stand still for the quiet time.
+        case quiet
+        /// It changed since the last sample.
+        case changing
+        /// Some process has it open for writing.
+        case openWriter
+    }
+
+    private struct Candidate {
+        var fingerprint: Fingerprint?
+        /// When `fingerprint` was first seen, without a touch since.
+        var since: MonotonicTime
+        var due: MonotonicTime
+        var isTouched = false
+        /// Whether it was ever seen to change, or held open.
+        var isDisturbed = false
+        /// Out of the schedule: refused or ignored, until touched.
+        var isParked = false
+    }
+
+    private struct Appointment: Comparable {
+        let due: MonotonicTime
+        let key: Key
+        static func < (left: Appointment, right: Appointment) -> Bool { left.due < right.due }
+        static func == (left: Appointment, right: Appointment) -> Bool { left.due == right.due }
+    }
+
+    private let rule: ReadyRule
+    private var candidates: [Key: Candidate] = [:]
+    private var schedule = Heap<Appointment>()
+
+    /// Samples of a candidate that is being written are at least this far apart.
+    package static var shortestPause: Duration { .milliseconds(5) }
+
+    /// How much longer an empty file must stand still: writers often create a file some time before they fill it.
+    package static var emptyFactor: Int { 5 }
+
+    /// A gate with a rule.
+    package init(rule: ReadyRule) { self.rule = rule }
+
+    /// How many candidates there are, those that are refused or ignored left out.
+    package var count: Int { candidates.values.lazy.filter { !$0.isParked }.count }
+
+    /// Whether the candidate is known.
+    package func contains(_ key: Key) -> Bool { candidates[key] != nil }
+
+    /// When the next sample is due; nil when none is.
+    package var nextDue: MonotonicTime? { schedule.min?.due }
+
+    /// Something was heard of the candidate: it appeared, or may have changed.
+    package mutating func touch(_ key: Key, at now: MonotonicTime) {
+        guard var candidate = candidates[key] else {
+            candidates[key] = Candidate(since: now, due: now)
+            schedule.insert(Appointment(due: now, key: key))
+            return
+        }
+        if candidate.isParked {
+            candidate.isParked = false
+            candidate.fingerprint = nil
+            schedule(key, &candidate, at: now)
+        } else if candidate.fingerprint != nil, !candidate.isTouched {
+            candidate.isTouched = true
+            // A file that is being written is touched a thousand times a second; one sample per pause is enough.
+            schedule(key, &candidate, at: max(now, min(candidate.since, now) + Self.shortestPause))
+        }
+        // Else the sample that takes this touch in is due already.
+    }
+
+    /// The candidate is gone.
+    package mutating func forget(_ key: Key) { candidates[key] = nil }
+
+    /// The candidates to sample now, at most `limit`. Each has to be answered by `record`.
+    package mutating func due(at now: MonotonicTime, limit: Int = .max) -> [Request] {
+        var requests: [Request] = []
+        while requests.count < limit, let first = schedule.min, first.due <= now {
+            schedule.removeMin()
+            // Appointments of candidates that are gone or have another one by now are void.
+            guard let candidate = candidates[first.key], candidate.due == first.due, !candidate.isParked else { continue }
+            let deciding = candidate.fingerprint != nil && !candidate.isTouched && now - candidate.since >= rule.quiet
+            requests.append(Request(key: first.key, deciding: deciding && rule.writers == .wait))
+        }
+        return requests
+    }
+
+    /// Takes in a sample that `due` asked for.
+    package mutating func record(_ sample: Sample, of key: Key, at now: MonotonicTime) -> Decision {
+        guard var candidate = candidates[key] else { return .vanished }
+        switch sample {
+        case .gone:
+            candidates[key] = nil
+            return .vanished
+        case .refused(let reason):
+            candidate.isParked = true
+            candidate.fingerprint = nil
+            candidates[key] = candidate
+            return .refused(reason)
+        case .file(let fingerprint, let writers):
+            let isFirst = candidate.fingerprint == nil
+            if candidate.isTouched || candidate.fingerprint != fingerprint {
+                if candidate.fingerprint.map({ $0 != fingerprint }) ?? false { candidate.isDisturbed = true }
+                candidate.fingerprint = fingerprint
+                candidate.since = now
+                candidate.isTouched = false
+                schedule(key, &candidate, at: now + quiet(for: fingerprint))
+                return .waiting(isFirst ? .quiet : .changing)
+            }
+            let end = candidate.since + quiet(for: fingerprint)
+            guard now >= end else {
+                schedule(key, &candidate, at: end)
+                return .waiting(.quiet)
+            }
+            if rule.writers == .wait, writers == .notAsked {
+                schedule(key, &candidate, at: now)
+                return .waiting(.quiet)
+            }
+            if rule.writers == .wait, writers == .some {
+                candidate.isDisturbed = true
+                schedule(key, &candidate, at: now + max(.milliseconds(50), min(rule.quiet, .seconds(1))))
+                return .waiting(.openWriter)
+            }
+            if fingerprint.size == 0, rule.empty == .ignore {
+                candidate.isParked = true
+                candidates[key] = candidate
+                return .ignored
+            }
+            candidates[key] = nil
+            return .ready(fingerprint)
+        }
+    }
+
+    /// The candidates that are still waited for, with whether each was seen to change or held open since it is known.
+    package var waiting: [(key: Key, isDisturbed: Bool)] {
+        candidates.lazy.filter { !$0.value.isParked }.map { ($0.key, $0.value.isDisturbed) }
+    }
+
+    private func quiet(for fingerprint: Fingerprint) -> Duration {
+        fingerprint.size == 0 ? rule.quiet * Self.emptyFactor : rule.quiet
+    }
+
+    private mutating func schedule(_ key: Key, _ candidate: inout Candidate, at due: MonotonicTime) {
+        candidate.due = due
+        candidates[key] = candidate
+        schedule.insert(Appointment(due: due, key: key))
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+
+/// The program: `dropmill` and a verb.
+@main
+struct Dropmill: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dropmill",
+        abstract: "A hot-folder daemon: takes what is dropped into a folder through the stages that a YAML file names.",
+        discussion: """
+            Example: make a first pipeline, look it over, and run it:
+
+              dropmill init
+              dropmill check
+              dropmill run
+            """,
+        version: "0.1.0",
+        subcommands: [RunCommand.self, CheckCommand.self, StagesCommand.self, InitCommand.self])
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            // What no verb has turned into a status of its own is nobody's fault but ours.
+            let isUnforeseen = exitCode(for: error) == .failure && !(error is ExitCode)
+            guard isUnforeseen else { exit(withError: error) }
+            StandardError.print("error: a bug in Dropmill: \(error); please report it")
+            exit(withError: ExitStatus.software)
+        }
+    }
+}

@@ -1,0 +1,13 @@
+import ArgumentParser
+
+/// The exit statuses of the contract (sysexits.h has the numbers); 64, for wrong usage, comes from the argument parser.
+enum ExitStatus {
+    /// `run --once` had failed jobs, or a look-up found nothing.
+    static let failure = ExitCode(1)
+    /// A bug.
+    static let software = ExitCode(70)
+    /// Another instance holds the state folder.
+    static let busy = ExitCode(75)
+    /// Something in the configuration must be changed first.
+    static let configuration = ExitCode(78)
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// `dropmill init`: a starter pipeline and its folders.
+struct InitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Write a commented starter pipeline and make its folders; what is there already is left alone.",
+        discussion: """
+            Example:
+
+              dropmill init /srv/dropmill
+            """)
+
+    @Argument(help: ArgumentHelp("Where to; made if missing.", valueName: "dir"), completion: .directory)
+    var folder = "."
+
+    func run() throws {
+        let base = FilePath(folder)
+        let file = base.appending("pipelines").appending("starter.yaml")
+        do throws(IOError) {
+            try Folder.make(base.appending("pipelines"))
+            for name in ["inbox", "processed", "failed", "output"] { try Folder.make(base.appending(name)) }
+            let written = try Self.create(file, Array(Self.starter.utf8))
+            print(written ? "wrote \(file.text)" : "\(file.text) is there already and was left as it is")
+        } catch {
+            StandardError.print("error: \(error)")
+            throw ExitStatus.failure
+        }
+        let inbox = base.appending("inbox").lexicallyNormalized().text
+        print(
+            """
+
+            Next:
+              1. look over \(file.lexicallyNormalized().text)
+              2. dropmill check \(Self.argument(base))
+              3. dropmill run \(Self.argument(base))
+              4. copy a file into \(inbox)
+            """)
+    }
+
+    /// What `PIPELINES` is for this folder, as a shell takes it.
+    private static func argument(_ base: FilePath) -> String {
+        let text = base.appending("pipelines").lexicallyNormalized().text
+        let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "/._-".contains($0) }
+        return isPlain ? text : "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+    }
+
+    /// Writes a new file; false where there is one.
+    private static func create(_ path: FilePath, _ bytes: [UInt8]) throws(IOError) -> Bool {
+        do throws(IOError) {
+            let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+            try file.write(bytes)
+            try file.close()
+            return true
+        } catch {
+            guard error.errno == .fileExists else { throw error }
+            return false
+        }
+    }
+
+    /// The starter pipeline.
+    static let starter = """
+        # A pipeline: what happens to each file that is dropped into the inbox.
+        # Paths are relative to this file. 'dropmill check' finds mistakes, 'dropmill stages' lists what stages there are.
+        name: starter
+        inbox: ../inbox          # drop files here
+        processed: ../processed  # where the originals go; 'delete' is also a value
+        failed: ../failed        # what could not be processed, with the reason in NAME.error.json
+
+        # Which names are taken; everything, if this is left out.
+        # match:
+        #   include: ["*.zip", "*.pdf"]
+        #   exclude: ["draft-*"]
+
+        # When a file counts as complete: unchanged for this long, and nobody has it open for writing.
+        # ready:
+        #   quiet: 1s
+
+        stages:
+          - unpack                                          # an archive becomes its contents, anything else passes
+          - checksum: { algorithm: sha256, manifest: SHA256SUMS }
+          - move: { to: "../output/{stem}" }                # all or nothing
+
+        """
+}

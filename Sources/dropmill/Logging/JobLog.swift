@@ -1,0 +1,47 @@
+import Logging
+import PipelineEngine
+
+/// Turns the engine's events into log lines: one per state change, and for long stages a line that is redrawn in place.
+struct JobLog: Sendable {
+    private let logger: Logger
+    /// Whether lines about jobs say which pipeline they are of.
+    private let namesPipeline: Bool
+    private let progress: ProgressLine?
+
+    /// A log. `progress` shows long stages; without it they are told of at level debug.
+    init(logger: Logger, namesPipeline: Bool, progress: ProgressLine?) {
+        self.logger = logger
+        self.namesPipeline = namesPipeline
+        self.progress = progress
+    }
+
+    /// Logs an event. Called several times for every job, so nothing is built for a level that is not logged.
+    func record(_ event: EngineEvent) {
+        updateProgress(event)
+        let level = Self.level(of: event)
+        guard logger.logLevel <= level else { return }
+        let record = LogRecord(event, namesPipeline: namesPipeline)
+        logger.log(level: level, "\(record.message)", metadata: [LogRecord.key: .stringConvertible(record)])
+    }
+
+    /// How much an event matters.
+    static func level(of event: EngineEvent) -> Logger.Level {
+        switch event {
+        case .claimed, .stageStarted, .stageFinished, .stageProgress: .debug
+        case .started, .draining, .resumed, .stopping: .info
+        case .watching, .refused, .deferred, .paused, .warning: .warning
+        case .settled(let report): report.outcome == .processed ? .info : .error
+        }
+    }
+
+    private func updateProgress(_ event: EngineEvent) {
+        guard let progress else { return }
+        switch event {
+        case .stageProgress(let job, let stage, let running, let done):
+            progress.show(job, stage: stage, running: running, done)
+        case .stageFinished(let job, _, _), .deferred(let job, _, _, _): progress.remove(job.id)
+        case .settled(let report): progress.remove(report.job.id)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Where log lines go: one descriptor, written by one serial queue, so that whoever logs need not wait for a terminal or a pipe.
+/// Lines that come while one write is under way go out together with the next. Nothing is dropped: when very much is
+/// waiting, the caller waits too.
+final class LogOutput: Sendable {
+    private struct State {
+        var waiting: [UInt8] = []
+        var isScheduled = false
+        /// The line that is redrawn in place, and what of it is on the screen.
+        var status: [UInt8] = []
+        var shown: [UInt8] = []
+        /// Nobody reads any more.
+        var isClosed = false
+    }
+
+    private static let mostWaiting = 4 << 20
+    private static let eraseLine = Array("\r\u{1B}[K".utf8)
+
+    private let descriptor: Int32
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "dropmill.log")
+
+    /// An output on a descriptor, which stays the caller's.
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Whether the descriptor is a terminal.
+    var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    /// Columns of the terminal, 80 where it does not say.
+    var width: Int {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// Writes lines; they end with a newline.
+    func write(_ lines: [UInt8]) {
+        let waiting = state.withLock { state in
+            state.waiting += lines
+            schedule(&state)
+            return state.waiting.count
+        }
+        if waiting > Self.mostWaiting { flush() }
+    }
+
+    /// Shows a line below all others that is replaced by the next one; an empty one takes it away. Only for terminals.
+    func show(status: [UInt8]) {
+        state.withLock { state in
+            guard state.status != status else { return }
+            state.status = status
+            schedule(&state)
+        }
+    }
+
+    /// Returns once everything is written.
+    func flush() { queue.sync { drain() } }
+
+    private func schedule(_ state: inout State) {
+        guard !state.isScheduled else { return }
+        state.isScheduled = true
+        queue.async { @Sendable [self] in drain() }
+    }
+
+    /// On the queue.
+    private func drain() {
+        while let bytes = state.withLock({ Self.take(&$0) }) {
+            guard Self.write(bytes, to: descriptor) else {
+                state.withLock { $0.isClosed = true }
+                return
+            }
+        }
+    }
+
+    private static func take(_ state: inout State) -> [UInt8]? {
+        state.isScheduled = false
+        if state.isClosed { state.waiting = [] }
+        guard !state.waiting.isEmpty || state.status != state.shown else { return nil }
+        let bytes = (state.shown.isEmpty ? [] : eraseLine) + state.waiting + state.status
+        state.waiting.removeAll(keepingCapacity: state.waiting.capacity <= 1 << 16)
+        state.shown = state.status
+        return bytes
+    }
+
+    /// Writes all of it, however long that takes; false once nobody reads.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                // Somebody made the descriptor non-blocking.
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&wait, 1, -1)
+            default: return false
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,128 @@
+import PipelineEngine
+import PipelineKit
+import SystemPackage
+
+extension LogRecord {
+    /// The line for an event of the engine. `namesPipeline`: say in the sentence which pipeline a job is of.
+    init(_ event: EngineEvent, namesPipeline: Bool) {
+        func subject(_ job: Job) -> String { Self.prefix(job.pipeline, namesPipeline) + job.drop.name.text }
+        switch event {
+        case .claimed(let job, let adopted):
+            let what = adopted ? "found in the work folder" : "claimed"
+            self.init(
+                "claimed", "\(subject(job)) \(what), \(ByteSize(bytes: job.drop.size))",
+                fields: Self.fields(job) + [("size", .integer(job.drop.size)), ("adopted", .flag(adopted))])
+        case .draining(let job, let reason):
+            self.init(
+                "draining", "\(subject(job)) waits: \(reason)", fields: Self.fields(job) + [("reason", .text(reason))])
+        case .stageStarted(let job, let stage):
+            self.init("stage_started", "\(subject(job)) \(stage) …", fields: Self.fields(job) + [("stage", .text(stage))])
+        case .stageProgress(let job, let stage, let running, let done):
+            self.init(
+                "stage_progress", "\(subject(job)) \(ProgressLine.text(stage: stage, running: running, done))",
+                fields: Self.fields(job) + [
+                    ("stage", .text(stage)), ("running_s", .seconds(running)), ("bytes", .integer(done.bytes)),
+                    ("entries", .integer(done.entries)),
+                ])
+        case .stageFinished(let job, let stage, let duration):
+            self.init(
+                "stage_finished", "\(subject(job)) \(stage) done, \(duration.text)",
+                fields: Self.fields(job) + [("stage", .text(stage)), ("duration_s", .seconds(duration))])
+        case .deferred(let job, let stage, let failure, let delay):
+            self.init(
+                "deferred", "\(subject(job)) \(stage) failed, tried again in \(delay.text)", mark: .attention,
+                notes: [failure.summary, failure.remedy],
+                fields: Self.fields(job) + [("stage", .text(stage)), ("delay_s", .seconds(delay))] + Self.fields(failure))
+        case .settled(let report): self.init(settled: report, subject: subject(report.job))
+        case .refused(let pipeline, let name, let reason):
+            self.init(
+                "refused", "\(Self.prefix(pipeline, namesPipeline))\(name.text) stays in the inbox: \(reason)",
+                mark: .attention,
+                fields: [("pipeline", .text(pipeline)), ("name", .bytes(name.bytes)), ("reason", .text(reason))])
+        case .started(let pipeline, let inbox, let adopted):
+            let found = adopted == 0 ? "" : ", \(adopted) unfinished from before"
+            self.init(
+                "started", "\(pipeline): watching \(inbox.text)\(found)",
+                fields: [
+                    ("pipeline", .text(pipeline)), ("inbox", .bytes(inbox.bytes)), ("adopted", .integer(Int64(adopted))),
+                ])
+        case .watching(let pipeline, let mode, let reason):
+            let how = mode == .events ? " by events again" : Self.suffix(mode)
+            self.init(
+                "watching", "\(pipeline): watching\(how)", mark: .attention, notes: [reason],
+                fields: [("pipeline", .text(pipeline))] + Self.fields(mode) + [("reason", .text(reason))])
+        case .paused(let pipeline, let failure):
+            self.init(
+                "paused", "\(pipeline): paused", mark: .attention, notes: [failure.summary, failure.remedy],
+                fields: [("pipeline", .text(pipeline))] + Self.fields(failure))
+        case .resumed(let pipeline, let pause):
+            self.init(
+                "resumed", "\(pipeline): goes on after \(pause.text)",
+                fields: [("pipeline", .text(pipeline)), ("after_s", .seconds(pause))])
+        case .warning(let pipeline, let message):
+            self.init(
+                "warning", Self.prefix(pipeline ?? "", pipeline != nil) + message, mark: .attention,
+                fields: pipeline.map { [("pipeline", .text($0))] } ?? [])
+        case .stopping(let running, let grace):
+            let what = running == 1 ? "1 job" : "\(running) jobs"
+            self.init(
+                "stopping", running == 0 ? "stopping" : "stopping: \(what) may run on for \(grace.text)",
+                fields: [("running", .integer(Int64(running))), ("grace_s", .seconds(grace))])
+        }
+    }
+
+    /// The end of a job: where it went, its size, its time and that of each stage.
+    private init(settled report: JobReport, subject: String) {
+        let size = report.job.drop.size
+        let times = report.stages.map { "\($0.kind) \($0.duration.text)" }.joined(separator: ", ")
+        let target = Self.target(of: report)?.text ?? "deleted"
+        let message = "\(subject) → \(target), \(ByteSize(bytes: size)), \(report.duration.text)" + (times.isEmpty ? "" : " (\(times))")
+        var fields = Self.fields(report.job) + [
+            ("size", .integer(size)), ("duration_s", .seconds(report.duration)),
+            ("stages", .times(report.stages.map { ($0.kind, $0.duration) })),
+        ]
+        if let original = report.original { fields.append(("original", .bytes(original.bytes))) }
+        if !report.outputs.isEmpty { fields.append(("outputs", .list(report.outputs.map(\.bytes)))) }
+        switch report.outcome {
+        case .processed: self.init("processed", message, mark: .processed, fields: fields)
+        case .failed(let failure):
+            self.init(
+                "failed", message, mark: .failed, notes: [failure.summary, failure.remedy],
+                fields: fields + Self.fields(failure))
+        }
+    }
+
+    /// Where somebody would look for the result: what was published, unless that merely lies beside the original.
+    private static func target(of report: JobReport) -> FilePath? {
+        guard let original = report.original else { return report.outputs.first }
+        guard report.outcome == .processed else { return original }
+        let beside = original.bytes
+        return report.outputs.first { !$0.bytes.starts(with: beside) } ?? original
+    }
+
+    // MARK: Parts
+
+    private static func prefix(_ pipeline: String, _ isShown: Bool) -> String { isShown ? "\(pipeline): " : "" }
+
+    private static func fields(_ job: Job) -> [Field] {
+        [("pipeline", .text(job.pipeline)), ("job", .text(job.id.text)), ("name", .bytes(job.drop.name.bytes))]
+    }
+
+    private static func fields(_ failure: StageFailure) -> [Field] {
+        [
+            ("code", .text(failure.code)), ("reason", .text(failure.summary)), ("remedy", .text(failure.remedy)),
+            ("detail", .text(failure.detail)),
+        ]
+    }
+
+    private static func fields(_ mode: WatchMode) -> [Field] {
+        switch mode {
+        case .events: [("watching", .text("events"))]
+        case .polling(let interval): [("watching", .text("polling")), ("interval_s", .seconds(interval))]
+        }
+    }
+
+    private static func suffix(_ mode: WatchMode) -> String {
+        if case .polling(let interval) = mode { " by looking every \(interval.text)" } else { "" }
+    }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import Dispatch
+import Glibc
+import Logging
+import PipelineEngine
+import PipelineKit
+import Synchronization
+import SystemPackage
+
+/// `dropmill run`: the daemon, in the foreground.
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Watch the inboxes and process what is dropped there, in the foreground.",
+        discussion: """
+            SIGTERM and SIGINT stop it: nothing more is claimed, running stages may finish within the grace period, and the rest is \
+            taken up at the next start. A second signal ends it at once, and nothing is lost then either.
+
+            Example: process what lies in the inbox now, then exit:
+
+              dropmill run --once pipelines/quickstart.yaml
+            """)
+
+    @OptionGroup var pipelines: PipelineArguments
+    @OptionGroup var logging: LogArguments
+
+    @Flag(help: "Settle what is in the inboxes now, then exit; with status 1 if a job failed.")
+    var once = false
+
+    @Option(
+        help: ArgumentHelp("The folder for the lock and the journal.", valueName: "dir"),
+        completion: .directory)
+    var state: String?
+
+    @Option(
+        help: ArgumentHelp("How long running stages may go on after a signal, such as 30s or 5m.", valueName: "duration"),
+        transform: { text in
+            guard let duration = Duration(configured: text) else {
+                throw ValidationError("'\(text)' is no duration; write a number and a unit, such as 30s or 5m")
+            }
+            return duration
+        })
+    var grace: Duration = .seconds(30)
+
+    func run() throws {
+        // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGIO, SIG_IGN)
+        let pipelines = try pipelines.loadOrReport()
+        let output = LogOutput(descriptor: STDERR_FILENO)
+        defer { output.flush() }
+
+        let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
+        let configuration = EngineConfiguration(state: statePath, once: once)
+        let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in log.record($0) }
+        let signals = StopSignals { [grace] in engine.stop(grace: grace) }
+        let outcome = Outcome()
+        do throws(EngineError) {
+            try engine.start { @Sendable in outcome.report($0) }
+        } catch {
+            output.flush()
+            StandardError.print("error: \(error.message)")
+            throw error.kind == .locked ? ExitStatus.busy : ExitStatus.configuration
+        }
+        let summary = outcome.wait()
+        signals.cancel()
+        output.flush()
+        if once { for line in Self.closing(summary) { print(line) } }
+        if once, summary.failed > 0 { throw ExitStatus.failure }
+    }
+
+    private var statePath: FilePath {
+        let configured = Environment.variables["DROPMILL_STATE"].flatMap { $0.isEmpty ? nil : $0 }
+        return FilePath(state ?? configured ?? ".dropmill-state")
+    }
+
+    /// `3 processed, 1 failed`, and a line for each drop that stayed.
+    static func closing(_ summary: RunSummary) -> [String] {
+        var line = "\(summary.processed) processed, \(summary.failed) failed"
+        if summary.unfinished > 0 { line += ", \(summary.unfinished) unfinished" }
+        return [line] + summary.remaining.map { "\($0.pipeline): \($0.name.text) stays in the inbox: \($0.reason)" }
+    }
+}
+
+/// Hands the engine's summary to the main thread.
+private final class Outcome: Sendable {
+    private let summary = Mutex<RunSummary?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func report(_ value: RunSummary) {
+        summary.withLock { $0 = value }
+        isThere.signal()
+    }
+
+    func wait() -> RunSummary {
+        while true {
+            isThere.wait()
+            if let value = summary.withLock({ $0 }) { return value }
+        }
+    }
+}

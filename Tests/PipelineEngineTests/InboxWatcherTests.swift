@@ -1,0 +1,202 @@
+@preconcurrency import Dispatch
+import Glibc
+import PipelineKit
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// A watcher with what it said.
+private final class WatcherHarness: Sendable {
+    private struct Heard {
+        var changes: [InboxChange] = []
+        var initial = 0
+        var modes: [WatchMode] = []
+        var reasons: [String] = []
+        var failures = 0
+    }
+
+    private let heard = Mutex(Heard())
+    private let queue = DispatchQueue(label: "test.watcher")
+    private let watcher: Mutex<InboxWatcher?> = Mutex(nil)
+
+    init(_ inbox: FilePath, _ inotify: InotifyEvents?, pace: InboxWatcher.Pace = InboxWatcher.Pace()) {
+        let listener = InboxWatcher.Listener(
+            changed: { @Sendable [self] changes, isInitial in
+                heard.withLock { heard in
+                    heard.changes += changes
+                    if isInitial { heard.initial += 1 }
+                }
+            },
+            watching: { @Sendable [self] mode, reason in
+                heard.withLock { heard in
+                    heard.modes.append(mode)
+                    if let reason { heard.reasons.append(reason) }
+                }
+            },
+            failed: { @Sendable [self] _ in heard.withLock { $0.failures += 1 } })
+        let made = InboxWatcher(
+            inbox: inbox, inotify: inotify, queue: queue, pace: pace, interest: { !$0.isHidden }, listener: listener)
+        watcher.withLock { $0 = made }
+    }
+
+    var changes: [InboxChange] { heard.withLock { $0.changes } }
+    var modes: [WatchMode] { heard.withLock { $0.modes } }
+    var reasons: [String] { heard.withLock { $0.reasons } }
+    var failures: Int { heard.withLock { $0.failures } }
+    var initialListings: Int { heard.withLock { $0.initial } }
+
+    func start() { queue.sync { watcher.withLock { $0 }?.start() } }
+    func stop() { queue.sync { watcher.withLock { $0 }?.stop() } }
+    func scan() { queue.sync { watcher.withLock { $0 }?.scan() } }
+    func forgetHeard() { heard.withLock { $0.changes = [] } }
+}
+
+@Suite("InboxWatcher", .timeLimit(.minutes(1)), .serialized) struct InboxWatcherTests {
+    private let scratch: ScratchFolder
+    private let inbox: FilePath
+
+    init() throws {
+        scratch = try ScratchFolder()
+        inbox = try scratch.makeFolder("inbox")
+    }
+
+    private func paces(poll: Duration, rescan: Duration = .seconds(60)) -> InboxWatcher.Pace {
+        var pace = InboxWatcher.Pace()
+        pace.poll = poll
+        pace.rescan = rescan
+        return pace
+    }
+
+    @Test("What is there at the start appears, then what comes, changes and goes is told as it happens")
+    func events() async throws {
+        try scratch.write("1", to: "inbox/there")
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        let watcher = WatcherHarness(inbox, inotify)
+        watcher.start()
+        let there = try "there".fileName
+        let new = try "new".fileName
+        #expect(watcher.changes == [.appeared(there)])
+        #expect(watcher.modes == [.events])
+        watcher.forgetHeard()
+        try scratch.write("2", to: "inbox/new")
+        #expect(await eventually { watcher.changes.last == .changed(new) })
+        #expect(watcher.changes.first == .appeared(new))
+        watcher.forgetHeard()
+        try Folder.remove(inbox.appending(there))
+        #expect(await eventually { watcher.changes == [.vanished(there)] })
+        watcher.stop()
+    }
+
+    @Test("Names of no interest are neither told nor kept")
+    func interest() async throws {
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        let watcher = WatcherHarness(inbox, inotify)
+        watcher.start()
+        try scratch.write("1", to: "inbox/.hidden")
+        try scratch.write("1", to: "inbox/seen")
+        let seen = try "seen".fileName
+        #expect(await eventually { watcher.changes.contains(.appeared(seen)) })
+        #expect(!watcher.changes.contains { "\($0)".contains("hidden") })
+        watcher.stop()
+    }
+
+    @Test("A scan finds inserts and deletes against the last listing")
+    func scans() throws {
+        let watcher = WatcherHarness(inbox, nil)
+        try scratch.write("1", to: "inbox/a")
+        try scratch.write("1", to: "inbox/b")
+        watcher.start()
+        watcher.forgetHeard()
+        try Folder.remove(scratch.path("inbox/a"))
+        try scratch.write("1", to: "inbox/c")
+        watcher.scan()
+        #expect(Set(watcher.changes.map { "\($0)" }) == ["appeared(c)", "vanished(a)"])
+        watcher.forgetHeard()
+        watcher.scan()
+        #expect(watcher.changes == [])
+        watcher.stop()
+    }
+
+    @Test("Without inotify it polls, and says so once with the remedy")
+    func polls() async throws {
+        let watcher = WatcherHarness(inbox, nil, pace: paces(poll: .milliseconds(50)))
+        watcher.start()
+        #expect(watcher.modes == [.polling(every: .milliseconds(50))])
+        #expect(watcher.reasons.count == 1)
+        #expect(watcher.reasons.first?.contains("fs.inotify.max_user_instances") == true)
+        try scratch.write("1", to: "inbox/a")
+        let name = try "a".fileName
+        #expect(await eventually { watcher.changes == [.appeared(name)] })
+        watcher.stop()
+    }
+
+    @Test("Start, stop and start again: each is idempotent, and nothing stays open")
+    func idempotent() async throws {
+        let before = try openDescriptors()
+        do {
+            let inotify = try InotifyEvents()
+            let watcher = WatcherHarness(inbox, inotify)
+            for _ in 0..<3 {
+                watcher.start()
+                watcher.start()
+                watcher.stop()
+                watcher.stop()
+            }
+            #expect(watcher.initialListings == 3)
+            watcher.start()
+            try scratch.write("1", to: "inbox/again")
+            let name = try "again".fileName
+            #expect(await eventually { watcher.changes.contains(.appeared(name)) })
+            watcher.stop()
+            inotify.stop()
+            inotify.stop()
+        }
+        #expect(try await eventually { try openDescriptors() == before })
+    }
+
+    @Test("An inbox that is replaced is watched again under its name")
+    func replaced() async throws {
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        let watcher = WatcherHarness(inbox, inotify)
+        watcher.start()
+        let old = scratch.path("old")
+        #expect(inbox.withPlatformString { from in old.withPlatformString { rename(from, $0) } } == 0)
+        try Folder.make(inbox)
+        try scratch.write("1", to: "inbox/fresh")
+        let name = try "fresh".fileName
+        #expect(await eventually { watcher.changes.contains(.appeared(name)) })
+        watcher.stop()
+    }
+
+    @Test("Lost events lead to a scan: what came after the kernel's queue ran over is found")
+    func overflow() async throws {
+        let text = String(decoding: try ScratchFolder.read("/proc/sys/fs/inotify/max_queued_events"), as: UTF8.self)
+        let limit = try #require(Int(text.filter(\.isNumber)))
+        try #require(limit <= 100_000, "the limit of events is too high to run over here")
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        let watcher = WatcherHarness(inbox, inotify)
+        watcher.start()
+        let blocker = DispatchSemaphore(value: 0)
+        inotify.whileNotReading { blocker.wait() }
+        // Each round is at least two events: created, deleted.
+        let churn = scratch.path("inbox/churn")
+        for _ in 0...(limit / 2) {
+            _ = try OpenFile.open(churn, O_WRONLY | O_CREAT, mode: 0o644)
+            try Folder.remove(churn)
+        }
+        try scratch.write("1", to: "inbox/after")
+        blocker.signal()
+        let name = try "after".fileName
+        #expect(await eventually { watcher.changes.contains(.appeared(name)) })
+        watcher.stop()
+    }
+
+    private func openDescriptors() throws -> Int { try Folder.names(in: "/proc/self/fd").count }
+}

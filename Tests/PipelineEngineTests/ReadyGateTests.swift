@@ -1,0 +1,216 @@
+import PipelineKit
+import Testing
+
+@testable import PipelineEngine
+
+/// One look at a candidate in a story, or something that happened to it.
+private enum Step: Sendable {
+    /// At so many milliseconds an event touched it.
+    case touched(Int)
+    /// At so many milliseconds its state was so; every sample that is due by then has been taken with the state before.
+    case becomes(Int, Sample)
+    /// At so many milliseconds it vanished, and an event said so.
+    case forgotten(Int)
+}
+
+/// A story: what the file is, what happens, and when (if ever) it must be found ready.
+private struct Story: Sendable, CustomTestStringConvertible {
+    let name: String
+    var rule = ReadyRule(quiet: .seconds(1))
+    let start: Sample
+    let steps: [Step]
+    /// Milliseconds at which it is to be ready; nil: not within the minute.
+    let ready: Int?
+    var testDescription: String { name }
+}
+
+private func file(
+    size: Int64 = 100, mtime: Int64 = 1, ctime: Int64 = 1, inode: UInt64 = 7, _ writers: OpenWriters = .none
+) -> Sample {
+    .file(Fingerprint(device: 1, inode: inode, size: size, modified: mtime, changed: ctime), writers)
+}
+
+private let stories: [Story] = [
+    Story(name: "stands still from the start", start: file(), steps: [], ready: 1000),
+    Story(
+        name: "grows four times without an event", start: file(size: 1),
+        steps: [.becomes(900, file(size: 2)), .becomes(1800, file(size: 3)), .becomes(2700, file(size: 4))], ready: 4000),
+    Story(
+        name: "grows, each time with an event", start: file(size: 1),
+        steps: [
+            .becomes(700, file(size: 2)), .touched(700), .becomes(1400, file(size: 3)), .touched(1400),
+        ], ready: 2400),
+    Story(
+        name: "same size, new mtime", start: file(mtime: 1), steps: [.becomes(500, file(mtime: 2))], ready: 2000),
+    Story(
+        name: "same size and mtime, new ctime: a copier set the time back", start: file(ctime: 1),
+        steps: [.becomes(500, file(ctime: 2))], ready: 2000),
+    Story(
+        name: "replaced by another inode", start: file(inode: 7), steps: [.becomes(999, file(inode: 8))], ready: 2000),
+    Story(name: "truncated", start: file(size: 100), steps: [.becomes(600, file(size: 50)), .touched(600)], ready: 1600),
+    Story(name: "an event without a visible change", start: file(), steps: [.touched(600)], ready: 1600),
+    Story(name: "vanished before its second sample", start: file(), steps: [.becomes(500, .gone)], ready: nil),
+    Story(name: "vanished, and an event said so", start: file(), steps: [.forgotten(500)], ready: nil),
+    Story(
+        name: "renamed over while it waited", start: file(inode: 7),
+        steps: [.becomes(400, file(size: 5, mtime: 9, ctime: 9, inode: 9)), .touched(400)], ready: 1400),
+    Story(name: "zero bytes stand still five times as long", start: file(size: 0), steps: [], ready: 5000),
+    Story(
+        name: "zero bytes, then filled", start: file(size: 0), steps: [.becomes(3000, file(size: 9)), .touched(3000)],
+        ready: 4000),
+    Story(
+        name: "mtime far in the future", start: file(mtime: .max), steps: [], ready: 1000),
+    Story(
+        name: "held open for writing, then closed", start: file(.some), steps: [.becomes(3500, file()), .touched(3500)],
+        ready: 4500),
+    Story(
+        name: "held open for writing, closed without an event", start: file(.some), steps: [.becomes(3500, file())],
+        ready: 4000),
+    Story(
+        name: "held open for writing, but nobody asks", rule: ReadyRule(quiet: .seconds(1), writers: .ignore),
+        start: file(.some), steps: [], ready: 1000),
+    Story(name: "nobody can tell about writers", start: file(.unknown), steps: [], ready: 1000),
+    Story(name: "a symbolic link", start: .refused("a symbolic link"), steps: [], ready: nil),
+    Story(
+        name: "a symbolic link, replaced by a file", start: .refused("a symbolic link"),
+        steps: [.becomes(700, file()), .touched(700)], ready: 1700),
+    Story(
+        name: "ignored while empty, taken when filled", rule: ReadyRule(quiet: .seconds(1), empty: .ignore),
+        start: file(size: 0), steps: [.becomes(9000, file(size: 4)), .touched(9000)], ready: 10000),
+    Story(
+        name: "ignored while empty", rule: ReadyRule(quiet: .seconds(1), empty: .ignore), start: file(size: 0), steps: [],
+        ready: nil),
+]
+
+@Suite("ReadyGate") struct ReadyGateTests {
+    private static func milliseconds(_ count: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(count) * 1_000_000) }
+
+    /// Plays a story on a clock of its own, sampling exactly when the gate asks for it.
+    @Test("A story ends when it must", arguments: stories)
+    private func plays(_ story: Story) {
+        var gate = ReadyGate<String>(rule: story.rule)
+        var state = story.start
+        var steps = story.steps[...]
+        gate.touch("f", at: Self.milliseconds(0))
+        var ready: Int?
+        for now in 0...60_000 where ready == nil {
+            while let step = steps.first {
+                switch step {
+                case .touched(let at) where at <= now: gate.touch("f", at: Self.milliseconds(now))
+                case .becomes(let at, let sample) where at <= now: state = sample
+                case .forgotten(let at) where at <= now: gate.forget("f")
+                default: break
+                }
+                if case .touched(let at) = step, at > now { break }
+                if case .becomes(let at, _) = step, at > now { break }
+                if case .forgotten(let at) = step, at > now { break }
+                steps.removeFirst()
+            }
+            for request in gate.due(at: Self.milliseconds(now)) {
+                var sample = state
+                if !request.deciding, case .file(let fingerprint, _) = state { sample = .file(fingerprint, .notAsked) }
+                if case .ready = gate.record(sample, of: "f", at: Self.milliseconds(now)) { ready = now }
+            }
+        }
+        // Samples of a touched candidate are up to the shortest pause late.
+        if let expected = story.ready {
+            #expect(ready.map { expected...(expected + 10) ~= $0 } ?? false, "ready at \(String(describing: ready)), not \(expected)")
+        } else {
+            #expect(ready == nil)
+        }
+    }
+
+    @Test("A clock that steps back makes nothing ready early, and nothing is lost")
+    func clockStepsBack() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        gate.touch("f", at: Self.milliseconds(100_000))
+        #expect(gate.due(at: Self.milliseconds(100_000)).map(\.key) == ["f"])
+        #expect(gate.record(file(), of: "f", at: Self.milliseconds(100_000)) == .waiting(.quiet))
+        #expect(gate.due(at: Self.milliseconds(50_000)).isEmpty)
+        gate.touch("f", at: Self.milliseconds(50_000))
+        #expect(gate.due(at: Self.milliseconds(50_005)).map(\.key) == ["f"])
+        #expect(gate.record(file(), of: "f", at: Self.milliseconds(50_005)) == .waiting(.changing))
+        #expect(gate.due(at: Self.milliseconds(51_004)).isEmpty)
+        #expect(gate.due(at: Self.milliseconds(51_005)) == [.init(key: "f", deciding: true)])
+        guard case .ready = gate.record(file(), of: "f", at: Self.milliseconds(51_005)) else {
+            Issue.record("not ready after a whole quiet time")
+            return
+        }
+    }
+
+    @Test("A writer that never stops costs one sample a pause, not one an event")
+    func samplesAreFew() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        var samples = 0
+        for microsecond in stride(from: 0, to: 1_000_000, by: 100) {
+            let now = MonotonicTime(nanoseconds: Int64(microsecond) * 1000)
+            gate.touch("f", at: now)
+            for _ in gate.due(at: now) {
+                samples += 1
+                _ = gate.record(file(size: Int64(microsecond), .notAsked), of: "f", at: now)
+            }
+        }
+        #expect(100...201 ~= samples)
+    }
+
+    @Test("Only what is due is asked for, in the order it is due, and as many as wanted")
+    func dueInOrder() {
+        var gate = ReadyGate<Int>(rule: ReadyRule(quiet: .seconds(1)))
+        for key in 0..<10 { gate.touch(key, at: Self.milliseconds(key * 10)) }
+        #expect(gate.nextDue == Self.milliseconds(0))
+        #expect(gate.due(at: Self.milliseconds(45)).map(\.key) == [0, 1, 2, 3, 4])
+        #expect(gate.due(at: Self.milliseconds(95), limit: 2).map(\.key) == [5, 6])
+        #expect(gate.nextDue == Self.milliseconds(70))
+    }
+
+    @Test("What is asked for without the right to decide is asked again before it is believed")
+    func decidingSampleAsksForWriters() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        gate.touch("f", at: Self.milliseconds(0))
+        _ = gate.due(at: Self.milliseconds(0))
+        _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
+        _ = gate.due(at: Self.milliseconds(1000))
+        #expect(gate.record(file(.notAsked), of: "f", at: Self.milliseconds(1000)) == .waiting(.quiet))
+        #expect(gate.due(at: Self.milliseconds(1000)) == [.init(key: "f", deciding: true)])
+    }
+
+    @Test("It knows who is being written")
+    func disturbed() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        for key in ["still", "growing"] { gate.touch(key, at: Self.milliseconds(0)) }
+        for request in gate.due(at: Self.milliseconds(0)) { _ = gate.record(file(.notAsked), of: request.key, at: Self.milliseconds(0)) }
+        gate.touch("growing", at: Self.milliseconds(500))
+        for request in gate.due(at: Self.milliseconds(505)) {
+            _ = gate.record(file(size: 200, .notAsked), of: request.key, at: Self.milliseconds(505))
+        }
+        let disturbed = Dictionary(uniqueKeysWithValues: gate.waiting.map { ($0.key, $0.isDisturbed) })
+        #expect(disturbed == ["still": false, "growing": true])
+    }
+}
+
+@Suite("AbsenceDetector") struct AbsenceDetectorTests {
+    private typealias Clocks = AbsenceDetector.Clocks
+
+    /// Seconds that each clock goes on between two pulses of 5 s, and whether that is an absence.
+    @Test(arguments: [
+        (5.0, 5.0, 5.0, false),
+        (6.5, 6.5, 6.5, false),
+        (5.0, 3605.0, 3605.0, true),
+        (60.0, 60.0, 60.0, true),
+        (5.0, 5.0, 86405.0, true),
+        (5.0, 5.0, -86395.0, true),
+    ])
+    func gaps(monotonic: Double, boot: Double, wall: Double, expected: Bool) {
+        let start = Clocks(monotonic: 1_000_000_000, boot: 50_000_000_000, wall: 1_700_000_000_000_000_000)
+        var detector = AbsenceDetector(pulse: .seconds(5), starting: start)
+        let later = Clocks(
+            monotonic: start.monotonic + Int64(monotonic * 1e9), boot: start.boot + Int64(boot * 1e9),
+            wall: start.wall + Int64(wall * 1e9))
+        let wasAway = detector.wasAway(later)
+        #expect(wasAway == expected)
+        let pulse: Int64 = 5_000_000_000
+        let next = Clocks(monotonic: later.monotonic + pulse, boot: later.boot + pulse, wall: later.wall + pulse)
+        let isAwayStill = detector.wasAway(next)
+        #expect(!isAwayStill, "an absence is told once")
+    }
+}

@@ -1,0 +1,272 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+@Suite("Spool") struct SpoolTests {
+    private let scratch: ScratchFolder
+    private let ids = JobIDGenerator()
+
+    init() throws {
+        scratch = try ScratchFolder()
+        for folder in ["inbox", "processed", "failed"] { try scratch.makeFolder(folder) }
+    }
+
+    private func spool(_ adjust: (inout Pipeline) -> Void = { _ in }) throws -> Spool {
+        var pipeline = Pipeline(
+            name: "test", source: "test.yaml", inbox: scratch.path("inbox"), processed: .folder(scratch.path("processed")),
+            failed: scratch.path("failed"))
+        adjust(&pipeline)
+        return Spool(pipeline: pipeline, work: try WorkFolder(for: pipeline))
+    }
+
+    /// Claims a drop that a test has put into the inbox.
+    private func claim(_ name: FileName, _ spool: Spool) throws -> Job {
+        let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false),
+            case .taken(let job) = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+        else { throw NotAName() }
+        return job
+    }
+
+    private func dropped(_ name: String, _ contents: String, _ spool: Spool) throws -> Job {
+        try scratch.write(contents, to: "inbox/\(name)")
+        return try claim(name.fileName, spool)
+    }
+
+    private func succeeded(_ job: Job, _ payload: Payload? = nil) -> Settlement {
+        Settlement(job: job, payload: payload ?? Payload(dropOf: job), outcome: .processed, report: nil)
+    }
+
+    private func failed(_ job: Job) -> Settlement {
+        let failure = StageFailure.file("test.bad", "Bad.")
+        let report = FailureReport(failure, of: job, stage: "fake", attempts: 1, at: .now())
+        return Settlement(job: job, payload: Payload(dropOf: job), outcome: .failed(failure), report: report)
+    }
+
+    private func failure(_ result: Settlement.Result?) -> StageFailure? {
+        if case .failed(let failure, _) = result { failure } else { nil }
+    }
+
+    // MARK: Claims
+
+    @Test("Exactly one of two claims wins; the other finds it gone")
+    func oneWinner() throws {
+        let spool = try spool()
+        try scratch.write("x", to: "inbox/a")
+        let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
+        let name = try "a".fileName
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false) else {
+            Issue.record("no file")
+            return
+        }
+        guard case .taken = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next()),
+            case .vanished = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+        else {
+            Issue.record("not one winner")
+            return
+        }
+        #expect(try Folder.names(in: spool.work.active).count == 1, "the loser leaves no folder behind")
+    }
+
+    @Test("A drop that changed since it was found ready drains")
+    func changedAtTheLastMoment() throws {
+        let spool = try spool()
+        try scratch.write("x", to: "inbox/a")
+        let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
+        let name = try "a".fileName
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false) else { return }
+        try scratch.append(Array("y".utf8), to: scratch.path("inbox/a"))
+        guard case .draining = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next()) else {
+            Issue.record("taken although it changed")
+            return
+        }
+    }
+
+    @Test("A drop that a process has open for writing drains, unless nobody asks", arguments: [true, false])
+    func openWriter(asks: Bool) throws {
+        let spool = try spool { $0.ready.writers = asks ? .wait : .ignore }
+        let path = try scratch.write("x", to: "inbox/a")
+        let writer = try OpenFile.open(path, O_WRONLY)
+        let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
+        let name = try "a".fileName
+        guard case .file(let fingerprint, let writers) = try Sample.take(of: name, in: inbox, writers: true) else { return }
+        try #require(writers == .some, "no leases here")
+        let claim = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+        switch (claim, asks) {
+        case (.draining, true), (.taken, false): break
+        default: Issue.record("\(claim)")
+        }
+        try writer.close()
+    }
+
+    // MARK: Settling
+
+    @Test("Names that are taken: the newcomer steps aside, and its companion with it")
+    func renames() throws {
+        let spool = try spool()
+        for number in 1...12 {
+            let job = try dropped("report.tar.gz", "\(number)", spool)
+            var payload = Payload(dropOf: job)
+            payload.companions = [Companion(suffix: ".sha256", parts: [.checksumLine(digest: "d\(number)")])]
+            _ = spool.settle([succeeded(job, payload)])
+        }
+        #expect(try scratch.tree("processed").count == 24)
+        #expect(try scratch.text("processed/report.12.tar.gz") == "12")
+        #expect(try scratch.text("processed/report.12.tar.gz.sha256") == "d12  report.12.tar.gz\n")
+    }
+
+    @Test("A companion's name that is taken moves both")
+    func companionTaken() throws {
+        let spool = try spool()
+        try scratch.write("somebody's", to: "processed/a.txt.sha256")
+        let job = try dropped("a.txt", "x", spool)
+        var payload = Payload(dropOf: job)
+        payload.companions = [Companion(suffix: ".sha256", parts: [.checksumLine(digest: "d")])]
+        _ = spool.settle([succeeded(job, payload)])
+        #expect(try scratch.tree("processed") == ["a.2.txt", "a.2.txt.sha256", "a.txt.sha256"])
+        #expect(try scratch.text("processed/a.txt.sha256") == "somebody's")
+    }
+
+    @Test("`replace` puts the newcomer in the place of the old one, whole")
+    func replaces() throws {
+        let spool = try spool { $0.onConflict = .replace }
+        for contents in ["old", "new"] { _ = spool.settle([succeeded(try dropped("a", contents, spool))]) }
+        #expect(try scratch.tree("processed") == ["a"])
+        #expect(try scratch.text("processed/a") == "new")
+        #expect(try scratch.tree(".dropmill/test/active") == [])
+    }
+
+    @Test("`replace` exchanges whole folders")
+    func replacesFolders() throws {
+        let spool = try spool { $0.onConflict = .replace }
+        for contents in ["old", "new"] {
+            let job = try dropped("a.zip", contents, spool)
+            let made = job.scratch(stage: 0, kind: "unpack")
+            try scratch.write(Array(contents.utf8), to: made.appending(try "file-\(contents)".fileName))
+            var payload = Payload(folder: made)
+            payload.destination = scratch.path("out/a")
+            _ = spool.settle([succeeded(job, payload)])
+        }
+        #expect(try scratch.tree("out") == ["a/", "a/file-new"])
+        #expect(try scratch.tree(".dropmill/test/active") == [])
+    }
+
+    @Test("`fail` fails the job before anything of it is published")
+    func failsOnConflict() throws {
+        let spool = try spool { $0.onConflict = .fail }
+        try scratch.write("old", to: "processed/a.zip")
+        let job = try dropped("a.zip", "new", spool)
+        let made = job.scratch(stage: 0, kind: "unpack")
+        try scratch.write(Array("x".utf8), to: made.appending(try "inside".fileName))
+        var payload = Payload(folder: made)
+        payload.destination = scratch.path("out/a")
+        let failure = failure(spool.settle([succeeded(job, payload)]).first)
+        #expect(failure?.class == .file)
+        #expect(failure?.code == "conflict.taken")
+        #expect(!scratch.exists("out/a"))
+        _ = spool.settle([self.failed(job)])
+        #expect(try scratch.tree("failed") == ["a.zip", "a.zip.error.json"])
+        // Failures find a place whatever is there.
+        _ = spool.settle([self.failed(try dropped("a.zip", "again", spool))])
+        #expect(try scratch.tree("failed").count == 4)
+    }
+
+    @Test("A published drop leaves nothing for processed; a made file does")
+    func movedDrop() throws {
+        let spool = try spool()
+        let job = try dropped("a.txt", "x", spool)
+        var payload = Payload(dropOf: job)
+        payload.destination = scratch.path("out/deep/er")
+        _ = spool.settle([succeeded(job, payload)])
+        #expect(try scratch.tree("out") == ["deep/", "deep/er/", "deep/er/a.txt"])
+        #expect(try scratch.tree("processed") == [])
+
+        let other = try dropped("b.csv.gz", "packed", spool)
+        let made = other.scratch(stage: 0, kind: "unpack")
+        try scratch.write(Array("unpacked".utf8), to: made.appending(try "b.csv".fileName))
+        var file = Payload(file: try "b.csv".fileName, in: made)
+        file.destination = scratch.path("out")
+        _ = spool.settle([succeeded(other, file)])
+        #expect(try scratch.text("out/b.csv") == "unpacked")
+        #expect(try scratch.tree("processed") == ["b.csv.gz"])
+    }
+
+    @Test("What was made but never published fails the job and stays out of the way")
+    func unpublished() throws {
+        let spool = try spool()
+        let job = try dropped("a.zip", "x", spool)
+        let made = job.scratch(stage: 0, kind: "unpack")
+        try scratch.write(Array("x".utf8), to: made.appending(try "inside".fileName))
+        #expect(failure(spool.settle([succeeded(job, Payload(folder: made))]).first)?.code == "settle.unpublished")
+    }
+
+    @Test("`processed: delete` deletes the original")
+    func deletes() throws {
+        let spool = try spool { $0.processed = .delete }
+        _ = spool.settle([succeeded(try dropped("a", "x", spool))])
+        #expect(try scratch.tree("processed") == [])
+        #expect(try scratch.tree(".dropmill/test/active") == [])
+    }
+
+    @Test("One bad job of a batch does not hold up the others")
+    func batch() throws {
+        let spool = try spool()
+        let bad = try dropped("bad", "x", spool)
+        try Folder.remove(bad.original)
+        let batch = [succeeded(try dropped("a", "1", spool)), succeeded(bad), succeeded(try dropped("b", "2", spool))]
+        let results = spool.settle(batch)
+        #expect(results.map { failure($0)?.code } == [nil, "settle.missing", nil])
+        #expect(try scratch.tree("processed") == ["a", "b"])
+        // There is nothing to move to failed, but the reason is there.
+        #expect(failure(spool.settle([failed(bad)]).first) == nil)
+        #expect(try scratch.tree("failed") == ["bad.error.json"])
+    }
+
+    @Test("Odd names keep their bytes, and side files of long names stay unique")
+    func oddNames() throws {
+        let spool = try spool()
+        let names: [[UInt8]] = [
+            Array("V\u{00}".utf8.dropLast()) + [0xED] + Array("ctor.txt".utf8), Array("two\nlines".utf8), Array("-rf".utf8),
+            [UInt8](repeating: UInt8(ascii: "n"), count: 255), [UInt8](repeating: UInt8(ascii: "n"), count: 254) + [UInt8(ascii: "m")],
+        ]
+        for bytes in names {
+            let name = try #require(FileName(bytes))
+            try scratch.write(bytes, to: spool.pipeline.inbox.appending(name))
+            _ = spool.settle([failed(try claim(name, spool))])
+            #expect(try ScratchFolder.read(scratch.path("failed").appending(name)) == bytes)
+        }
+        let reports = try Folder.names(in: scratch.path("failed")).filter { $0.bytes.suffix(11).elementsEqual(".error.json".utf8) }
+        #expect(reports.count == names.count)
+        #expect(reports.allSatisfy { $0.bytes.count <= 255 })
+    }
+
+    // MARK: Other file systems
+
+    @Test("To another file system by copy: times and modes kept, nothing left behind", .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func acrossFileSystems() throws {
+        let other = try TemporaryMount(tmpfs: "size=16m", at: scratch.path("other"))
+        defer { withExtendedLifetime(other) {} }
+        let spool = try spool { $0.processed = .folder(scratch.path("other/processed")) }
+        try Folder.make(scratch.path("other/processed"))
+        let job = try dropped("a.zip", "original", spool)
+        let made = job.scratch(stage: 0, kind: "unpack")
+        let inside = try scratch.write(Array("inside".utf8), to: made.pushing("sub/file"))
+        #expect(inside.withPlatformString { chmod($0, 0o640) } == 0)
+        let times = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 1_000_000, tv_nsec: 5)]
+        #expect(inside.withPlatformString { utimensat(AT_FDCWD, $0, times, 0) } == 0)
+        var payload = Payload(folder: made)
+        payload.destination = scratch.path("other/out/a")
+        let results = spool.settle([succeeded(job, payload)])
+        #expect(failure(results.first) == nil)
+        #expect(try scratch.tree("other") == ["out/", "out/a/", "out/a/sub/", "out/a/sub/file", "processed/", "processed/a.zip"])
+        #expect(try scratch.text("other/processed/a.zip") == "original")
+        let status = try OpenFile.open(scratch.path("other/out/a/sub/file"), O_RDONLY).status()
+        #expect(status.st_mode & 0o777 == 0o640)
+        #expect(status.st_mtim.tv_sec == 1_000_000)
+        #expect(try scratch.tree(".dropmill/test/active") == [])
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import PipelineKit
+import Synchronization
+import SystemPackage
+import TestSupport
+
+@testable import PipelineEngine
+
+/// An engine over one pipeline in a scratch folder, with what it said.
+final class EngineHarness: Sendable {
+    private struct State {
+        var events: [EngineEvent] = []
+        var summary: RunSummary?
+    }
+
+    let scratch: ScratchFolder
+    let pipeline: Pipeline
+    private let state = Mutex(State())
+    private let engine: Mutex<Engine?> = Mutex(nil)
+
+    init(
+        scratch: ScratchFolder, stages: [StageEntry], quiet: Duration = .milliseconds(100),
+        adjust: (inout Pipeline) -> Void = { _ in }
+    ) throws {
+        self.scratch = scratch
+        var pipeline = Pipeline(
+            name: "test", source: "test.yaml", inbox: scratch.path("inbox"), processed: .folder(scratch.path("processed")),
+            failed: scratch.path("failed"), ready: ReadyRule(quiet: quiet), durability: .fast, stages: stages)
+        adjust(&pipeline)
+        self.pipeline = pipeline
+        try Folder.make(pipeline.inbox)
+    }
+
+    var events: [EngineEvent] { state.withLock { $0.events } }
+    var summary: RunSummary? { state.withLock { $0.summary } }
+
+    func start(once: Bool = false) throws {
+        let engine = Engine(
+            pipelines: [pipeline], configuration: EngineConfiguration(state: scratch.path("state"), once: once)
+        ) { @Sendable [self] event in state.withLock { $0.events.append(event) } }
+        state.withLock { $0.summary = nil }
+        try engine.start { @Sendable [self] summary in state.withLock { $0.summary = summary } }
+        self.engine.withLock { $0 = engine }
+    }
+
+    func stop(grace: Duration = .seconds(10)) async -> RunSummary? {
+        engine.withLock { $0 }?.stop(grace: grace)
+        _ = await eventually { summary != nil }
+        engine.withLock { $0 = nil }
+        return summary
+    }
+
+    /// The reports of jobs that are over.
+    var reports: [JobReport] {
+        events.compactMap { if case .settled(let report) = $0 { report } else { nil } }
+    }
+
+    /// Puts a file into the inbox at once, as `mv` does.
+    func drop(_ name: String, _ contents: String = "x") throws { try drop(try name.fileName, Array(contents.utf8)) }
+
+    func drop(_ name: FileName, _ contents: [UInt8]) throws {
+        let outside = scratch.path.appending(try ".outside-\(UInt64.random(in: 0 ... .max))".fileName)
+        try scratch.write(contents, to: outside)
+        let target = pipeline.inbox.appending(name)
+        guard outside.withPlatformString({ from in target.withPlatformString { rename(from, $0) } }) == 0 else {
+            throw IOError("rename", target, .last)
+        }
+    }
+}
+
+struct NotAName: Error {}
+
+extension String {
+    var fileName: FileName { get throws { if let name = FileName(self) { name } else { throw NotAName() } } }
+}

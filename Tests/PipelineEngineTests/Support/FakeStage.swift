@@ -1,0 +1,26 @@
+import PipelineKit
+
+/// A stage that does what a test says.
+struct FakeStage: Stage {
+    typealias Body = @Sendable (Payload, StageContext) throws(StageFailure) -> Payload
+
+    static let descriptor = StageDescriptor(kind: "fake", summary: "Does what a test says", example: "fake")
+    let body: Body
+
+    init(_ body: @escaping Body) { self.body = body }
+
+    init(options: StageOptions) throws(OptionProblem) {
+        self.init { (payload, _) throws(StageFailure) in payload }
+    }
+
+    func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload { try body(payload, context) }
+}
+
+extension StageEntry {
+    static func fake(workers: Int = 1, when: Glob? = nil, _ body: @escaping FakeStage.Body) -> StageEntry {
+        StageEntry(kind: "fake", stage: FakeStage(body), workers: workers, when: when)
+    }
+
+    /// Hands on what it gets.
+    static var passing: StageEntry { .fake { (payload, _) throws(StageFailure) in payload } }
+}
