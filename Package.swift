@@ -73,6 +73,10 @@ let package = Package(
             name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
+            name: "dropmillTests",
+            dependencies: ["dropmill", "PipelineEngine", "PipelineConfig", "PipelineKit", "TestSupport", system, log],
+            swiftSettings: strict),
+        .testTarget(
             name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", system],
             swiftSettings: strict),
     ],

@@ -38,7 +38,8 @@ struct ArchiveEntry: Sendable {
             kind = .hardLink(target)
         } else {
             switch type {
-            case S_IFREG: kind = .file
+            // ar(1) records no type, and knows but one.
+            case S_IFREG, 0: kind = .file
             case S_IFDIR: kind = .folder
             case S_IFLNK:
                 guard let target = Self.bytes(archive_entry_symlink(entry)) else { return nil }

@@ -33,23 +33,46 @@ package struct ArchiveReader: ~Copyable {
         guard lseek(descriptor, 0, SEEK_SET) == 0 else {
             throw .system(action: "read", entry: nil, errno: .init(rawValue: errno))
         }
-        let handle = try ArchiveHandle.make()
         switch format {
-        case .container(let container):
-            try handle.enable(container)
-            guard archive_read_open_fd(handle.pointer, descriptor, blockSize) == ARCHIVE_OK else {
-                throw handle.failure(entry: nil)
-            }
-            return .archive(ArchiveReader(handle: handle, stream: nil, container: container))
+        case .container(let container): return .archive(try open(descriptor, container))
         case .compressed(let compression):
             let stream = try CompressedStream(descriptor, compression)
             guard let container = stream.container else { return .file(LoneFile(stream: stream)) }
-            try handle.enable(container)
-            let status = archive_read_open(
-                handle.pointer, Unmanaged.passUnretained(stream).toOpaque(), nil, readFromStream, nil)
-            guard status == ARCHIVE_OK else { throw stream.failure ?? handle.failure(entry: nil) }
-            return .archive(ArchiveReader(handle: handle, stream: stream, container: container))
+            return .archive(try open(stream, container))
         }
+    }
+
+    private static func open(
+        _ descriptor: Int32, _ container: ArchiveFormat.Container
+    ) throws(ArchiveError) -> ArchiveReader {
+        // libarchive looks for a directory with entries and calls one without damaged.
+        if container == .zip, isEmptyZip(descriptor) { throw .empty }
+        let handle = try ArchiveHandle.make()
+        try handle.enable(container)
+        let status = archive_read_open_fd(handle.pointer, descriptor, blockSize)
+        if status != ARCHIVE_OK { throw handle.openingFailure() }
+        return ArchiveReader(handle: handle, stream: nil, container: container)
+    }
+
+    private static func open(
+        _ stream: CompressedStream, _ container: ArchiveFormat.Container
+    ) throws(ArchiveError) -> ArchiveReader {
+        let handle = try ArchiveHandle.make()
+        try handle.enable(container)
+        let client = Unmanaged.passUnretained(stream).toOpaque()
+        let status = archive_read_open(handle.pointer, client, nil, readFromStream, nil)
+        if status != ARCHIVE_OK {
+            if let failure = stream.failure { throw failure }
+            throw handle.openingFailure()
+        }
+        return ArchiveReader(handle: handle, stream: stream, container: container)
+    }
+
+    /// Whether the file begins with the record that ends a zip (APPNOTE 4.3.16).
+    private static func isEmptyZip(_ descriptor: Int32) -> Bool {
+        var mark = [UInt8](repeating: 0, count: 4)
+        guard pread(descriptor, &mark, mark.count, 0) == mark.count else { return false }
+        return mark == [0x50, 0x4B, 5, 6]
     }
 
     /// The next entry; nil after the last one, once it is sure that the archive is whole and not empty.
@@ -76,7 +99,10 @@ package struct ArchiveReader: ~Copyable {
 
     /// The next block of the current entry's data.
     func nextBlock() throws(ArchiveError) -> ArchiveHandle.Block {
-        try attributing { (handle) throws(ArchiveError) in try handle.nextBlock(of: current) }
+        let block = try attributing { (handle) throws(ArchiveError) in try handle.nextBlock(of: current) }
+        // Only in tar can a hole end a file; other formats leave any number there.
+        if case .end = block, container != .tar { return .end(offset: 0) }
+        return block
     }
 
     /// A tar that was cut between two entries looks complete to the library: only the two empty blocks that end it tell.

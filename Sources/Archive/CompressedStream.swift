@@ -24,9 +24,9 @@ final class CompressedStream {
         head = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         try handle.enable(compression)
         guard archive_read_open_fd(handle.pointer, descriptor, ArchiveReader.blockSize) == ARCHIVE_OK else {
-            throw handle.failure(entry: nil)
+            throw handle.openingFailure()
         }
-        guard let entry = try handle.nextHeader() else { return }
+        guard let entry = try handle.nextHeader() else { throw .damaged(nil) }
         if archive_entry_mtime_is_set(entry) != 0 {
             modified = timespec(tv_sec: archive_entry_mtime(entry), tv_nsec: 0)
         }

@@ -12,7 +12,7 @@ struct EntryPath: Equatable {
 
     /// The longest path, in bytes. With the path of the folder it goes into it must stay below PATH_MAX (4096).
     static let longest = 3000
-    /// The most folders within each other: they are later walked with a few open files for each.
+    /// The most folders within each other: more than people make, fewer than programs stumble over.
     static let deepest = 128
     /// The longest name (NAME_MAX).
     static let longestName = 255

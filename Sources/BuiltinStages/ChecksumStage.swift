@@ -62,7 +62,7 @@ package struct ChecksumStage: Stage {
     }
 
     private func addCompanions(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
-        let hashing = try PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
+        let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         var payload = payload
         for digest in try hashing.digests(of: try StageFailure.onIOError(payload.files), announcingSize: true).joined() {
             let suffix = ".\(digest.algorithm.rawValue)"
@@ -76,10 +76,10 @@ package struct ChecksumStage: Stage {
         // One that an attempt before this one could not complete.
         let draft = payload.root.appending(".manifest-\(context.job)")
         try StageFailure.onIOError { () throws(IOError) in try Folder.remove(draft) }
-        let files = try StageFailure.onIOError(payload.files)
-        let hashing = try PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
-        let table = DigestTable(files: files, digests: try hashing.digests(of: files))
-        let plan = try ManifestPlan(names: manifests, table: table, root: payload.root)
+        let tree = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(payload.root) }
+        let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
+        let table = DigestTable(files: tree.files, digests: try hashing.digests(of: tree.files))
+        let plan = try ManifestPlan(names: manifests, table: table, others: tree.folders + tree.links, root: payload.root)
         for manifest in plan.missing {
             try context.checkCancelled()
             try StageFailure.onIOError { () throws(IOError) in

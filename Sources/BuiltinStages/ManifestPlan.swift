@@ -47,10 +47,11 @@ struct ManifestPlan {
 
     private(set) var missing: [Manifest] = []
 
-    /// A plan for one manifest per algorithm, in their order.
-    init(names: [FileName], table: DigestTable, root: FilePath) throws(StageFailure) {
-        let taken = Set(table.files.map(\.bytes))
-        let candidates = names.map { Self.candidates($0, taken) }
+    /// A plan for one manifest per algorithm, in their order. `others`: the folders and links of the payload, whose names are
+    /// taken too.
+    init(names: [FileName], table: DigestTable, others: [FilePath], root: FilePath) throws(StageFailure) {
+        let files = Set(table.files.map(\.bytes))
+        let candidates = names.map { Self.candidates($0, files: files, others: Set(others.map(\.bytes))) }
         let ours = try Self.ours(candidates.map(\.last), table, root)
         for index in names.indices {
             if let last = candidates[index].last, ours.contains(last) { continue }
@@ -59,17 +60,22 @@ struct ManifestPlan {
         }
     }
 
-    /// Of the names `SHA256SUMS`, `SHA256SUMS.2`, …: the last one that is taken, and the first one that is free.
-    private static func candidates(_ name: FileName, _ taken: Set<[UInt8]>) -> (last: FileName?, free: FileName) {
+    /// Of the names `SHA256SUMS`, `SHA256SUMS.2`, …: the last one that is a file's, and the first one that is free.
+    private static func candidates(
+        _ name: FileName, files: Set<[UInt8]>, others: Set<[UInt8]>
+    ) -> (last: FileName?, free: FileName) {
         var last: FileName?
         var free = name
         var number = 2
-        while taken.contains(free.bytes) {
-            last = free
-            free = FileName(name.bytes + Array(".\(number)".utf8)) ?? name
+        while true {
+            if files.contains(free.bytes) {
+                last = free
+            } else if !others.contains(free.bytes) {
+                return (last, free)
+            }
+            free = name.numbered(number)
             number += 1
         }
-        return (last, free)
     }
 
     /// Those files that hold exactly what we would write: lists of all files but these lists. One that does not is the payload's
@@ -95,9 +101,8 @@ struct ManifestPlan {
     private static func holds(_ path: FilePath, _ expected: [UInt8]) throws(IOError) -> Bool {
         let file = try OpenFile.open(path, O_RDONLY | O_NOFOLLOW)
         guard try file.status().st_size == expected.count else { return false }
-        var found: [UInt8] = []
         var failure: IOError?
-        found = [UInt8](unsafeUninitializedCapacity: expected.count) { buffer, count in
+        let found = [UInt8](unsafeUninitializedCapacity: expected.count) { buffer, count in
             do throws(IOError) {
                 while count < expected.count {
                     let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])

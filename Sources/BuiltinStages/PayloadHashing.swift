@@ -12,12 +12,6 @@ struct PayloadHashing {
     /// The most files that one core takes at a time: enough for the work of handing them out not to count.
     private static let largestShare = 64
 
-    init(root: FilePath, algorithms: [DigestAlgorithm], context: StageContext) throws(StageFailure) {
-        self.root = root
-        self.algorithms = algorithms
-        self.context = context
-    }
-
     /// The digests of each file, in the order of the files and the algorithms.
     func digests(of files: [TreeFile], announcingSize: Bool = false) throws(StageFailure) -> [[Digest]] {
         let folder = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(root) }

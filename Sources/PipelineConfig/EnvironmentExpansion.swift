@@ -16,7 +16,8 @@ struct EnvironmentExpansion {
         case .scalar(let text, let quoted):
             guard text.contains("${") else { return node }
             let expanded = expand(text, at: node.position)
-            return OptionNode(quoted ? .scalar(expanded, quoted: true) : OptionNode.Content(plain: expanded), at: node.position)
+            return OptionNode(
+                quoted ? .scalar(expanded, quoted: true) : OptionNode.Content(plain: expanded), at: node.position)
         case .list(let members):
             return OptionNode(.list(members.map { expand($0) }), at: node.position)
         case .map(let entries):
@@ -51,14 +52,16 @@ struct EnvironmentExpansion {
         let rest = reference.dropFirst(name.count)
         guard !name.isEmpty, name.first?.isNumber == false, rest.isEmpty || rest.hasPrefix(":-") else {
             let shown = EscapedText.of(String(reference))
-            problems.append(OptionProblem("'${\(shown)}' is no variable; write ${VAR} or ${VAR:-default}", at: position))
+            problems.append(
+                OptionProblem("'${\(shown)}' is no variable; write ${VAR} or ${VAR:-default}", at: position))
             return ""
         }
         // As in the shell: with ':-' the default also stands in for an empty value.
         if !rest.isEmpty { return environment[name].flatMap { $0.isEmpty ? nil : $0 } ?? String(rest.dropFirst(2)) }
         if let value = environment[name] { return value }
         problems.append(
-            OptionProblem("the environment variable '\(name)' is not set; set it or write ${\(name):-default}", at: position))
+            OptionProblem(
+                "the environment variable '\(name)' is not set; set it or write ${\(name):-default}", at: position))
         return ""
     }
 }

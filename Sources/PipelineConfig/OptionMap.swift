@@ -15,7 +15,8 @@ struct OptionMap {
         }
         guard case .map(let all) = node.content else {
             let what = name.isEmpty ? "a pipeline file holds a map" : "'\(name)' holds a map"
-            problems.append(node.problem("\(what) of \(keys.joined(separator: ", ")); found \(EscapedText.of(node.kind))"))
+            problems.append(
+                node.problem("\(what) of \(keys.joined(separator: ", ")); found \(EscapedText.of(node.kind))"))
             entries = [:]
             return
         }
@@ -23,7 +24,8 @@ struct OptionMap {
             let subject = name.isEmpty ? "unknown key" : "'\(name)' has no key"
             let hint = Suggestion.nearest(to: entry.key, among: keys).map { "did you mean '\($0)'?" }
             let list = "known are " + keys.joined(separator: ", ")
-            problems.append(OptionProblem("\(subject) '\(EscapedText.of(entry.key))'; \(hint ?? list)", at: entry.position))
+            problems.append(
+                OptionProblem("\(subject) '\(EscapedText.of(entry.key))'; \(hint ?? list)", at: entry.position))
         }
         entries = Dictionary(all.map { ($0.key, $0) }) { first, _ in first }
     }

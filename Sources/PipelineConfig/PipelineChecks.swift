@@ -43,9 +43,13 @@ struct PipelineChecks {
     private mutating func workFolder(_ draft: PipelineDraft) {
         guard let work = draft.work else { return }
         let folder = ResolvedFolder(work.value)
-        if let inbox = draft.inbox.map({ ResolvedFolder($0.value) }), folder.overlaps(inbox), !folder.isHidden(in: inbox) {
+        if let inbox = draft.inbox.map({ ResolvedFolder($0.value) }), folder.overlaps(inbox),
+            !folder.isHidden(in: inbox)
+        {
             let how = Self.overlap(work.value, draft.inbox?.value, "work", "the inbox") ?? ""
-            report("\(how), which is scanned; use a folder beside it, or a name that begins with '.'", draft, at: work.position)
+            report(
+                "\(how), which is scanned; use a folder beside it, or a name that begins with '.'", draft,
+                at: work.position)
         }
         for (key, other) in [("processed", draft.processedFolder), ("failed", draft.failed)] {
             guard let how = Self.overlap(work.value, other?.value, "work", "'\(key)'") else { continue }
@@ -78,7 +82,8 @@ struct PipelineChecks {
             if folder == watched || folder.isInside(watched) {
                 let how = folder == watched ? "is" : "lies inside"
                 report(
-                    "'\(option)' \(how) the pipeline's own inbox, where it would be taken again; use another folder", draft,
+                    "'\(option)' \(how) the pipeline's own inbox, where it would be taken again; use another folder",
+                    draft,
                     at: template.position)
             }
         }
@@ -92,10 +97,14 @@ struct PipelineChecks {
         if let name = draft.name, name.value == other.name?.value {
             report("the name '\(name.value)' is taken by \(there); set another 'name:'", draft, at: name.position)
         }
-        if let inbox = draft.inbox, let how = Self.overlap(inbox.value, other.inbox?.value, "inbox", "the inbox of \(there)") {
+        if let inbox = draft.inbox,
+            let how = Self.overlap(inbox.value, other.inbox?.value, "inbox", "the inbox of \(there)")
+        {
             report("\(how); each pipeline needs an inbox of its own", draft, at: inbox.position)
         }
-        if let work = draft.work, let how = Self.overlap(work.value, other.work?.value, "work", "the work folder of \(there)") {
+        if let work = draft.work,
+            let how = Self.overlap(work.value, other.work?.value, "work", "the work folder of \(there)")
+        {
             report("\(how); each pipeline needs one of its own", draft, at: work.position)
         }
         workInInbox(of: draft, inbox: other.inbox?.value, there, at: draft.work?.position, work: draft.work?.value)

@@ -20,10 +20,13 @@ extension PipelineDecoder {
         ready.refuse("timeout", problems: &problems) { node throws(OptionProblem) in try node.duration() }
         ready.refuse("unit", but: "file", problems: &problems) { node throws(OptionProblem) in
             try node.choice(of: Unit.self)
-        } unless: { $0 == .file }
+        } unless: {
+            $0 == .file
+        }
 
         var rule = ReadyRule()
-        rule.quiet = ready.read("quiet", problems: &problems) { node throws(OptionProblem) in try node.duration() } ?? rule.quiet
+        rule.quiet =
+            ready.read("quiet", problems: &problems) { node throws(OptionProblem) in try node.duration() } ?? rule.quiet
         rule.writers =
             ready.read("writers", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: ReadyRule.Writers.self)
@@ -37,7 +40,8 @@ extension PipelineDecoder {
 
     /// `active`: how much is claimed at once.
     mutating func active(_ map: OptionMap, _ draft: inout PipelineDraft) {
-        let active = OptionMap(map.given("active")?.value, name: "active", keys: ["jobs", "bytes"], problems: &problems)
+        let active = OptionMap(
+            map.given("active")?.value, name: "active", keys: ["jobs", "bytes"], problems: &problems)
         active.refuse("bytes", problems: &problems) { node throws(OptionProblem) in try node.size() }
         draft.activeJobs =
             active.read("jobs", problems: &problems) { node throws(OptionProblem) in
@@ -50,7 +54,8 @@ extension PipelineDecoder {
         guard let entry = map.given("retry") else { return }
         let name = map.path(to: "retry")
         let before = problems.count
-        let retry = OptionMap(entry.value, name: name, keys: ["attempts", "backoff", "max_backoff"], problems: &problems)
+        let retry = OptionMap(
+            entry.value, name: name, keys: ["attempts", "backoff", "max_backoff"], problems: &problems)
         _ = retry.read("attempts", problems: &problems) { node throws(OptionProblem) in try node.integer(in: 1...1000) }
         _ = retry.read("backoff", problems: &problems) { node throws(OptionProblem) in try node.duration() }
         _ = retry.read("max_backoff", problems: &problems) { node throws(OptionProblem) in try node.duration() }

@@ -22,12 +22,14 @@ extension PipelineDecoder {
             guard let first = entries.first else { break }
             if let second = entries.dropFirst().first {
                 problems.append(OptionProblem(twoKinds(first, second), at: second.position))
-                return PipelineDraft.Stage(descriptor: registry.type(of: first.key)?.descriptor, position: first.position)
+                return PipelineDraft.Stage(
+                    descriptor: registry.type(of: first.key)?.descriptor, position: first.position)
             }
             return stage(first.key, at: first.position, options: first.value)
         default: break
         }
-        problems.append(node.problem("expected a stage, found \(node.kind); write '- kind' or '- kind: { option: value }'"))
+        problems.append(
+            node.problem("expected a stage, found \(node.kind); write '- kind' or '- kind: { option: value }'"))
         return PipelineDraft.Stage(descriptor: nil, position: node.position)
     }
 
@@ -41,7 +43,9 @@ extension PipelineDecoder {
         return "'\(kind)' and '\(key)' in one stage; begin each stage with '- '"
     }
 
-    private mutating func stage(_ kind: String, at position: SourcePosition, options: OptionNode?) -> PipelineDraft.Stage {
+    private mutating func stage(_ kind: String, at position: SourcePosition, options: OptionNode?)
+        -> PipelineDraft.Stage
+    {
         guard let type = registry.type(of: kind) else {
             let kinds = registry.descriptors.map(\.kind)
             let hint = Suggestion.nearest(to: kind, among: kinds).map { "did you mean '\($0)'?" }
@@ -59,7 +63,9 @@ extension PipelineDecoder {
             let found = options?.kind ?? ""
             let names = (descriptor.options.map(\.name) + StageDescriptor.commonOptions).joined(separator: ", ")
             problems.append(
-                OptionProblem("stage '\(kind)' takes a map of \(names); found \(EscapedText.of(found))", at: options?.position ?? position))
+                OptionProblem(
+                    "stage '\(kind)' takes a map of \(names); found \(EscapedText.of(found))",
+                    at: options?.position ?? position))
             return stage
         }
         let before = problems.count
@@ -74,7 +80,9 @@ extension PipelineDecoder {
         }
         do throws(OptionProblem) {
             let made = try type.init(options: options)
-            if problems.count == before { stage.entry = StageEntry(kind: kind, stage: made, workers: workers, when: when) }
+            if problems.count == before {
+                stage.entry = StageEntry(kind: kind, stage: made, workers: workers, when: when)
+            }
         } catch {
             problems.append(error)
         }

@@ -5,7 +5,8 @@ import SystemPackage
 struct PipelineDecoder {
     /// The file's own keys.
     static let keys = [
-        "name", "inbox", "processed", "failed", "stages", "match", "ready", "order", "on_conflict", "active", "retry", "work",
+        "name", "inbox", "processed", "failed", "stages", "match", "ready", "order", "on_conflict", "active", "retry",
+        "work",
         "durability",
     ]
 
@@ -41,7 +42,9 @@ struct PipelineDecoder {
         active(map, &draft)
         map.refuse("order", but: "arrival", problems: &problems) { node throws(OptionProblem) in
             try node.choice(of: Order.self)
-        } unless: { $0 == .arrival }
+        } unless: {
+            $0 == .arrival
+        }
         draft.onConflict =
             map.read("on_conflict", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: Pipeline.ConflictPolicy.self)
@@ -62,14 +65,16 @@ struct PipelineDecoder {
             let stem = source.stem ?? ""
             if Self.isPlain(stem) { return PipelineDraft.Placed(value: stem, position: .start) }
             let text = EscapedText.of(stem)
-            problems.append(OptionProblem("the file's name '\(text)' makes no name for a pipeline; add 'name:'", at: .start))
+            problems.append(
+                OptionProblem("the file's name '\(text)' makes no name for a pipeline; add 'name:'", at: .start))
             return nil
         }
         let name = map.read("name", problems: &problems) { node throws(OptionProblem) in
             let text = try node.string()
             guard Self.isPlain(text) else {
                 throw node.problem(
-                    "'\(EscapedText.of(text))' is no plain name; use at most 64 letters, digits, '-', '_' and '.', and no dot in front")
+                    "'\(EscapedText.of(text))' is no plain name; use at most 64 letters, digits, '-', '_' and '.', and no dot in front"
+                )
             }
             return text
         }

@@ -46,7 +46,7 @@ struct PipelineDraft {
     var pipeline: Pipeline? {
         guard let name, let inbox, let processed, let failed else { return nil }
         let entries = stages.compactMap(\.entry)
-        guard entries.count == stages.count else { return nil }
+        guard !entries.isEmpty, entries.count == stages.count else { return nil }
         return Pipeline(
             name: name.value, source: source, inbox: inbox.value, processed: processed.value, failed: failed.value,
             work: work?.value, match: match, ready: ready, onConflict: onConflict, activeJobs: activeJobs,

@@ -53,7 +53,8 @@ package struct PipelineLoader: Sendable {
                     !name.isHidden && [Array("yaml".utf8), Array("yml".utf8)].contains(name.extension)
                 }
                 if names.isEmpty {
-                    problems.append(ConfigProblem("no *.yaml file in this folder; 'dropmill init' makes a first one", in: path))
+                    problems.append(
+                        ConfigProblem("no *.yaml file in this folder; 'dropmill init' makes a first one", in: path))
                 }
                 for name in names.sorted() { add(path.appending(name)) }
             } catch {
@@ -95,13 +96,17 @@ package struct PipelineLoader: Sendable {
     private static func read(_ path: FilePath) throws(IOError) -> [UInt8] {
         // Not waiting for a writer, should somebody name a FIFO.
         let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
-        guard FileKind(mode: try file.status().st_mode) == .regular else { throw IOError("read", path, .invalidArgument) }
+        guard FileKind(mode: try file.status().st_mode) == .regular else {
+            throw IOError("read", path, .invalidArgument)
+        }
         var bytes: [UInt8] = []
         var failure: IOError?
         while bytes.count <= largestFile, failure == nil {
             let before = bytes.count
             bytes += [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
-                do throws(IOError) { count = try file.read(into: UnsafeMutableRawBufferPointer(buffer)) } catch { failure = error }
+                do throws(IOError) { count = try file.read(into: UnsafeMutableRawBufferPointer(buffer)) } catch {
+                    failure = error
+                }
             }
             if bytes.count == before { break }
         }

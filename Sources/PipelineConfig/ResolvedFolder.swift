@@ -8,8 +8,7 @@ struct ResolvedFolder: Hashable {
     private let path: FilePath
 
     init(_ given: FilePath) {
-        var existing = given.isAbsolute ? given : Self.current.pushing(given)
-        existing = existing.lexicallyNormalized()
+        var existing = given.absolute.lexicallyNormalized()
         var missing: [FilePath.Component] = []
         while true {
             if let real = existing.withPlatformString({ realpath($0, nil) }) {
@@ -35,11 +34,5 @@ struct ResolvedFolder: Hashable {
         guard isInside(other) else { return false }
         let below = path.components.dropFirst(other.path.components.count).first
         return below.flatMap { FileName($0) }?.isHidden ?? false
-    }
-
-    private static var current: FilePath {
-        guard let folder = getcwd(nil, 0) else { return FilePath("/") }
-        defer { free(folder) }
-        return FilePath(platformString: folder)
     }
 }

@@ -93,11 +93,13 @@ struct YAMLEvents: ~Copyable {
 
     /// For the slips that everybody makes once.
     private func remedy(_ mark: yaml_mark_t) -> String {
-        let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropFirst(Int(mark.line)).first
+        let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropFirst(Int(mark.line))
+            .first
         let characters = Array(String(decoding: line ?? [], as: UTF8.self).unicodeScalars)
         let column = Int(mark.column)
         if characters.prefix(column + 1).contains("\t") { return "; indent with spaces, not with tabs" }
-        for (place, character) in characters.enumerated() where column - 1...column ~= place && "*&%@`!".unicodeScalars.contains(character) {
+        for (place, character) in characters.enumerated()
+        where column - 1...column ~= place && "*&%@`!".unicodeScalars.contains(character) {
             return "; put a text that begins with '\(character)' into quotation marks"
         }
         return ""

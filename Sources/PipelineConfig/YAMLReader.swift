@@ -28,7 +28,8 @@ struct YAMLReader: ~Copyable {
     /// The file's one document. Duplicate keys are reported and the first one kept; after a syntax error there is no node.
     static func read(_ text: [UInt8]) -> (root: OptionNode?, problems: [OptionProblem]) {
         if let offset = firstInvalidByte(in: text) {
-            let problem = OptionProblem("not UTF-8; save the file as UTF-8", at: SourcePosition(offset: offset, in: text))
+            let problem = OptionProblem(
+                "not UTF-8; save the file as UTF-8", at: SourcePosition(offset: offset, in: text))
             return (nil, [problem])
         }
         var reader = YAMLReader(text)
@@ -47,7 +48,8 @@ struct YAMLReader: ~Copyable {
         _ = try events.next()
         let end = try events.next()
         if case .documentStart = end.content {
-            throw OptionProblem("a file holds one pipeline; put each further one into a file of its own", at: end.position)
+            throw OptionProblem(
+                "a file holds one pipeline; put each further one into a file of its own", at: end.position)
         }
         if root.isNull { throw Self.empty(at: .start) }
         return root
@@ -60,7 +62,8 @@ struct YAMLReader: ~Copyable {
     private mutating func compose(_ event: YAMLEvent, depth: Int) throws(OptionProblem) -> Composed {
         try count(1, at: event.position)
         guard depth <= Self.deepest else {
-            throw OptionProblem("nested more than \(Self.deepest) deep; a pipeline needs no more than a few", at: event.position)
+            throw OptionProblem(
+                "nested more than \(Self.deepest) deep; a pipeline needs no more than a few", at: event.position)
         }
         var composed: Composed
         switch event.content {
@@ -108,7 +111,9 @@ struct YAMLReader: ~Copyable {
             total.depth = max(total.depth, value.depth + 1)
             if let first = seen[key] {
                 let place = "line \(first.line)"
-                problems.append(OptionProblem("'\(EscapedText.of(key))' is given twice, first in \(place); keep one", at: event.position))
+                problems.append(
+                    OptionProblem(
+                        "'\(EscapedText.of(key))' is given twice, first in \(place); keep one", at: event.position))
                 continue
             }
             seen[key] = event.position
@@ -117,10 +122,13 @@ struct YAMLReader: ~Copyable {
         return Composed(node: OptionNode(.map(entries), at: position), values: total.values, depth: total.depth)
     }
 
-    private mutating func resolve(_ name: String, at position: SourcePosition, depth: Int) throws(OptionProblem) -> Composed {
+    private mutating func resolve(_ name: String, at position: SourcePosition, depth: Int) throws(OptionProblem)
+        -> Composed
+    {
         guard let target = anchors[name] else {
             throw OptionProblem(
-                "'*\(name)' has no anchor '&\(name)' before it; a text that begins with '*' needs quotation marks", at: position)
+                "'*\(name)' has no anchor '&\(name)' before it; a text that begins with '*' needs quotation marks",
+                at: position)
         }
         try count(target.values, at: position)
         guard depth + target.depth <= Self.deepest else {
@@ -132,7 +140,8 @@ struct YAMLReader: ~Copyable {
     private mutating func count(_ more: Int, at position: SourcePosition) throws(OptionProblem) {
         values += more
         guard values <= Self.mostValues else {
-            throw OptionProblem("the file stands for more than \(Self.mostValues) values; use fewer aliases", at: position)
+            throw OptionProblem(
+                "the file stands for more than \(Self.mostValues) values; use fewer aliases", at: position)
         }
     }
 

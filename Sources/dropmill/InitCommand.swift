@@ -45,7 +45,8 @@ struct InitCommand: ParsableCommand {
     private static func argument(_ base: FilePath) -> String {
         let text = base.appending("pipelines").lexicallyNormalized().text
         let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || "/._-".contains($0) }
-        return isPlain ? text : "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+        return isPlain
+            ? text : "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
     }
 
     /// Writes a new file; false where there is one.

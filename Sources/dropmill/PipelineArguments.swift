@@ -8,7 +8,9 @@ import SystemPackage
 /// The `PIPELINES…` of a verb, and how they are loaded.
 struct PipelineArguments: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("Pipeline files, or folders of *.yaml files.", discussion: "Without any: the folder 'pipelines'.", valueName: "pipelines"),
+        help: ArgumentHelp(
+            "Pipeline files, or folders of *.yaml files.", discussion: "Without any: the folder 'pipelines'.",
+            valueName: "pipelines"),
         completion: .file(extensions: ["yaml", "yml"]))
     var paths: [String] = []
 

@@ -28,12 +28,15 @@ struct RunCommand: ParsableCommand {
     var once = false
 
     @Option(
-        help: ArgumentHelp("The folder for the lock and the journal.", valueName: "dir"),
+        help: ArgumentHelp(
+            "The folder for the lock and the journal. (default: $DROPMILL_STATE, else .dropmill-state)",
+            valueName: "dir"),
         completion: .directory)
     var state: String?
 
     @Option(
-        help: ArgumentHelp("How long running stages may go on after a signal, such as 30s or 5m.", valueName: "duration"),
+        help: ArgumentHelp(
+            "How long running stages may go on after a signal, such as 5m. (default: 30s)", valueName: "duration"),
         transform: { text in
             guard let duration = Duration(configured: text) else {
                 throw ValidationError("'\(text)' is no duration; write a number and a unit, such as 30s or 5m")

@@ -31,7 +31,8 @@ enum StageListing {
                 let fallback = option.isRequired ? "required" : option.fallbackText
                 return "`\(option.name)`: \(cell(option.summary))" + (fallback.isEmpty ? "" : " (\(cell(fallback)))")
             }
-            lines.append("| `\(descriptor.kind)` | \(cell(descriptor.summary)) | \(options.joined(separator: "<br>")) |")
+            lines.append(
+                "| `\(descriptor.kind)` | \(cell(descriptor.summary)) | \(options.joined(separator: "<br>")) |")
         }
         return lines.joined(separator: "\n")
     }

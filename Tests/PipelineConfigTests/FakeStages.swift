@@ -38,7 +38,8 @@ enum FakeStages {
     struct Move: Stage {
         static let to = StageOption<PathTemplate>.folder("to", "where to publish")
         static let descriptor = StageDescriptor(
-            kind: "move", summary: "Publishes.", options: [to.erased], effects: [.publishes], example: "- move: { to: out }")
+            kind: "move", summary: "Publishes.", options: [to.erased], effects: [.publishes],
+            example: "- move: { to: out }")
 
         let to: PathTemplate
 

@@ -14,7 +14,8 @@ import Testing
         let text = "a: 1\nb:\n  - \"1\"\n  - ~\n  - {c: d}\né: x\n"
         let root = try #require(YAMLReader.read(Array(text.utf8)).root)
         func at(_ line: Int, _ column: Int) -> SourcePosition { SourcePosition(line: line, column: column) }
-        let inner = OptionNode.Entry(key: "c", position: at(5, 6), value: OptionNode(.scalar("d", quoted: false), at: at(5, 9)))
+        let inner = OptionNode.Entry(
+            key: "c", position: at(5, 6), value: OptionNode(.scalar("d", quoted: false), at: at(5, 9)))
         let list: [OptionNode] = [
             OptionNode(.scalar("1", quoted: true), at: at(3, 5)), OptionNode(.null, at: at(4, 5)),
             OptionNode(.map([inner]), at: at(5, 5)),
@@ -23,9 +24,11 @@ import Testing
             root
                 == OptionNode(
                     .map([
-                        .init(key: "a", position: at(1, 1), value: OptionNode(.scalar("1", quoted: false), at: at(1, 4))),
+                        .init(
+                            key: "a", position: at(1, 1), value: OptionNode(.scalar("1", quoted: false), at: at(1, 4))),
                         .init(key: "b", position: at(2, 1), value: OptionNode(.list(list), at: at(3, 3))),
-                        .init(key: "é", position: at(6, 1), value: OptionNode(.scalar("x", quoted: false), at: at(6, 4))),
+                        .init(
+                            key: "é", position: at(6, 1), value: OptionNode(.scalar("x", quoted: false), at: at(6, 4))),
                     ]), at: at(1, 1)))
     }
 
@@ -62,7 +65,7 @@ import Testing
         let text = "a: 1\nb: {x: 1, y: 2, x: 3}\na: 4\na: 5\n"
         #expect(
             Self.problems(text) == [
-                "2:18: 'x' is given twice, first in line 2; keep one",
+                "2:17: 'x' is given twice, first in line 2; keep one",
                 "3:1: 'a' is given twice, first in line 1; keep one",
                 "4:1: 'a' is given twice, first in line 1; keep one",
             ])
@@ -95,7 +98,10 @@ import Testing
     }
 
     @Test func deepNestingIsRefusedAlsoThroughAliases() {
-        #expect(Self.problems(String(repeating: "[", count: 900)) == ["1:33: nested more than 32 deep; a pipeline needs no more than a few"])
+        #expect(
+            Self.problems(String(repeating: "[", count: 900)) == [
+                "1:33: nested more than 32 deep; a pipeline needs no more than a few"
+            ])
         let chain = "- &a0 [x]\n" + (1...3000).map { "- &a\($0) [*a\($0 - 1)]\n" }.joined()
         #expect(Self.problems(chain) == ["30:9: with its aliases nested more than 32 deep; write it out"])
     }
@@ -110,7 +116,9 @@ import Testing
         }
         for _ in 0..<2000 {
             var changed = text
-            for _ in 0..<3 { changed[Int.random(in: changed.indices, using: &generator)] = .random(in: 0...255, using: &generator) }
+            for _ in 0..<3 {
+                changed[Int.random(in: changed.indices, using: &generator)] = .random(in: 0...255, using: &generator)
+            }
             let read = YAMLReader.read(changed)
             #expect(read.root != nil || !read.problems.isEmpty)
         }

@@ -16,7 +16,8 @@ extension LogRecord {
             self.init(
                 "draining", "\(subject(job)) waits: \(reason)", fields: Self.fields(job) + [("reason", .text(reason))])
         case .stageStarted(let job, let stage):
-            self.init("stage_started", "\(subject(job)) \(stage) …", fields: Self.fields(job) + [("stage", .text(stage))])
+            self.init(
+                "stage_started", "\(subject(job)) \(stage) …", fields: Self.fields(job) + [("stage", .text(stage))])
         case .stageProgress(let job, let stage, let running, let done):
             self.init(
                 "stage_progress", "\(subject(job)) \(ProgressLine.text(stage: stage, running: running, done))",
@@ -32,7 +33,8 @@ extension LogRecord {
             self.init(
                 "deferred", "\(subject(job)) \(stage) failed, tried again in \(delay.text)", mark: .attention,
                 notes: [failure.summary, failure.remedy],
-                fields: Self.fields(job) + [("stage", .text(stage)), ("delay_s", .seconds(delay))] + Self.fields(failure))
+                fields: Self.fields(job) + [("stage", .text(stage)), ("delay_s", .seconds(delay))]
+                    + Self.fields(failure))
         case .settled(let report): self.init(settled: report, subject: subject(report.job))
         case .refused(let pipeline, let name, let reason):
             self.init(
@@ -42,15 +44,23 @@ extension LogRecord {
         case .started(let pipeline, let inbox, let adopted):
             let found = adopted == 0 ? "" : ", \(adopted) unfinished from before"
             self.init(
-                "started", "\(pipeline): watching \(inbox.text)\(found)",
+                "started", "\(pipeline): watching \(inbox.shortText)\(found)",
                 fields: [
-                    ("pipeline", .text(pipeline)), ("inbox", .bytes(inbox.bytes)), ("adopted", .integer(Int64(adopted))),
+                    ("pipeline", .text(pipeline)), ("inbox", .bytes(inbox.bytes)),
+                    ("adopted", .integer(Int64(adopted))),
                 ])
-        case .watching(let pipeline, let mode, let reason):
-            let how = mode == .events ? " by events again" : Self.suffix(mode)
+        case .watching(let pipeline, .events, let reason):
             self.init(
-                "watching", "\(pipeline): watching\(how)", mark: .attention, notes: [reason],
-                fields: [("pipeline", .text(pipeline))] + Self.fields(mode) + [("reason", .text(reason))])
+                "watching", "\(pipeline): watching by events again", notes: [reason],
+                fields: [("pipeline", .text(pipeline)), ("watching", .text("events")), ("reason", .text(reason))])
+        case .watching(let pipeline, .polling(let interval), let reason):
+            self.init(
+                "watching", "\(pipeline): watching by looking every \(interval.text)", mark: .attention,
+                notes: [reason],
+                fields: [
+                    ("pipeline", .text(pipeline)), ("watching", .text("polling")), ("interval_s", .seconds(interval)),
+                    ("reason", .text(reason)),
+                ])
         case .paused(let pipeline, let failure):
             self.init(
                 "paused", "\(pipeline): paused", mark: .attention, notes: [failure.summary, failure.remedy],
@@ -75,12 +85,15 @@ extension LogRecord {
     private init(settled report: JobReport, subject: String) {
         let size = report.job.drop.size
         let times = report.stages.map { "\($0.kind) \($0.duration.text)" }.joined(separator: ", ")
-        let target = Self.target(of: report)?.text ?? "deleted"
-        let message = "\(subject) → \(target), \(ByteSize(bytes: size)), \(report.duration.text)" + (times.isEmpty ? "" : " (\(times))")
-        var fields = Self.fields(report.job) + [
-            ("size", .integer(size)), ("duration_s", .seconds(report.duration)),
-            ("stages", .times(report.stages.map { ($0.kind, $0.duration) })),
-        ]
+        let target = Self.target(of: report)?.shortText ?? "deleted"
+        let message =
+            "\(subject) → \(target), \(ByteSize(bytes: size)), \(report.duration.text)"
+            + (times.isEmpty ? "" : " (\(times))")
+        var fields =
+            Self.fields(report.job) + [
+                ("size", .integer(size)), ("duration_s", .seconds(report.duration)),
+                ("stages", .times(report.stages.map { ($0.kind, $0.duration) })),
+            ]
         if let original = report.original { fields.append(("original", .bytes(original.bytes))) }
         if !report.outputs.isEmpty { fields.append(("outputs", .list(report.outputs.map(\.bytes)))) }
         switch report.outcome {
@@ -113,16 +126,5 @@ extension LogRecord {
             ("code", .text(failure.code)), ("reason", .text(failure.summary)), ("remedy", .text(failure.remedy)),
             ("detail", .text(failure.detail)),
         ]
-    }
-
-    private static func fields(_ mode: WatchMode) -> [Field] {
-        switch mode {
-        case .events: [("watching", .text("events"))]
-        case .polling(let interval): [("watching", .text("polling")), ("interval_s", .seconds(interval))]
-        }
-    }
-
-    private static func suffix(_ mode: WatchMode) -> String {
-        if case .polling(let interval) = mode { " by looking every \(interval.text)" } else { "" }
     }
 }

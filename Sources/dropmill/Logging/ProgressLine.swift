@@ -41,7 +41,9 @@ final class ProgressLine: Sendable {
             let total = progress.totalBytes > 0 ? " of \(ByteSize(bytes: progress.totalBytes))" : ""
             parts.append("\(ByteSize(bytes: progress.bytes))\(total)")
         }
-        if progress.entries > 0 { parts.append(progress.entries == 1 ? "1 entry" : "\(grouped(progress.entries)) entries") }
+        if progress.entries > 0 {
+            parts.append(progress.entries == 1 ? "1 entry" : "\(grouped(progress.entries)) entries")
+        }
         parts.append("\(Int(running.seconds)) s")
         return "\(stage) \(parts.joined(separator: ", "))"
     }

@@ -55,7 +55,8 @@ struct TextLogHandler: LogHandler {
 enum PrintableText {
     /// The text, without controls.
     static func of(_ text: String) -> String {
-        let hasControl = text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
-        return hasControl ? EscapedText.of(text) : text
+        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return text.unicodeScalars.map { isControl($0) ? EscapedText.of(String($0)) : String($0) }.joined()
     }
 }

@@ -1,0 +1,135 @@
+import BuiltinStages
+import Dispatch
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What every stage kind must do, whatever else it does. A kind that needs options names them in `options`.
+@Suite struct StageContractTests {
+    /// One kind on one input.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let kind: String
+        let input: Input
+        var testDescription: String { "\(kind), \(input)" }
+    }
+
+    enum Input: CaseIterable, Sendable {
+        case plainFile, archive, folder
+    }
+
+    static let kinds = StageRegistry.builtin.descriptors.map(\.kind)
+    static let cases = kinds.flatMap { kind in Input.allCases.map { Case(kind: kind, input: $0) } }
+
+    private func options(_ kind: String) -> KeyValuePairs<String, [String]> {
+        kind == "move" ? ["to": ["out/{stem}"]] : [:]
+    }
+
+    private static let content = [UInt8](repeating: 0x61, count: 3 << 20)
+
+    private static let archive: [UInt8] = {
+        var tar = TarBuilder()
+        for index in 0..<3 { tar.add(Array("file \(index)".utf8), content: content) }
+        return tar.finished
+    }()
+
+    private func make(_ input: Input, name: String = "drop.bin") throws -> (fixture: StageFixture, payload: Payload) {
+        let fixture = try StageFixture(drop: name, input == .archive ? Self.archive : Self.content)
+        if input != .folder { return (fixture, fixture.payload) }
+        let text = String(decoding: Self.content, as: UTF8.self)
+        return (fixture, try fixture.folderPayload([(Array("a".utf8), text), (Array("b/c".utf8), text)]))
+    }
+
+    @Test(arguments: cases)
+    func twiceGivesTheSame(case: Case) throws {
+        let (fixture, payload) = try make(`case`.input)
+        let first = try fixture.run(`case`.kind, options(`case`.kind), on: payload)
+        let snapshot = try StageFixture.snapshot(first)
+        let second = try fixture.run(`case`.kind, options(`case`.kind), on: payload)
+        #expect(first == second)
+        #expect(try StageFixture.snapshot(second) == snapshot)
+        // Also on what it made itself, where a crash came after it had finished.
+        #expect(try fixture.run(`case`.kind, options(`case`.kind), on: second) == second)
+        #expect(try StageFixture.snapshot(second) == snapshot)
+    }
+
+    @Test(arguments: cases)
+    func calledOffBeforeItBegins(case: Case) throws {
+        let (fixture, payload) = try make(`case`.input)
+        if `case`.kind == "unpack", `case`.input == .folder { return }
+        let cancellation = Cancellation()
+        cancellation.cancel()
+        #expect(throws: StageFailure.cancelled) {
+            try fixture.run(`case`.kind, options(`case`.kind), on: payload, cancellation: cancellation)
+        }
+    }
+
+    /// A second thread calls the work off as soon as there is progress; a stage that has been through by then is run again.
+    @Test(arguments: [("unpack", Input.archive), ("checksum", .plainFile), ("checksum", .folder)])
+    func calledOffMidway(kind: String, input: Input) throws {
+        for _ in 0..<50 {
+            let (fixture, payload) = try make(input)
+            let cancellation = Cancellation()
+            let progress = StageProgress()
+            let watcher = Watcher(progress, cancellation)
+            defer { watcher.stop() }
+            do {
+                try fixture.run(kind, options(kind), on: payload, cancellation: cancellation, progress: progress)
+            } catch let failure as StageFailure {
+                #expect(failure == .cancelled)
+                #expect(progress.bytes > 0)
+                return
+            }
+        }
+        Issue.record("the stage never noticed that it was called off")
+    }
+
+    @Test(arguments: kinds)
+    func aNameThatIsNotUTF8(kind: String) throws {
+        let name = try #require(FileName(Array("V".utf8) + [0xED] + Array("ctor.tar".utf8)))
+        let fixture = try StageFixture(drop: name, Self.archive)
+        let payload = try fixture.run(kind, options(kind))
+        if case .file(let handedOn) = payload.shape { #expect(handedOn == name) }
+        #expect(Folder.kind(of: payload.path) != nil)
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a tmpfs"), arguments: kinds)
+    func aFullDisk(kind: String) throws {
+        let disk = try SmallDisk(bytes: 10 << 20)
+        defer { disk.unmount() }
+        let fixture = try StageFixture(
+            drop: try #require(FileName("drop.tar")), Self.archive, in: disk.path.appending(try #require(FileName("job"))))
+        // Nothing is left but what a folder or two need.
+        var payload = fixture.payload
+        if kind == "checksum" {
+            payload = Payload(folder: disk.path)
+            try disk.fill()
+        }
+        do {
+            let result = try fixture.run(kind, options(kind), on: payload)
+            #expect(result.root == payload.root, "a stage that writes cannot have succeeded")
+            #expect(kind == "move")
+        } catch let failure as StageFailure {
+            #expect(failure.class == .environment, "\(failure)")
+            #expect(!failure.remedy.isEmpty)
+        }
+    }
+}
+
+/// Calls work off once there is progress.
+private final class Watcher: Sendable {
+    private let done = Cancellation()
+
+    init(_ progress: StageProgress, _ cancellation: Cancellation) {
+        let done = done
+        DispatchQueue(label: "watcher").async { @Sendable in
+            while !done.isCancelled {
+                if progress.bytes > 0 { return cancellation.cancel() }
+                sched_yield()
+            }
+        }
+    }
+
+    func stop() { done.cancel() }
+}

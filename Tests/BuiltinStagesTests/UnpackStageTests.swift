@@ -1,0 +1,110 @@
+import BuiltinStages
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite struct UnpackStageTests {
+    private static func zip(_ names: String...) -> [UInt8] {
+        var zip = ZipBuilder()
+        for name in names { zip.add(name, content: "content of \(name)") }
+        return zip.finished
+    }
+
+    @Test func anArchiveBecomesItsContents() throws {
+        let fixture = try StageFixture(drop: "scans.zip", Self.zip("a", "folder/b"))
+        let progress = StageProgress()
+        let payload = try fixture.run("unpack", progress: progress)
+        #expect(payload.shape == .folder)
+        #expect(!payload.isDrop)
+        #expect(try payload.files().map(\.relative) == ["a", "folder/b"])
+        #expect(progress.entries == 2)
+        #expect(progress.bytes == 31)
+        #expect(Folder.kind(of: fixture.job.original) == .regular, "the drop stays as it is")
+    }
+
+    @Test func theContentCountsNotTheName() throws {
+        let fixture = try StageFixture(drop: "picture.png", Self.zip("a"))
+        #expect(try fixture.run("unpack").shape == .folder)
+        let plain = try StageFixture(drop: "not.zip", Array("plain text".utf8))
+        #expect(try plain.run("unpack") == plain.payload)
+    }
+
+    @Test func noArchivePassesUnlessRequired() throws {
+        let fixture = try StageFixture(drop: "report.pdf", Array("%PDF-1.7".utf8))
+        #expect(try fixture.run("unpack") == fixture.payload)
+        #expect(Folder.kind(of: fixture.job.scratch(stage: 0, kind: "unpack")) == nil)
+        let failure = try fixture.failure("unpack", ["require": ["true"]])
+        #expect(failure.class == .file)
+        #expect(failure.code == "archive.none")
+        #expect(failure.summary.contains("report.pdf"))
+    }
+
+    @Test(arguments: [
+        ("a.docx", "word/document.xml"), ("a.JAR", "x"), ("b.epub", "x"), ("book", "mimetype"), ("sheet", "[Content_Types].xml"),
+        ("library", "META-INF/MANIFEST.MF"),
+    ])
+    func documentsPass(name: String, first: String) throws {
+        let fixture = try StageFixture(drop: name, Self.zip(first, "other"))
+        #expect(try fixture.run("unpack") == fixture.payload)
+        #expect(try fixture.run("unpack", ["require": ["true"]]) == fixture.payload)
+        #expect(try fixture.run("unpack", ["documents": ["true"]]).shape == .folder)
+    }
+
+    @Test func whatItsSenderCallsZipIsUnpacked() throws {
+        let fixture = try StageFixture(drop: "sources.zip", Self.zip("mimetype", "other"))
+        #expect(try fixture.run("unpack").shape == .folder)
+    }
+
+    @Test func debianPackagesPass() throws {
+        let package = Array("!<arch>\ndebian-binary   1700000000  0     0     100644  4         `\n2.0\n".utf8)
+        let fixture = try StageFixture(drop: "tool", package)
+        #expect(try fixture.run("unpack") == fixture.payload)
+        let unpacked = try fixture.run("unpack", ["documents": ["true"]])
+        #expect(try unpacked.files().map(\.relative) == ["debian-binary"])
+    }
+
+    @Test(arguments: [
+        ("report.csv.gz", "report.csv"), ("report.GZ", "report"), ("a.tgz", "a.tar"), ("odd", "odd"), ("odd.bin", "odd.bin"),
+    ])
+    func aLoneCompressedFile(name: String, expected: String) throws {
+        let gzip = try #require(Tool.find("gzip"))
+        let fixture = try StageFixture(drop: name, Array("x".utf8))
+        let path = try fixture.scratch.write(Array("a,b\n".utf8), to: fixture.scratch.path("plain"))
+        try #require(try gzip.run(["-n", path.string]).status == 0)
+        try fixture.scratch.write(try fixture.scratch.read("plain.gz"), to: fixture.job.original)
+        let payload = try fixture.run("unpack")
+        #expect(payload.shape == .file(try #require(FileName(expected))))
+        #expect(try ScratchFolder.read(payload.path) == Array("a,b\n".utf8))
+    }
+
+    @Test func aFolderPayloadPasses() throws {
+        let fixture = try StageFixture(drop: "x", [])
+        let payload = try fixture.folderPayload([(Array("a.zip".utf8), "no matter what")])
+        #expect(try fixture.run("unpack", on: payload) == payload)
+    }
+
+    @Test func aDestinationStays() throws {
+        let fixture = try StageFixture(drop: "a.zip", Self.zip("a"))
+        var payload = try fixture.run("move", ["to": ["out"]])
+        payload.companions = [Companion(suffix: ".sha256", parts: [])]
+        let unpacked = try fixture.run("unpack", on: payload)
+        #expect(unpacked.destination == payload.destination)
+        #expect(unpacked.companions.isEmpty)
+    }
+
+    @Test func badArchivesFailTheFile() throws {
+        let cut = Array(Self.zip("a", "b").dropLast(10))
+        let damaged = try StageFixture(drop: "cut.zip", cut).failure("unpack")
+        #expect(damaged.class == .file)
+        #expect(damaged.code == "archive.damaged")
+        let hostile = try StageFixture(drop: "evil.zip", Self.zip("a", "../b\n")).failure("unpack")
+        #expect(hostile.class == .file)
+        #expect(hostile.code == "archive.unsafe-entry")
+        #expect(hostile.summary == #"The archive's entry '../b\n' has '..' in its name, which leads out of its folder."#)
+        #expect(!hostile.remedy.isEmpty)
+        let empty = try StageFixture(drop: "empty.zip", ZipBuilder().finished).failure("unpack")
+        #expect(empty.code == "archive.empty")
+    }
+}

@@ -1,0 +1,251 @@
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineConfig
+
+@Suite struct PipelineLoaderTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private let loader = PipelineLoader(registry: FakeStages.registry, environment: [:], cores: 2)
+
+    /// The problems of these paths, the scratch folder's own path left out.
+    private func problems(_ paths: String...) -> [String] {
+        do throws(ConfigProblems) {
+            _ = try loader.load(paths.map { scratch.path($0) })
+            return []
+        } catch {
+            return error.all.map { $0.description.replacing("\(scratch.path.text)/", with: "") }
+        }
+    }
+
+    private func write(
+        _ file: String, inbox: String, processed: String = "done", failed: String = "failed", _ more: String = "",
+        stages: String = "[checksum]"
+    ) throws {
+        let text = "inbox: \(inbox)\nprocessed: \(processed)\nfailed: \(failed)\nstages: \(stages)\n\(more)\n"
+        try scratch.write(text, to: file)
+    }
+
+    // MARK: Files
+
+    @Test func foldersAndFilesAreReadOnceAndInOrder() throws {
+        try write("conf/b.yml", inbox: "b")
+        try write("conf/a.yaml", inbox: "a")
+        try write("other.yaml", inbox: "c")
+        try scratch.write("no pipeline", to: "conf/README.md")
+        try scratch.write("not: one", to: "conf/.hidden.yaml")
+        try scratch.link("link", to: "conf")
+        let paths = ["other.yaml", "conf", "conf/a.yaml", "link"].map { scratch.path($0) }
+        #expect(try loader.load(paths).map(\.name) == ["other", "a", "b"])
+    }
+
+    @Test func filesThatCannotBeReadAreProblems() throws {
+        try scratch.makeFolder("empty")
+        try scratch.write(String(repeating: "#", count: (1 << 20) + 1), to: "big.yaml")
+        try scratch.write("", to: "none.yaml")
+        #expect(
+            problems("missing.yaml", "empty", "big.yaml", "none.yaml") == [
+                "big.yaml:1:1: error: larger than 1 MiB, which no pipeline needs",
+                "empty:1:1: error: no *.yaml file in this folder; 'dropmill init' makes a first one",
+                "missing.yaml:1:1: error: cannot open 'missing.yaml': No such file or directory; give a pipeline file or a folder of them",
+                "none.yaml:1:1: error: the file is empty; a pipeline needs inbox, processed, failed and stages",
+            ])
+    }
+
+    @Test func theFileNameMakesTheName() throws {
+        try write("my scans.yaml", inbox: "in")
+        #expect(
+            problems("my scans.yaml") == [
+                "my scans.yaml:1:1: error: the file's name 'my scans' makes no name for a pipeline; add 'name:'"
+            ])
+        try write("my scans.yaml", inbox: "in", "name: scans")
+        #expect(problems("my scans.yaml") == [])
+    }
+
+    @Test func allProblemsOfAllFilesComeSorted() throws {
+        try write("b.yaml", inbox: "in", "order: nam\nmatsch: {}\n")
+        try write("a.yaml", inbox: "in", stages: "[unpak, unpack]")
+        try scratch.write("a: [\n", to: "c.yaml")
+        #expect(
+            problems("c.yaml", "b.yaml", "a.yaml").map { $0.split(separator: " ").prefix(5).joined(separator: " ") }
+                == [
+                    "a.yaml:1:8: error: 'inbox' is the", "a.yaml:4:10: error: unknown stage 'unpak';",
+                    "b.yaml:5:8: error: 'order': 'nam' is", "b.yaml:6:1: error: unknown key 'matsch';",
+                    "c.yaml:2:1: error: not valid YAML:",
+                ])
+    }
+
+    // MARK: Folders in each other's way
+
+    @Test(arguments: [
+        (
+            ["in", "in", "failed", ""],
+            "a.yaml:2:12: error: 'processed' is the inbox; give it a folder beside the inbox"
+        ),
+        (
+            ["in", "in/done", "failed", ""],
+            "a.yaml:2:12: error: 'processed' lies inside the inbox; give it a folder beside the inbox"
+        ),
+        (
+            ["all/in", "all", "failed", ""],
+            "a.yaml:2:12: error: 'processed' holds the inbox; give it a folder beside the inbox"
+        ),
+        (
+            ["in", "delete", "./x/../in", ""],
+            "a.yaml:3:9: error: 'failed' is the inbox; give it a folder beside the inbox"
+        ),
+        (["in", "done", "done", ""], "a.yaml:3:9: error: 'failed' is the same folder as 'processed'; use two"),
+        (
+            ["real", "alias/done", "failed", ""],
+            "a.yaml:2:12: error: 'processed' lies inside the inbox; give it a folder beside the inbox"
+        ),
+        (
+            ["in", "done", "failed", "work: in/work"],
+            "a.yaml:5:7: error: 'work' lies inside the inbox, which is scanned; use a folder beside it, or a name that begins with '.'"
+        ),
+        (
+            ["in", "done", "failed", "work: in"],
+            "a.yaml:5:7: error: 'work' is the inbox, which is scanned; use a folder beside it, or a name that begins with '.'"
+        ),
+        (
+            ["w/in", "done", "failed", "work: w"],
+            "a.yaml:5:7: error: 'work' holds the inbox, which is scanned; use a folder beside it, or a name that begins with '.'"
+        ),
+        (["in", "done", "failed", "work: in/.work"], nil),
+        (
+            ["in", "done", "failed", "work: done"],
+            "a.yaml:5:7: error: 'work' is 'processed'; claimed jobs need a folder of their own"
+        ),
+        (
+            ["in", "done", "failed", "work: failed/w"],
+            "a.yaml:5:7: error: 'work' lies inside 'failed'; claimed jobs need a folder of their own"
+        ),
+        (["in", "done", "failed", "work: in2"], nil),
+    ])
+    func foldersOfOnePipeline(values: [String], message: String?) throws {
+        try scratch.makeFolder("real")
+        try scratch.link("alias", to: "real")
+        try write("a.yaml", inbox: values[0], processed: values[1], failed: values[2], values[3])
+        #expect(problems("a.yaml") == [message].compactMap { $0 })
+    }
+
+    @Test(arguments: [
+        (
+            "inbox: in",
+            [
+                "b.yaml:1:8: error: 'inbox' is the inbox of the pipeline of a.yaml; each pipeline needs an inbox of its own"
+            ]
+        ),
+        (
+            "inbox: in/sub",
+            [
+                "b.yaml:1:8: error: 'inbox' lies inside the inbox of the pipeline of a.yaml; each pipeline needs an inbox of its own"
+            ]
+        ),
+        (
+            "inbox: .",
+            [
+                "b.yaml:1:8: error: 'inbox' holds the inbox of the pipeline of a.yaml; each pipeline needs an inbox of its own",
+                "b.yaml:1:8: error: a work folder and an inbox overlap (see the pipeline of a.yaml); keep them apart",
+            ]
+        ),
+        // Chained pipelines: what the first one is done with is dropped into the second one.
+        ("inbox: done", []),
+        ("inbox: out", []),
+        (
+            "inbox: in2\nname: a",
+            ["b.yaml:2:7: error: the name 'a' is taken by the pipeline of a.yaml; set another 'name:'"]
+        ),
+        (
+            "inbox: in2\nwork: w",
+            [
+                "b.yaml:2:7: error: 'work' is the work folder of the pipeline of a.yaml; each pipeline needs one of its own"
+            ]
+        ),
+        (
+            "inbox: in2\nwork: in/w",
+            ["b.yaml:2:7: error: a work folder and an inbox overlap (see the pipeline of a.yaml); keep them apart"]
+        ),
+        (
+            "inbox: w",
+            ["b.yaml:1:8: error: a work folder and an inbox overlap (see the pipeline of a.yaml); keep them apart"]
+        ),
+    ])
+    func foldersOfTwoPipelines(text: String, messages: [String]) throws {
+        try write("a.yaml", inbox: "in", "work: w", stages: "[{move: {to: out}}]")
+        try scratch.write("\(text)\nprocessed: /x/done2\nfailed: /x/failed2\nstages: [checksum]\n", to: "b.yaml")
+        #expect(problems("a.yaml", "b.yaml") == messages)
+    }
+
+    // MARK: Stages that lead to nothing
+
+    @Test(arguments: [
+        (
+            "[unpack]",
+            "a.yaml:4:10: error: 'unpack' makes files that no later stage publishes; add 'move: { to: … }' after it"
+        ),
+        (
+            "[move: {to: out}, unpack]",
+            "a.yaml:4:27: error: 'unpack' makes files that no later stage publishes; add 'move: { to: … }' after it"
+        ),
+        ("[unpack, checksum, move: {to: 'out/{stem}'}]", nil),
+        ("[unpack, unknown]", "a.yaml:4:18: error: unknown stage 'unknown'; there are unpack, checksum, move"),
+        (
+            "[move: {to: in}]",
+            "a.yaml:4:21: error: 'to' is the pipeline's own inbox, where it would be taken again; use another folder"
+        ),
+        (
+            "[move: {to: 'in/x/{stem}'}]",
+            "a.yaml:4:21: error: 'to' lies inside the pipeline's own inbox, where it would be taken again; use another folder"
+        ),
+        ("[move: {to: 'in{stem}'}]", nil),
+        (
+            "[move: {to: '~/out'}]",
+            "a.yaml:4:21: error: 'to': '~' is not expanded; write '${HOME}/…' or the path in full"
+        ),
+    ])
+    func stages(stages: String, message: String?) throws {
+        try write("a.yaml", inbox: "in", stages: stages)
+        #expect(problems("a.yaml") == [message].compactMap { $0 })
+    }
+
+    // MARK: Robustness
+
+    /// Every beginning of a whole file, and hundreds of damaged copies, give pipelines or problems, never a crash.
+    @Test func damagedFilesGiveProblems() throws {
+        let text = """
+            name: a
+            inbox: &in "in"
+            processed: delete
+            failed: ${F:-failed}
+            match: { include: ["*.{a,b}"], exclude: [x] }
+            ready: { quiet: 1s, empty: fail }
+            stages:
+              - unpack
+              - move: { to: "out/{date:%Y}/{stem}", workers: auto, when: "*" }
+            """
+        let bytes = Array(text.utf8)
+        #expect(try loader.load([scratch.write(text, to: "a.yaml")]).count == 1)
+        var generator = SeededGenerator(state: 11)
+        let interesting = Array("{}[]&*!|>'\"%@`#:-,? \n\t~$\\\u{7F}".utf8)
+        for round in 0..<(bytes.count + 300) {
+            var changed = round < bytes.count ? Array(bytes[..<round]) : bytes
+            if round >= bytes.count {
+                for _ in 0..<2 {
+                    changed[Int.random(in: changed.indices, using: &generator)] =
+                        interesting.randomElement(using: &generator) ?? 0
+                }
+            }
+            let file = try scratch.write(changed, to: scratch.path("b.yaml"))
+            do throws(ConfigProblems) {
+                #expect(try loader.load([file]).count == 1)
+            } catch {
+                #expect(!error.all.isEmpty)
+            }
+        }
+    }
+}
