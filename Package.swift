@@ -11,7 +11,6 @@ let strict: [SwiftSetting] = [
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
@@ -26,12 +25,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         // L0: module maps, and the few C lines that Swift cannot say.
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux"),
 
         // L1
@@ -44,7 +43,7 @@ let package = Package(
             name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", system], swiftSettings: strict),
         .target(
             name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap], swiftSettings: strict),
-        .target(name: "PipelineConfig", dependencies: ["PipelineKit", system, yaml], swiftSettings: strict),
+        .target(name: "PipelineConfig", dependencies: ["PipelineKit", "CYaml", system], swiftSettings: strict),
 
         // L4
         .executableTarget(

@@ -34,11 +34,15 @@ package struct ArchiveReader: ~Copyable {
             throw .system(action: "read", entry: nil, errno: .init(rawValue: errno))
         }
         switch format {
-        case .container(let container): return .archive(try open(descriptor, container))
+        case .container(let container):
+            // In two steps: an error thrown amid making the case crashes (Swift 6.3.1, no copyable payload).
+            let reader = try open(descriptor, container)
+            return .archive(reader)
         case .compressed(let compression):
             let stream = try CompressedStream(descriptor, compression)
             guard let container = stream.container else { return .file(LoneFile(stream: stream)) }
-            return .archive(try open(stream, container))
+            let reader = try open(stream, container)
+            return .archive(reader)
         }
     }
 

@@ -8,10 +8,10 @@ enum HouseRules {
         "Digests": ["CCrypto"],
         "BuiltinStages": ["PipelineKit", "Archive", "Digests"],
         "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],
-        "PipelineConfig": ["PipelineKit"],
+        "PipelineConfig": ["PipelineKit", "CYaml"],
         "dropmill": [
             "PipelineKit", "Archive", "Digests", "BuiltinStages", "PipelineEngine", "PipelineConfig", "CArchive",
-            "CCrypto", "CLinux",
+            "CCrypto", "CLinux", "CYaml",
         ],
     ]
 

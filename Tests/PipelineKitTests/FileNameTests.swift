@@ -61,6 +61,10 @@ import Testing
         #expect(try #require(FileName(text)).numbered(number).utf8 == expected)
     }
 
+    @Test func aFolderStandsAsideWithItsWholeName() throws {
+        #expect(try #require(FileName("photos.2026")).numbered(2, isFolder: true).utf8 == "photos.2026.2")
+    }
+
     @Test(arguments: [
         String(repeating: "x", count: 255),
         String(repeating: "x", count: 251) + ".pdf",

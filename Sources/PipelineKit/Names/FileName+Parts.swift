@@ -25,8 +25,8 @@ extension FileName {
         return Array(bytes[(start + 1)...])
     }
 
-    /// The name that stands aside for a taken one: `report.2.pdf` for number 2 of `report.pdf`. A name that would pass 255
-    /// bytes loses the end of its stem. A folder's name has no extension: `photos.2026` becomes `photos.2026.2`.
+    /// The name that stands aside for a taken one: `report.2.pdf` for number 2 of `report.pdf`. A name that would pass
+    /// 255 bytes loses the end of its stem. A folder's name has no extension: `photos.2026` becomes `photos.2026.2`.
     package func numbered(_ number: Int, isFolder: Bool = false) -> FileName {
         let middle = Array(".\(number)".utf8)
         let start = isFolder ? nil : extensionStart
