@@ -32,7 +32,9 @@ import Testing
         Row(.running(stage: 1, failures: 1), .succeeded, .settling(.processed), .settle(.processed)),
 
         Row(.running(stage: 0, failures: 0), .failed(bad), .settling(.failed(bad)), .settle(.failed(bad))),
-        Row(.running(stage: 0, failures: 0), .failed(later), .deferred(stage: 0, failures: 1, later), .wait(.seconds(1))),
+        Row(
+            .running(stage: 0, failures: 0), .failed(later), .deferred(stage: 0, failures: 1, later),
+            .wait(.seconds(1))),
         Row(
             .running(stage: 1, failures: 1), .failed(later), .deferred(stage: 1, failures: 2, later),
             .wait(.milliseconds(1500))),
@@ -68,7 +70,8 @@ import Testing
     /// Every state meets every event: what the table does not allow cannot happen.
     @Test func nothingElseCanHappen() {
         let states: [JobState] = [
-            .waiting(stage: 0, failures: 0), .running(stage: 0, failures: 0), .deferred(stage: 0, failures: 1, Self.later),
+            .waiting(stage: 0, failures: 0), .running(stage: 0, failures: 0),
+            .deferred(stage: 0, failures: 1, Self.later),
             .settling(.processed), .settling(.failed(Self.bad)), .settled(.processed), .settled(.failed(Self.bad)),
         ]
         let events: [(JobState.Event, String)] = [
