@@ -28,7 +28,8 @@ struct ArchiveEntry: Sendable {
     /// Whether it needs a password.
     let isEncrypted: Bool
 
-    /// From a header that has just been read; nil where the path or a link's target is missing or could not be converted.
+    /// From a header that has just been read; nil where the path or a link's target is missing or could not be
+    /// converted.
     init?(_ entry: OpaquePointer) {
         guard let path = Self.bytes(archive_entry_pathname(entry)) else { return nil }
         self.path = path
@@ -55,7 +56,8 @@ struct ArchiveEntry: Sendable {
         if archive_entry_mtime_is_set(entry) != 0 {
             let nanoseconds = archive_entry_mtime_nsec(entry)
             modified = timespec(
-                tv_sec: archive_entry_mtime(entry), tv_nsec: (0..<1_000_000_000).contains(nanoseconds) ? nanoseconds : 0)
+                tv_sec: archive_entry_mtime(entry), tv_nsec: (0..<1_000_000_000).contains(nanoseconds) ? nanoseconds : 0
+            )
         } else {
             modified = nil
         }

@@ -41,7 +41,9 @@ package enum ArchiveError: Error, Sendable, Equatable {
 }
 
 extension ArchiveError {
-    static func damaged(_ entry: [UInt8]?, _ fact: String = "is damaged or incomplete", detail: String = "") -> ArchiveError {
+    static func damaged(_ entry: [UInt8]?, _ fact: String = "is damaged or incomplete", detail: String = "")
+        -> ArchiveError
+    {
         .bad(
             Problem(
                 code: .damaged, entry: entry, fact: fact,
@@ -65,12 +67,14 @@ extension ArchiveError {
     static func encrypted(_ entry: [UInt8]?) -> ArchiveError {
         .bad(
             Problem(
-                code: .encrypted, entry: entry, fact: "is encrypted", remedy: "Send the archive without a password.", detail: ""))
+                code: .encrypted, entry: entry, fact: "is encrypted", remedy: "Send the archive without a password.",
+                detail: ""))
     }
 
     static let empty = ArchiveError.bad(
         Problem(
-            code: .empty, entry: nil, fact: "holds no entries", remedy: "Look whether the sender packed anything.", detail: ""))
+            code: .empty, entry: nil, fact: "holds no entries", remedy: "Look whether the sender packed anything.",
+            detail: ""))
 
     static func unsupported(_ entry: [UInt8]?, _ fact: String, detail: String) -> ArchiveError {
         .bad(

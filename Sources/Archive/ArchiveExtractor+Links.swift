@@ -2,10 +2,13 @@ import Glibc
 import SystemPackage
 
 extension ArchiveExtractor {
-    /// Makes another name for a file that was extracted before. No symbolic link exists yet, so none can stand in between.
+    /// Makes another name for a file that was extracted before. No symbolic link exists yet, so none can stand in
+    /// between.
     mutating func makeHardLink(_ path: EntryPath, to target: [UInt8], _ entry: ArchiveEntry) throws(ArchiveError) {
         guard let name = path.name else { throw .conflict(entry.path, "is a hard link in the place of the top folder") }
-        guard entry.mode & 0o7000 == 0 else { throw .unsafe(entry.path, "has the set-user-id, set-group-id or sticky bit") }
+        guard entry.mode & 0o7000 == 0 else {
+            throw .unsafe(entry.path, "has the set-user-id, set-group-id or sticky bit")
+        }
         let source: EntryPath
         do throws(ArchiveError) {
             source = try EntryPath(target)
@@ -19,7 +22,8 @@ extension ArchiveExtractor {
         guard sourceCursor.find(source.folders) else { throw missingTarget(entry) }
         let sourceFolder = sourceCursor.descriptor
         var status = stat()
-        guard fstatat(sourceFolder, sourceName, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard fstatat(sourceFolder, sourceName, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG
+        else {
             throw missingTarget(entry)
         }
         let folder = try cursor.enter(path.folders, for: entry.path)

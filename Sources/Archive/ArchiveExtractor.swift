@@ -3,8 +3,8 @@ import SystemPackage
 
 /// Writes an archive's entries below one folder: nothing lands elsewhere, whatever the archive says.
 ///
-/// Names are walked component by component without following links, files are made anew, and symbolic links come last, so
-/// nothing is ever written through one. An entry that is not harmless fails the archive as a whole.
+/// Names are walked component by component without following links, files are made anew, and symbolic links come last,
+/// so nothing is ever written through one. An entry that is not harmless fails the archive as a whole.
 package struct ArchiveExtractor: ~Copyable {
     /// What has been done since the last call: bytes written, entries begun. What it throws ends the work.
     package typealias Progress = (_ bytes: Int64, _ entries: Int64) throws(ArchiveError) -> Void
@@ -48,7 +48,9 @@ package struct ArchiveExtractor: ~Copyable {
         case .file: try writeFile(path, entry, reader, progress)
         case .symbolicLink(let target):
             try path.checkLinkTarget(target)
-            guard path.name != nil else { throw .conflict(entry.path, "is a symbolic link in the place of the top folder") }
+            guard path.name != nil else {
+                throw .conflict(entry.path, "is a symbolic link in the place of the top folder")
+            }
             links.append((path, target.map { CChar(bitPattern: $0) } + [0], entry.modified))
         case .hardLink(let target):
             try makeHardLink(path, to: target, entry)
@@ -63,9 +65,12 @@ package struct ArchiveExtractor: ~Copyable {
             let parent = try cursor.enter(path.folders, for: entry.path)
             if mkdirat(parent, name, 0o777) != 0 {
                 let error = Errno(rawValue: errno)
-                guard error == .fileExists else { throw .system(action: "create the folder", entry: entry.path, errno: error) }
+                guard error == .fileExists else {
+                    throw .system(action: "create the folder", entry: entry.path, errno: error)
+                }
                 var status = stat()
-                guard fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                guard fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFDIR
+                else {
                     throw .conflict(entry.path, "is a file and a folder at once")
                 }
             }
@@ -79,7 +84,8 @@ package struct ArchiveExtractor: ~Copyable {
     ) throws(ArchiveError) {
         guard let name = path.name else { throw .conflict(entry.path, "is a file in the place of the top folder") }
         guard entry.mode & 0o7000 == 0 else {
-            throw .unsafe(entry.path, "has the set-user-id, set-group-id or sticky bit, which would give it rights of its own")
+            throw .unsafe(
+                entry.path, "has the set-user-id, set-group-id or sticky bit, which would give it rights of its own")
         }
         let folder = try cursor.enter(path.folders, for: entry.path)
         var file =
@@ -104,8 +110,8 @@ package struct ArchiveExtractor: ~Copyable {
         try file.finish(length: length, mode: entry.mode, modified: entry.modified)
     }
 
-    /// The folder that is extracted to may be its owner's alone so far; what it becomes gets the mode that any new folder gets
-    /// here, which making one tells.
+    /// The folder that is extracted to may be its owner's alone so far; what it becomes gets the mode that any new
+    /// folder gets here, which making one tells.
     private func openUpRoot() throws(ArchiveError) {
         let probe = ".mode"
         var status = stat()

@@ -4,7 +4,9 @@ extension ArchiveFormat {
     @Sendable static func hasLhaMethod(_ head: UnsafeRawBufferPointer) -> Bool {
         guard head.count >= 21, head[4] == UInt8(ascii: "h") || head[4] == UInt8(ascii: "z") else { return false }
         let level = head[5]
-        let known = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(level) || level == UInt8(ascii: "d") || level == UInt8(ascii: "s")
+        let known =
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(level) || level == UInt8(ascii: "d")
+            || level == UInt8(ascii: "s")
         return known && head[6] == UInt8(ascii: "-") && head[20] <= 3
     }
 
@@ -20,7 +22,8 @@ extension ArchiveFormat {
         head.count >= 3 && head[2] & 0x60 == 0 && (9...16).contains(head[2] & 0x1F)
     }
 
-    /// A dictionary of 2^n or 2^n + 2^(n-1) bytes, and a size that is unknown or below 256 GiB (XZ Utils takes no other).
+    /// A dictionary of 2^n or 2^n + 2^(n-1) bytes, and a size that is unknown or below 256 GiB (XZ Utils takes no
+    /// other).
     @Sendable static func hasLzmaHeader(_ head: UnsafeRawBufferPointer) -> Bool {
         guard head.count >= 14 else { return false }
         let dictionary = head.loadUnaligned(fromByteOffset: 1, as: UInt32.self).littleEndian
@@ -28,6 +31,16 @@ extension ArchiveFormat {
         let bits = dictionary.nonzeroBitCount
         let adjacent = bits == 2 && dictionary.leadingZeroBitCount + dictionary.trailingZeroBitCount == 30
         return (bits == 1 || adjacent) && dictionary >= 4096 && (size == .max || size < 256 << 30)
+    }
+
+    /// The character headers of cpio are digits from end to end, which a table of numbers is not.
+    static func hasDigits(_ head: UnsafeRawBufferPointer, _ count: Int, hexadecimal: Bool) -> Bool {
+        guard head.count >= count else { return false }
+        let highest = UInt8(ascii: hexadecimal ? "9" : "7")
+        return head[..<count].allSatisfy { byte in
+            (UInt8(ascii: "0")...highest).contains(byte)
+                || hexadecimal && (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+        }
     }
 
     /// The old binary header: 26 bytes in 16-bit words, with a file type that exists and a name of a sensible length.
@@ -43,8 +56,8 @@ extension ArchiveFormat {
             && (2...4096).contains(nameLength) && head[26] != 0
     }
 
-    /// `ustar` in its place, or a header whose checksum is right (the format of Version 7 has no other mark). A header that says
-    /// `ustar` with a wrong checksum is a damaged tar, not something else.
+    /// `ustar` in its place, or a header whose checksum is right (the format of Version 7 has no other mark). A header
+    /// that says `ustar` with a wrong checksum is a damaged tar, not something else.
     static func isTarHeader(_ head: UnsafeRawBufferPointer) -> Bool {
         guard head.count >= 512 else { return false }
         if head[257..<262].elementsEqual("ustar".utf8) { return true }
@@ -71,10 +84,12 @@ extension ArchiveFormat {
         return recorded == unsigned || recorded == signed
     }
 
-    /// Zstandard and lz4 streams may begin with frames to be skipped (`0x184D2A50` to `5F`): what follows decides, and where it
-    /// cannot be seen, the format that uses them more.
+    /// Zstandard and lz4 streams may begin with frames to be skipped (`0x184D2A50` to `5F`): what follows decides, and
+    /// where it cannot be seen, the format that uses them more.
     static func skippableFrame(_ head: UnsafeRawBufferPointer) -> ArchiveFormat? {
-        guard head.count >= 8, head[0] & 0xF0 == 0x50, head[1] == 0x2A, head[2] == 0x4D, head[3] == 0x18 else { return nil }
+        guard head.count >= 8, head[0] & 0xF0 == 0x50, head[1] == 0x2A, head[2] == 0x4D, head[3] == 0x18 else {
+            return nil
+        }
         let next = 8 + Int(head.loadUnaligned(fromByteOffset: 4, as: UInt32.self).littleEndian)
         guard head.count >= next + 4 else { return .compressed(.zstd) }
         return of(head: UnsafeRawBufferPointer(rebasing: head[next...]))

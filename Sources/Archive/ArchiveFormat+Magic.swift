@@ -1,5 +1,5 @@
-/// How formats are told apart by the bytes they begin with. libarchive could guess as well, but only after building a reader
-/// for every file that passes by, and it takes plain text for an archive (mtree).
+/// How formats are told apart by the bytes they begin with. libarchive could guess as well, but only after building a
+/// reader for every file that passes by, and it takes plain text for an archive (mtree).
 extension ArchiveFormat {
     /// Bytes at an offset that only one format has there.
     private struct Magic {
@@ -7,7 +7,7 @@ extension ArchiveFormat {
         let bytes: [UInt8]
         let format: ArchiveFormat
         /// What else must hold, where the bytes alone are too few to be sure.
-        var check: @Sendable (UnsafeRawBufferPointer) -> Bool = { _ in true }
+        let check: @Sendable (UnsafeRawBufferPointer) -> Bool
 
         init(
             _ format: ArchiveFormat, at offset: Int = 0, _ bytes: [UInt8],
@@ -19,9 +19,7 @@ extension ArchiveFormat {
             self.check = check
         }
 
-        init(_ format: ArchiveFormat, at offset: Int = 0, _ text: String) {
-            self.init(format, at: offset, Array(text.utf8))
-        }
+        init(_ format: ArchiveFormat, _ text: String) { self.init(format, Array(text.utf8)) }
 
         func matches(_ head: UnsafeRawBufferPointer) -> Bool {
             guard head.count >= offset + bytes.count else { return false }
@@ -41,9 +39,9 @@ extension ArchiveFormat {
         Magic(.container(.cab), Array("MSCF".utf8) + [0, 0, 0, 0]),
         Magic(.container(.ar), "!<arch>\n"),
         Magic(.container(.rpm), [0xED, 0xAB, 0xEE, 0xDB]),
-        Magic(.container(.cpio), "070701"),
-        Magic(.container(.cpio), "070702"),
-        Magic(.container(.cpio), "070707"),
+        Magic(.container(.cpio), Array("070701".utf8), check: { hasDigits($0, 110, hexadecimal: true) }),
+        Magic(.container(.cpio), Array("070702".utf8), check: { hasDigits($0, 110, hexadecimal: true) }),
+        Magic(.container(.cpio), Array("070707".utf8), check: { hasDigits($0, 76, hexadecimal: false) }),
         Magic(.container(.cpio), [0xC7, 0x71], check: { hasBinaryCpioHeader($0, bigEndian: false) }),
         Magic(.container(.cpio), [0x71, 0xC7], check: { hasBinaryCpioHeader($0, bigEndian: true) }),
         Magic(.compressed(.gzip), [0x1F, 0x8B, 8], check: { $0.count >= 10 && $0[3] & 0xE0 == 0 }),

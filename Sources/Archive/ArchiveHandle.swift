@@ -51,10 +51,12 @@ struct ArchiveHandle: ~Copyable {
 
     /// Makes the reader undo one compression and give what comes out as it is.
     func enable(_ compression: ArchiveFormat.Compression) throws(ArchiveError) {
-        // Appended, not offered: a bidding reader would go on to undo what it finds inside, as often as the sender likes.
+        // Appended, not offered: a bidding reader would go on to undo what it finds inside, as often as the sender
+        // likes.
         let status =
             switch compression {
-            case .gzip: archive_read_append_filter(pointer, ARCHIVE_FILTER_GZIP)
+            // Not used: see GzipInflater.
+            case .gzip: ARCHIVE_FAILED
             case .bzip2: archive_read_append_filter(pointer, ARCHIVE_FILTER_BZIP2)
             case .xz: archive_read_append_filter(pointer, ARCHIVE_FILTER_XZ)
             case .zstd: archive_read_append_filter(pointer, ARCHIVE_FILTER_ZSTD)
@@ -118,8 +120,8 @@ struct ArchiveHandle: ~Copyable {
     /// What the library said last.
     var message: String { archive_error_string(pointer).map { String(cString: $0) } ?? "" }
 
-    /// The error behind an opening that did not go well. The library must not be asked about encryption then: with no format
-    /// chosen it follows a pointer past the end of its table.
+    /// The error behind an opening that did not go well. The library must not be asked about encryption then: with no
+    /// format chosen it follows a pointer past the end of its table.
     func openingFailure() -> ArchiveError { failure(entry: nil, isOpen: false) }
 
     /// The error behind a status that is not OK.

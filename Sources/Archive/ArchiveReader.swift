@@ -1,7 +1,8 @@
 import CArchive
 import Glibc
 
-/// Reads an archive: entry by entry, and the data of each block by block. Memory stays flat whatever the archive's size.
+/// Reads an archive: entry by entry, and the data of each block by block. Memory stays flat whatever the archive's
+/// size.
 ///
 /// Only the format that the file's own content says is enabled, and never an external program. Used on one thread.
 package struct ArchiveReader: ~Copyable {
@@ -87,7 +88,8 @@ package struct ArchiveReader: ~Copyable {
             try attributing { (handle) throws(ArchiveError) -> ArchiveEntry? in
                 guard let header = try handle.nextHeader() else { return nil }
                 guard let entry = ArchiveEntry(header) else {
-                    throw ArchiveError.damaged(current, "is followed by one whose name cannot be read", detail: handle.message)
+                    throw ArchiveError.damaged(
+                        current, "is followed by one whose name cannot be read", detail: handle.message)
                 }
                 return entry
             }
@@ -109,7 +111,8 @@ package struct ArchiveReader: ~Copyable {
         return block
     }
 
-    /// A tar that was cut between two entries looks complete to the library: only the two empty blocks that end it tell.
+    /// A tar that was cut between two entries looks complete to the library: only the two empty blocks that end it
+    /// tell.
     private func checkEnd(after end: Int64) throws(ArchiveError) {
         if container == .tar, handle.position - end < 1024 {
             throw .damaged(nil, "ends too early: the mark of its end is missing")

@@ -8,12 +8,14 @@ package struct ArchiveSniff: Sendable {
     /// The name of the first entry, for the formats that begin with it (zip, ar): it tells documents from archives.
     package let firstName: [UInt8]?
 
-    /// The bytes that are looked at: more than the 4 KiB of many small files, so that one read sees that there is no more.
+    /// The bytes that are looked at: more than the 4 KiB of many small files, so that one read sees that there is no
+    /// more.
     private static let headLength = 8 << 10
     /// Where an ISO 9660 file system has its mark (ECMA-119, 8.1.2: in sector 16, after one byte).
     private static let isoMark = (offset: 32769, bytes: Array("CD001".utf8))
 
-    /// Looks at an open file, whose offset stays where it is: one read, or two for files large enough to be a disc's image.
+    /// Looks at an open file, whose offset stays where it is: one read, or two for files large enough to be a disc's
+    /// image.
     package static func look(at descriptor: Int32) throws(ArchiveError) -> ArchiveSniff {
         var failure: Errno?
         let sniff: ArchiveSniff? = withUnsafeTemporaryAllocation(byteCount: headLength, alignment: 16) { buffer in

@@ -1,36 +1,47 @@
 import CArchive
-import Glibc
 
 /// Undoes one compression and gives what comes out, block by block, to a reader of the archive inside or to a file.
 ///
-/// Kept apart from the reader of the archive inside, so that the stream can be read to its end: where the checksums are.
+/// Kept apart from the reader of the archive inside, so that the stream can be read to its end: where the checksums
+/// are.
 final class CompressedStream {
     /// As much of the content as is looked at to tell what it is.
     private static let headLength = 1024
     /// The longest run of zeros that is taken for a tar without entries (twice what GNU tar writes by default).
     private static let longestEmptyTar = 20 << 10
 
-    private let handle: ArchiveHandle
-    private var head: UnsafeMutableRawBufferPointer
+    /// What gives the content: libarchive, or for gzip zlib.
+    private enum Source: ~Copyable {
+        case library(ArchiveHandle)
+        case gzip(GzipInflater)
+    }
+
+    private let source: Source
+    private var head = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var isHeadPending = true
     /// What stopped the stream, for the reader inside, which only learns that there is nothing more.
     private(set) var failure: ArchiveError?
-    /// When the content was last changed, where the stream says so (gzip).
-    private(set) var modified: timespec?
 
     /// Opens the stream and reads as much as is needed to tell what is inside.
     init(_ descriptor: Int32, _ compression: ArchiveFormat.Compression) throws(ArchiveError) {
-        handle = try ArchiveHandle.make()
-        head = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-        try handle.enable(compression)
-        guard archive_read_open_fd(handle.pointer, descriptor, ArchiveReader.blockSize) == ARCHIVE_OK else {
-            throw handle.openingFailure()
-        }
-        guard let entry = try handle.nextHeader() else { throw .damaged(nil) }
-        if archive_entry_mtime_is_set(entry) != 0 {
-            modified = timespec(tv_sec: archive_entry_mtime(entry), tv_nsec: 0)
+        if compression == .gzip {
+            source = .gzip(try GzipInflater(descriptor))
+        } else {
+            source = .library(try Self.open(descriptor, compression))
         }
         try readHead()
+    }
+
+    private static func open(
+        _ descriptor: Int32, _ compression: ArchiveFormat.Compression
+    ) throws(ArchiveError) -> ArchiveHandle {
+        let handle = try ArchiveHandle.make()
+        try handle.enable(compression)
+        if archive_read_open_fd(handle.pointer, descriptor, ArchiveReader.blockSize) != ARCHIVE_OK {
+            throw handle.openingFailure()
+        }
+        guard try handle.nextHeader() != nil else { throw .damaged(nil) }
+        return handle
     }
 
     deinit { head.deallocate() }
@@ -53,7 +64,7 @@ final class CompressedStream {
     private func readHead() throws(ArchiveError) {
         var bytes: [UInt8] = []
         while bytes.count < Self.headLength || (bytes.count <= Self.longestEmptyTar && bytes.allSatisfy { $0 == 0 }) {
-            guard case .data(let block, _) = try handle.nextBlock(of: nil) else { break }
+            guard let block = try nextFromSource() else { break }
             bytes += block
         }
         head = .allocate(byteCount: bytes.count, alignment: 16)
@@ -68,16 +79,21 @@ final class CompressedStream {
             if head.count > 0 { return UnsafeRawBufferPointer(head) }
         }
         do throws(ArchiveError) {
-            while true {
-                switch try handle.nextBlock(of: nil) {
-                case .data(let block, _) where block.isEmpty: continue
-                case .data(let block, _): return block
-                case .end: return nil
-                }
-            }
+            return try nextFromSource()
         } catch {
             failure = error
             throw error
+        }
+    }
+
+    private func nextFromSource() throws(ArchiveError) -> UnsafeRawBufferPointer? {
+        switch source {
+        case .gzip(let inflater): return try inflater.next()
+        case .library(let handle):
+            while case .data(let block, _) = try handle.nextBlock(of: nil) {
+                if !block.isEmpty { return block }
+            }
+            return nil
         }
     }
 

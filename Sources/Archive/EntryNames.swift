@@ -1,7 +1,7 @@
 import Glibc
 
-/// Makes libarchive give names as the bytes that UTF-8 has for them. In the C locale, which a program starts in, it gives no
-/// name at all for those with other letters than ASCII's in zip, 7z and pax.
+/// Makes libarchive give names as the bytes that UTF-8 has for them. In the C locale, which a program starts in, it
+/// gives no name at all for those with other letters than ASCII's in zip, 7z and pax.
 enum EntryNames {
     /// A glibc locale, which is never changed or freed, so threads share it without a lock.
     private struct Locale: @unchecked Sendable {

@@ -24,7 +24,9 @@ struct EntryPath: Equatable {
             throw .unsafe(stored, "has an absolute name, which leads out of the archive's folder")
         }
         guard stored.count <= Self.longest else {
-            throw .unsafe(Array(stored.prefix(200)), "has a path of \(stored.count) bytes; at most \(Self.longest) can be handled")
+            throw .unsafe(
+                Array(stored.prefix(200)), "has a path of \(stored.count) bytes; at most \(Self.longest) can be handled"
+            )
         }
         var components: [Component] = []
         for part in stored.split(separator: UInt8(ascii: "/")) where !part.elementsEqual([UInt8(ascii: ".")]) {
@@ -32,7 +34,8 @@ struct EntryPath: Equatable {
                 throw .unsafe(stored, "has '..' in its name, which leads out of its folder")
             }
             guard part.count <= Self.longestName else {
-                throw .unsafe(stored, "has a name of \(part.count) bytes; file systems take at most \(Self.longestName)")
+                throw .unsafe(
+                    stored, "has a name of \(part.count) bytes; file systems take at most \(Self.longestName)")
             }
             components.append(Self.component(part))
         }
@@ -55,9 +58,9 @@ struct EntryPath: Equatable {
         return component
     }
 
-    /// Checks the target of a symbolic link at this path: relative, and with `..` only at its beginning and only as often as
-    /// there are folders above the link. After a name `..` could lead out through another link of that name; before all names
-    /// it goes up real folders only, since no entry is ever put through a link.
+    /// Checks the target of a symbolic link at this path: relative, and with `..` only at its beginning and only as
+    /// often as there are folders above the link. After a name `..` could lead out through another link of that name;
+    /// before all names it goes up real folders only, since no entry is ever put through a link.
     func checkLinkTarget(_ target: [UInt8]) throws(ArchiveError) {
         guard let first = target.first else { throw .unsafe(stored, "is a symbolic link to nothing") }
         guard first != UInt8(ascii: "/") else { throw .unsafe(stored, "is a symbolic link to an absolute path") }

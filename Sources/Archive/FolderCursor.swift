@@ -1,8 +1,8 @@
 import Glibc
 import SystemPackage
 
-/// Stands in one folder below a root and walks to others, without ever following a symbolic link. Entries that follow one
-/// another mostly lie in the same folder, and then walking costs nothing.
+/// Stands in one folder below a root and walks to others, without ever following a symbolic link. Entries that follow
+/// one another mostly lie in the same folder, and then walking costs nothing.
 struct FolderCursor: ~Copyable {
     private static let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 
@@ -60,7 +60,9 @@ struct FolderCursor: ~Copyable {
         components = []
     }
 
-    private static func open(_ name: EntryPath.Component, in parent: Int32, for entry: [UInt8]) throws(ArchiveError) -> Int32 {
+    private static func open(_ name: EntryPath.Component, in parent: Int32, for entry: [UInt8]) throws(ArchiveError)
+        -> Int32
+    {
         var folder = openat(parent, name, flags)
         if folder < 0, errno == ENOENT {
             guard mkdirat(parent, name, 0o777) == 0 || errno == EEXIST else {

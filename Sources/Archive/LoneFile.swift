@@ -4,7 +4,7 @@ import Glibc
 package struct LoneFile: ~Copyable {
     let stream: CompressedStream
 
-    /// Writes the file. `mode` and `modified` are those of the compressed file; a time in the stream itself counts more.
+    /// Writes the file. `mode` and `modified` are those of the compressed file, as gunzip(1) keeps them.
     package consuming func extract(
         as name: [UInt8], in folder: Int32, mode: UInt32, modified: (seconds: Int, nanoseconds: Int),
         progress: ArchiveExtractor.Progress
@@ -19,6 +19,7 @@ package struct LoneFile: ~Copyable {
             length += Int64(block.count)
             try progress(Int64(block.count), 0)
         }
-        try file.finish(length: length, mode: mode, modified: stream.modified ?? timespec(tv_sec: modified.seconds, tv_nsec: modified.nanoseconds))
+        try file.finish(
+            length: length, mode: mode, modified: timespec(tv_sec: modified.seconds, tv_nsec: modified.nanoseconds))
     }
 }

@@ -17,8 +17,8 @@ struct OutputFile: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Makes a new file that only its owner sees until it is whole. A regular file of the same name is replaced, as tar does it:
-    /// removed, not overwritten, so that other names of it keep what they had.
+    /// Makes a new file that only its owner sees until it is whole. A regular file of the same name is replaced, as tar
+    /// does it: removed, not overwritten, so that other names of it keep what they had.
     static func create(
         _ name: EntryPath.Component, in folder: Int32, for entry: [UInt8]
     ) throws(ArchiveError) -> OutputFile {
@@ -78,8 +78,8 @@ struct OutputFile: ~Copyable {
 
 /// What is kept of an entry beside its content.
 enum FileAttributes {
-    /// Sets the mode's permission bits and the time of the last change. The owner always keeps the right to read, and in folders
-    /// to work: else the files could not be handed on.
+    /// Sets the mode's permission bits and the time of the last change. The owner always keeps the right to read, and
+    /// in folders to work: else the files could not be handed on.
     static func set(
         on descriptor: Int32, mode: mode_t, modified: timespec?, isFolder: Bool = false, entry: [UInt8]
     ) throws(ArchiveError) {

@@ -33,7 +33,8 @@ package struct ChecksumStage: Stage {
 
     package static let descriptor = StageDescriptor(
         kind: "checksum",
-        summary: "Lists the digests of the payload's files in a manifest for sha256sum -c; for a single file in NAME.sha256 beside it.",
+        summary:
+            "Lists the files' digests in a manifest for sha256sum -c; a single file gets NAME.sha256 beside it.",
         options: [algorithm.erased, manifest.erased],
         example: "checksum: { algorithm: sha256, manifest: SHA256SUMS }")
 
@@ -45,8 +46,8 @@ package struct ChecksumStage: Stage {
         if let name = try options.value(Self.manifest) {
             guard algorithms.count == 1 else {
                 throw options.problem(
-                    "'manifest' names one file, but there are \(algorithms.count) algorithms; leave it out, and each gets its own "
-                        + "(SHA256SUMS, MD5SUMS, …), or use one 'checksum' stage for each")
+                    "'manifest' names one file, but there are \(algorithms.count) algorithms; leave it out, and each gets "
+                        + "its own (SHA256SUMS, MD5SUMS, …), or use one stage 'checksum' for each")
             }
             manifests = [name]
         } else {
@@ -64,7 +65,8 @@ package struct ChecksumStage: Stage {
     private func addCompanions(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         var payload = payload
-        for digest in try hashing.digests(of: try StageFailure.onIOError(payload.files), announcingSize: true).joined() {
+        for digest in try hashing.digests(of: try StageFailure.onIOError(payload.files), announcingSize: true).joined()
+        {
             let suffix = ".\(digest.algorithm.rawValue)"
             payload.companions.removeAll { $0.suffix == suffix }
             payload.companions.append(Companion(suffix: suffix, parts: [.checksumLine(digest: digest.hex)]))
@@ -79,7 +81,8 @@ package struct ChecksumStage: Stage {
         let tree = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(payload.root) }
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         let table = DigestTable(files: tree.files, digests: try hashing.digests(of: tree.files))
-        let plan = try ManifestPlan(names: manifests, table: table, others: tree.folders + tree.links, root: payload.root)
+        let plan = try ManifestPlan(
+            names: manifests, table: table, others: tree.folders + tree.links, root: payload.root)
         for manifest in plan.missing {
             try context.checkCancelled()
             try StageFailure.onIOError { () throws(IOError) in

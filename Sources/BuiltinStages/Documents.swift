@@ -6,10 +6,12 @@ enum Documents {
     /// Name endings, in lower case.
     static let endings: Set<String> = [
         // Office documents.
-        "docx", "docm", "dotx", "dotm", "xlsx", "xlsm", "xlsb", "xltx", "xltm", "pptx", "pptm", "potx", "potm", "ppsx", "vsdx",
+        "docx", "docm", "dotx", "dotm", "xlsx", "xlsm", "xlsb", "xltx", "xltm", "pptx", "pptm", "potx", "potm", "ppsx",
+        "vsdx",
         "odt", "ods", "odp", "odg", "odf", "odb", "ott", "ots", "otp", "otg", "pages", "numbers", "key",
         // To read, to print, to draw, to build.
-        "epub", "cbz", "cbr", "cb7", "cbt", "xps", "oxps", "idml", "kra", "ora", "sketch", "svgz", "3mf", "fcstd", "usdz", "kmz",
+        "epub", "cbz", "cbr", "cb7", "cbt", "xps", "oxps", "idml", "kra", "ora", "sketch", "svgz", "3mf", "fcstd",
+        "usdz", "kmz",
         // Programs and their libraries.
         "jar", "war", "ear", "aar", "apk", "aab", "ipa", "whl", "egg", "xpi", "nupkg", "snupkg", "vsix", "gem", "crate",
         "appx", "msix", "a", "lib",

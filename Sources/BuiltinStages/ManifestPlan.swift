@@ -20,8 +20,8 @@ struct DigestTable {
     }
 }
 
-/// Which manifests a payload needs, and under which names. One that an earlier run of the same stage left is known by its
-/// content and left as it is; one that came with the payload is a file like any other, and ours steps aside for it.
+/// Which manifests a payload needs, and under which names. One that an earlier run of the same stage left is known by
+/// its content and left as it is; one that came with the payload is a file like any other, and ours steps aside for it.
 struct ManifestPlan {
     /// A manifest that is to be written.
     struct Manifest {
@@ -47,8 +47,8 @@ struct ManifestPlan {
 
     private(set) var missing: [Manifest] = []
 
-    /// A plan for one manifest per algorithm, in their order. `others`: the folders and links of the payload, whose names are
-    /// taken too.
+    /// A plan for one manifest per algorithm, in their order. `others`: the folders and links of the payload, whose
+    /// names are taken too.
     init(names: [FileName], table: DigestTable, others: [FilePath], root: FilePath) throws(StageFailure) {
         let files = Set(table.files.map(\.bytes))
         let candidates = names.map { Self.candidates($0, files: files, others: Set(others.map(\.bytes))) }
@@ -78,9 +78,11 @@ struct ManifestPlan {
         }
     }
 
-    /// Those files that hold exactly what we would write: lists of all files but these lists. One that does not is the payload's
-    /// own, and so is listed by the others: hence until nothing changes any more.
-    private static func ours(_ lasts: [FileName?], _ table: DigestTable, _ root: FilePath) throws(StageFailure) -> Set<FileName> {
+    /// Those files that hold exactly what we would write: lists of all files but these lists. One that does not is the
+    /// payload's own, and so is listed by the others: hence until nothing changes any more.
+    private static func ours(_ lasts: [FileName?], _ table: DigestTable, _ root: FilePath) throws(StageFailure) -> Set<
+        FileName
+    > {
         var ours = Set(lasts.compactMap(\.self))
         while true {
             var foreign: FileName?

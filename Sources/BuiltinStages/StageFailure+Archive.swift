@@ -13,7 +13,9 @@ extension StageFailure {
                 problem.code.rawValue, "\(subject) \(problem.fact).", remedy: problem.remedy,
                 detail: EscapedText.of(problem.detail))
         case .system(let action, let entry, let errno):
-            let path = action == "read" ? archive : entry.map { folder.pushing(FilePath(bytes: $0.filter { $0 != 0 })) } ?? folder
+            let path =
+                action == "read"
+                ? archive : entry.map { folder.pushing(FilePath(bytes: $0.filter { $0 != 0 })) } ?? folder
             self.init(IOError(action, path, errno))
         case .stopped: self = .cancelled
         }

@@ -8,11 +8,13 @@ package struct UnpackStage: Stage {
     private static let require = StageOption<Bool>.flag(
         "require", "whether a drop that is no archive fails", default: false)
     private static let documents = StageOption<Bool>.flag(
-        "documents", "whether documents that happen to be archives (docx, epub, jar, deb, …) are unpacked too", default: false)
+        "documents", "whether documents that happen to be archives (docx, epub, jar, deb, …) are unpacked too",
+        default: false)
 
     package static let descriptor = StageDescriptor(
         kind: "unpack",
-        summary: "Replaces an archive by its contents, and a compressed file by the file; anything else passes as it is.",
+        summary:
+            "Replaces an archive by its contents, and a compressed file by the file; anything else passes as it is.",
         options: [require.erased, documents.erased],
         effects: [.replacesPayload],
         example: "unpack: { require: true }")
@@ -56,7 +58,8 @@ package struct UnpackStage: Stage {
     }
 
     private func unpack(
-        _ source: borrowing OpenFile, _ format: ArchiveFormat, _ name: FileName, into folder: FilePath, _ context: StageContext
+        _ source: borrowing OpenFile, _ format: ArchiveFormat, _ name: FileName, into folder: FilePath,
+        _ context: StageContext
     ) throws(StageFailure) -> Payload {
         let root = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(folder) }
         let status = try StageFailure.onIOError { () throws(IOError) in try source.status() }
@@ -72,7 +75,8 @@ package struct UnpackStage: Stage {
             case .file(let file):
                 let unpackedName = UnpackedName.of(name)
                 try file.extract(
-                    as: unpackedName.bytes, in: root.descriptor, mode: status.st_mode, modified: (status.st_mtim.tv_sec, status.st_mtim.tv_nsec),
+                    as: unpackedName.bytes, in: root.descriptor, mode: status.st_mode,
+                    modified: (status.st_mtim.tv_sec, status.st_mtim.tv_nsec),
                     progress: progress)
                 return Payload(file: unpackedName, in: folder)
             }

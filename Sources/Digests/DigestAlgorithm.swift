@@ -15,8 +15,8 @@ package enum DigestAlgorithm: String, Sendable, CaseIterable {
         }
     }
 
-    /// OpenSSL's implementation, looked up once per process: the look-up costs more than hashing a small file. Nil where this
-    /// machine's OpenSSL does not offer it (MD5 under a FIPS policy).
+    /// OpenSSL's implementation, looked up once per process: the look-up costs more than hashing a small file. Nil
+    /// where this machine's OpenSSL does not offer it (MD5 under a FIPS policy).
     var implementation: OpaquePointer? { Self.implementations[self]?.method }
 
     private static let implementations: [DigestAlgorithm: Implementation] = Dictionary(

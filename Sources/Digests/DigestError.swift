@@ -17,7 +17,7 @@ extension DigestError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unavailable(let algorithm):
-            "this machine's OpenSSL does not offer \(algorithm.rawValue); choose another algorithm, or allow it in openssl.cnf"
+            "this machine's OpenSSL does not offer \(algorithm.rawValue); choose another, or allow it in openssl.cnf"
         case .failed(let algorithm): "OpenSSL could not go on with \(algorithm.rawValue); is there memory left?"
         case .unreadable(let errno): "cannot read: \(errno)"
         case .stopped: "the work was called off"

@@ -1,10 +1,11 @@
 import Glibc
 import SystemPackage
 
-/// Hashes files, one after another, into one or several algorithms in one pass over the data. Keeps its contexts and its
-/// buffer from file to file, so that small files cost little beside their system calls. One hasher per worker.
+/// Hashes files, one after another, into one or several algorithms in one pass over the data. Keeps its contexts and
+/// its buffer from file to file, so that small files cost little beside their system calls. One hasher per worker.
 package struct FileHasher: ~Copyable {
-    /// The most that is read at once. More gains nothing, and the caches still hold it when the second algorithm comes by.
+    /// The most that is read at once. More gains nothing, and the caches still hold it when the second algorithm comes
+    /// by.
     private static let largestBuffer = 256 << 10
     private static let smallestBuffer = 8 << 10
 
@@ -37,8 +38,8 @@ package struct FileHasher: ~Copyable {
         return FileHasher(contexts: contexts)
     }
 
-    /// Hashes what the descriptor still gives, up to its end. `onBlock` is told the bytes of each block that was taken in; what
-    /// it throws ends the work.
+    /// Hashes what the descriptor still gives, up to its end. `onBlock` is told the bytes of each block that was taken
+    /// in; what it throws ends the work.
     package mutating func hash(
         descriptor: Int32, onBlock: (Int) throws(DigestError) -> Void = { (_) throws(DigestError) in }
     ) throws(DigestError) -> [Digest] {

@@ -79,7 +79,9 @@ import Testing
         #expect(try extraction.tree() == ["one.txt"])
     }
 
-    @Test(.enabled(if: Tool.find("7z") != nil, Comment(rawValue: Tool.skip("7z"))), arguments: ["-p1", "-p1 -mhe=on", "-tzip -p1"])
+    @Test(
+        .enabled(if: Tool.find("7z") != nil, Comment(rawValue: Tool.skip("7z"))),
+        arguments: ["-p1", "-p1 -mhe=on", "-tzip -p1"])
     func encrypted(options: String) throws {
         let scratch = extraction.scratch
         try scratch.write("secret", to: "one.txt")

@@ -13,7 +13,8 @@ import Testing
     private static let oddNames: [[UInt8]] = [
         Array("plain".utf8), Array("with\nnewline".utf8), Array("back\\slash".utf8), Array("-leading".utf8),
         Array("carriage\rreturn".utf8), Array("V".utf8) + [0xED] + Array("ctor.txt".utf8), Array(" blank ".utf8),
-        [UInt8](repeating: UInt8(ascii: "x"), count: 255), Array("folder/deep/file".utf8), Array("*star".utf8), Array(".hidden".utf8),
+        [UInt8](repeating: UInt8(ascii: "x"), count: 255), Array("folder/deep/file".utf8), Array("*star".utf8),
+        Array(".hidden".utf8),
     ]
 
     private func payload() throws -> Payload {
@@ -83,7 +84,9 @@ import Testing
             try fixture.run("checksum", on: payload)
             #expect(try fixture.scratch.text("payload/SHA256SUMS") == "somebody's own")
             try expectAccepted("SHA256SUMS.3", of: "sha256", in: payload)
-            let listed = try fixture.scratch.text("payload/SHA256SUMS.3").split(separator: "\n").map { $0.dropFirst(66) }
+            let listed = try fixture.scratch.text("payload/SHA256SUMS.3").split(separator: "\n").map {
+                $0.dropFirst(66)
+            }
             #expect(listed == ["SHA256SUMS", "SHA256SUMS.2/f", "a"])
             #expect(try payload.files().count == 4)
         }
@@ -125,4 +128,3 @@ import Testing
         }
     }
 }
-

@@ -65,7 +65,8 @@ import Testing
         }
     }
 
-    /// A second thread calls the work off as soon as there is progress; a stage that has been through by then is run again.
+    /// A second thread calls the work off as soon as there is progress; a stage that has been through by then is run
+    /// again.
     @Test(arguments: [("unpack", Input.archive), ("checksum", .plainFile), ("checksum", .folder)])
     func calledOffMidway(kind: String, input: Input) throws {
         for _ in 0..<50 {
@@ -99,7 +100,8 @@ import Testing
         let disk = try SmallDisk(bytes: 10 << 20)
         defer { disk.unmount() }
         let fixture = try StageFixture(
-            drop: try #require(FileName("drop.tar")), Self.archive, in: disk.path.appending(try #require(FileName("job"))))
+            drop: try #require(FileName("drop.tar")), Self.archive,
+            in: disk.path.appending(try #require(FileName("job"))))
         // Nothing is left but what a folder or two need.
         var payload = fixture.payload
         if kind == "checksum" {

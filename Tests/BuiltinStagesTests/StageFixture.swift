@@ -34,7 +34,8 @@ struct StageFixture {
         let root = scratch.path("payload")
         try Folder.make(root)
         for file in files {
-            try scratch.write(Array(file.contents.utf8), to: FilePath(bytes: root.bytes + [UInt8(ascii: "/")] + file.name))
+            try scratch.write(
+                Array(file.contents.utf8), to: FilePath(bytes: root.bytes + [UInt8(ascii: "/")] + file.name))
         }
         return Payload(folder: root)
     }

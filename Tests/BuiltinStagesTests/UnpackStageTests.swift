@@ -42,7 +42,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a.docx", "word/document.xml"), ("a.JAR", "x"), ("b.epub", "x"), ("book", "mimetype"), ("sheet", "[Content_Types].xml"),
+        ("a.docx", "word/document.xml"), ("a.JAR", "x"), ("b.epub", "x"), ("book", "mimetype"),
+        ("sheet", "[Content_Types].xml"),
         ("library", "META-INF/MANIFEST.MF"),
     ])
     func documentsPass(name: String, first: String) throws {
@@ -66,7 +67,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("report.csv.gz", "report.csv"), ("report.GZ", "report"), ("a.tgz", "a.tar"), ("odd", "odd"), ("odd.bin", "odd.bin"),
+        ("report.csv.gz", "report.csv"), ("report.GZ", "report"), ("a.tgz", "a.tar"), ("odd", "odd"),
+        ("odd.bin", "odd.bin"),
     ])
     func aLoneCompressedFile(name: String, expected: String) throws {
         let gzip = try #require(Tool.find("gzip"))
@@ -102,7 +104,8 @@ import Testing
         let hostile = try StageFixture(drop: "evil.zip", Self.zip("a", "../b\n")).failure("unpack")
         #expect(hostile.class == .file)
         #expect(hostile.code == "archive.unsafe-entry")
-        #expect(hostile.summary == #"The archive's entry '../b\n' has '..' in its name, which leads out of its folder."#)
+        #expect(
+            hostile.summary == #"The archive's entry '../b\n' has '..' in its name, which leads out of its folder."#)
         #expect(!hostile.remedy.isEmpty)
         let empty = try StageFixture(drop: "empty.zip", ZipBuilder().finished).failure("unpack")
         #expect(empty.code == "archive.empty")

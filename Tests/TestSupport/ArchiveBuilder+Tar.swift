@@ -10,7 +10,8 @@ package struct TarBuilder: Sendable {
 
     /// Types of entries, as `typeflag` has them.
     package enum Kind: Character, Sendable {
-        case file = "0", hardLink = "1", symbolicLink = "2", characterDevice = "3", blockDevice = "4", folder = "5", fifo = "6"
+        case file = "0", hardLink = "1", symbolicLink = "2", characterDevice = "3", blockDevice = "4", folder = "5",
+            fifo = "6"
     }
 
     /// Adds an entry. Names are at most 100 bytes long here.

@@ -15,7 +15,8 @@ package struct ZipBuilder: Sendable {
         let sum = Int(checksum ?? Self.crc32(content))
         let common =
             Self.little(flags, 2) + Self.little(0, 2) + Self.little(0, 2) + Self.little(0x5A21, 2) + Self.little(sum, 4)
-            + Self.little(content.count, 4) + Self.little(content.count, 4) + Self.little(name.count, 2) + Self.little(0, 2)
+            + Self.little(content.count, 4) + Self.little(content.count, 4) + Self.little(name.count, 2)
+            + Self.little(0, 2)
         bytes += [0x50, 0x4B, 3, 4] + Self.little(20, 2) + common + name + content
         directory += [0x50, 0x4B, 1, 2, 20, 3] + Self.little(20, 2) + common
         directory += Self.little(0, 2) + Self.little(0, 2) + Self.little(0, 2) + Self.little(mode << 16, 4)
