@@ -28,10 +28,7 @@ extension Spool {
 
         forEach(&steps) { (step) throws(StageFailure) in
             do throws(IOError) {
-                // Usually empty by now.
-                let folder = step.settlement.job.folder
-                if step.plan.deletesOriginal { try Folder.remove(step.settlement.job.original) }
-                try Folder.remove(folder)
+                try work.removeFolder(of: step.settlement.job.id)
             } catch {
                 throw StageFailure(error)
             }

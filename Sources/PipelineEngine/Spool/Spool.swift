@@ -36,8 +36,7 @@ package struct Spool: Sendable {
     package func claim(
         _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, as id: JobID
     ) throws(IOError) -> Claim {
-        let folder = work.folder(of: id)
-        guard folder.withPlatformString({ mkdir($0, 0o700) }) == 0 else { throw IOError("create the folder", folder, .last) }
+        let folder = try work.makeFolder(of: id)
         let target = folder.appending(name)
         let from = inbox.descriptor
         let renamed = name.withCString { old in
@@ -45,7 +44,7 @@ package struct Spool: Sendable {
         }
         guard renamed == 0 else {
             let error = Errno.last
-            folder.withPlatformString { _ = rmdir($0) }
+            try work.removeFolder(of: id)
             switch error {
             case .noSuchFileOrDirectory: return .vanished
             case .permissionDenied, .notPermitted:
