@@ -42,7 +42,8 @@ let package = Package(
         .target(
             name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", system], swiftSettings: strict),
         .target(
-            name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap], swiftSettings: strict),
+            name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap],
+            swiftSettings: strict),
         .target(name: "PipelineConfig", dependencies: ["PipelineKit", "CYaml", system], swiftSettings: strict),
 
         // L4
@@ -74,7 +75,8 @@ let package = Package(
         .testTarget(
             name: "dropmillTests",
             dependencies: [
-                "dropmill", "BuiltinStages", "PipelineEngine", "PipelineConfig", "PipelineKit", "TestSupport", system, log, arguments,
+                "dropmill", "BuiltinStages", "PipelineEngine", "PipelineConfig", "PipelineKit", "TestSupport", system,
+                log, arguments,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -46,7 +46,8 @@ package struct ChecksumStage: Stage {
         if let name = try options.value(Self.manifest) {
             guard algorithms.count == 1 else {
                 throw options.problem(
-                    "'manifest' names one file, but there are \(algorithms.count) algorithms; leave it out, and each gets "
+                    "'manifest' names one file, but there are \(algorithms.count) algorithms; leave it out, and "
+                        + "each gets "
                         + "its own (SHA256SUMS, MD5SUMS, …), or use one stage 'checksum' for each")
             }
             manifests = [name]

@@ -1,7 +1,7 @@
 import PipelineKit
 
-/// Puts the environment's values in place of `${VAR}` and `${VAR:-default}`. A `$` without a brace stays as it is; values are
-/// not expanded again.
+/// Puts the environment's values in place of `${VAR}` and `${VAR:-default}`. A `$` without a brace stays as it is;
+/// values are not expanded again.
 struct EnvironmentExpansion {
     /// The variables.
     let environment: [String: String]

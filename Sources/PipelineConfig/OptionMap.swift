@@ -49,8 +49,8 @@ struct OptionMap {
         }
     }
 
-    /// Reports a key whose behaviour does not exist yet, so that nobody counts on it; a value that is wrong anyway gets its own
-    /// report. `today` says whether the value asks for nothing but what happens today.
+    /// Reports a key whose behaviour does not exist yet, so that nobody counts on it; a value that is wrong anyway gets
+    /// its own report. `today` says whether the value asks for nothing but what happens today.
     func refuse<Value>(
         _ key: String, but only: String? = nil, problems: inout [OptionProblem],
         _ reading: (OptionNode) throws(OptionProblem) -> Value, unless today: (Value) -> Bool = { _ in false }

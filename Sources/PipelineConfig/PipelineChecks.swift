@@ -1,8 +1,8 @@
 import PipelineKit
 import SystemPackage
 
-/// What can be wrong with pipelines whose every value is right: folders that get in each other's way, stages that lead to
-/// nothing. Looks at drafts, so that these problems are told together with all others.
+/// What can be wrong with pipelines whose every value is right: folders that get in each other's way, stages that lead
+/// to nothing. Looks at drafts, so that these problems are told together with all others.
 struct PipelineChecks {
     private(set) var problems: [ConfigProblem] = []
 

@@ -73,7 +73,8 @@ struct PipelineDecoder {
             let text = try node.string()
             guard Self.isPlain(text) else {
                 throw node.problem(
-                    "'\(EscapedText.of(text))' is no plain name; use at most 64 letters, digits, '-', '_' and '.', and no dot in front"
+                    "'\(EscapedText.of(text))' is no plain name; use at most 64 letters, digits, '-', '_' and '.', "
+                        + "and no dot in front"
                 )
             }
             return text

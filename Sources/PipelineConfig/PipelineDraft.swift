@@ -1,8 +1,8 @@
 import PipelineKit
 import SystemPackage
 
-/// What was read from one file, with where it stands: as much of it as is right, so that checks can say all that is wrong at
-/// once.
+/// What was read from one file, with where it stands: as much of it as is right, so that checks can say all that is
+/// wrong at once.
 struct PipelineDraft {
     /// A value with its place.
     struct Placed<Value> {

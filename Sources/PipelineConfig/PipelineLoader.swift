@@ -2,7 +2,8 @@ import Glibc
 package import PipelineKit
 package import SystemPackage
 
-/// Reads pipelines from files: all that is wrong in any of them is reported at once, and only whole sets are handed out.
+/// Reads pipelines from files: all that is wrong in any of them is reported at once, and only whole sets are handed
+/// out.
 package struct PipelineLoader: Sendable {
     /// Where pipelines are looked for when nobody says.
     package static let defaultPath: FilePath = "pipelines"
@@ -23,8 +24,8 @@ package struct PipelineLoader: Sendable {
         self.cores = min(cores, 256)
     }
 
-    /// The pipelines of these files and of the `*.yaml` and `*.yml` files in these folders, in that order; a file that is
-    /// reached twice is read once.
+    /// The pipelines of these files and of the `*.yaml` and `*.yml` files in these folders, in that order; a file that
+    /// is reached twice is read once.
     package func load(_ paths: [FilePath]) throws(ConfigProblems) -> [Pipeline] {
         var problems: [ConfigProblem] = []
         var drafts: [PipelineDraft] = []

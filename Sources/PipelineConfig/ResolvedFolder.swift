@@ -2,8 +2,8 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// A folder as the kernel will find it, so that two spellings of one folder are seen to be one: absolute, with the symbolic
-/// links of what exists resolved.
+/// A folder as the kernel will find it, so that two spellings of one folder are seen to be one: absolute, with the
+/// symbolic links of what exists resolved.
 struct ResolvedFolder: Hashable {
     private let path: FilePath
 

@@ -2,8 +2,8 @@ import PipelineKit
 
 /// Turns the YAML of a pipeline file into nodes; all that comes after it knows no YAML.
 ///
-/// Hostile files are bounded while they are read: aliases are counted as often as they stand for something, so that a few
-/// lines cannot become millions of values, and nesting has a limit.
+/// Hostile files are bounded while they are read: aliases are counted as often as they stand for something, so that a
+/// few lines cannot become millions of values, and nesting has a limit.
 struct YAMLReader: ~Copyable {
     /// The most values that a file may stand for, its aliases written out.
     static let mostValues = 10_000
@@ -25,7 +25,8 @@ struct YAMLReader: ~Copyable {
 
     private init(_ text: [UInt8]) { events = YAMLEvents(text) }
 
-    /// The file's one document. Duplicate keys are reported and the first one kept; after a syntax error there is no node.
+    /// The file's one document. Duplicate keys are reported and the first one kept; after a syntax error there is no
+    /// node.
     static func read(_ text: [UInt8]) -> (root: OptionNode?, problems: [OptionProblem]) {
         if let offset = firstInvalidByte(in: text) {
             let problem = OptionProblem(
@@ -145,8 +146,8 @@ struct YAMLReader: ~Copyable {
         }
     }
 
-    /// YAML's core schema, as far as it matters here: only "nothing" differs from text; numbers and truth values are told by
-    /// whoever expects them.
+    /// YAML's core schema, as far as it matters here: only "nothing" differs from text; numbers and truth values are
+    /// told by whoever expects them.
     private static func scalar(_ text: String, plain: Bool, _ event: YAMLEvent) throws(OptionProblem) -> OptionNode {
         try checkTag(event, allowed: "tag:yaml.org,2002:str")
         let isText = !plain || event.tag != nil

@@ -8,7 +8,8 @@ struct CheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Report every problem in every pipeline file; start nothing.",
         discussion: """
-            Prints each problem as 'path:line:column: error: …' with its remedy and exits with status 78, or prints one line for \
+            Prints each problem as 'path:line:column: error: …' with its remedy and exits with status 78, or prints \
+            one line for \
             each pipeline when all is well.
 
             Example:

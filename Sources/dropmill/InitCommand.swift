@@ -65,7 +65,8 @@ struct InitCommand: ParsableCommand {
     /// The starter pipeline.
     static let starter = """
         # A pipeline: what happens to each file that is dropped into the inbox.
-        # Paths are relative to this file. 'dropmill check' finds mistakes, 'dropmill stages' lists what stages there are.
+        # Paths are relative to this file. 'dropmill check' finds mistakes, 'dropmill stages' lists what stages \
+        there are.
         name: starter
         inbox: ../inbox          # drop files here
         processed: ../processed  # where the originals go; 'delete' is also a value

@@ -19,7 +19,8 @@ struct PipelineArguments: ParsableArguments {
         try PipelineLoader(registry: .builtin, environment: Environment.variables).load(paths.map { FilePath($0) })
     }
 
-    /// The validated pipelines; where there is a problem, all are printed to standard error and the exit status is thrown.
+    /// The validated pipelines; where there is a problem, all are printed to standard error and the exit status is
+    /// thrown.
     func loadOrReport() throws(ExitCode) -> [Pipeline] {
         do throws(ConfigProblems) {
             return try load()

@@ -13,7 +13,8 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Watch the inboxes and process what is dropped there, in the foreground.",
         discussion: """
-            SIGTERM and SIGINT stop it: nothing more is claimed, running stages may finish within the grace period, and the rest is \
+            SIGTERM and SIGINT stop it: nothing more is claimed, running stages may finish within the grace period, \
+            and the rest is \
             taken up at the next start. A second signal ends it at once, and nothing is lost then either.
 
             Example: process what lies in the inbox now, then exit:

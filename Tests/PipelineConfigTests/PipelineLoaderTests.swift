@@ -52,7 +52,8 @@ import Testing
             problems("missing.yaml", "empty", "big.yaml", "none.yaml") == [
                 "big.yaml:1:1: error: larger than 1 MiB, which no pipeline needs",
                 "empty:1:1: error: no *.yaml file in this folder; 'dropmill init' makes a first one",
-                "missing.yaml:1:1: error: cannot open 'missing.yaml': No such file or directory; give a pipeline file or a folder of them",
+                "missing.yaml:1:1: error: cannot open 'missing.yaml': No such file or directory; give a pipeline "
+                    + "file or a folder of them",
                 "none.yaml:1:1: error: the file is empty; a pipeline needs inbox, processed, failed and stages",
             ])
     }
@@ -122,15 +123,18 @@ import Testing
         ),
         (
             ["in", "done", "failed", "work: in/work"],
-            "a.yaml:5:7: error: 'work' lies inside the inbox, which is scanned; use a folder beside it, or a name that begins with '.'"
+            "a.yaml:5:7: error: 'work' lies inside the inbox, which is scanned; use a folder beside it, or a name "
+                + "that begins with '.'"
         ),
         (
             ["in", "done", "failed", "work: in"],
-            "a.yaml:5:7: error: 'work' is the inbox, which is scanned; use a folder beside it, or a name that begins with '.'"
+            "a.yaml:5:7: error: 'work' is the inbox, which is scanned; use a folder beside it, or a name that "
+                + "begins with '.'"
         ),
         (
             ["w/in", "done", "failed", "work: w"],
-            "a.yaml:5:7: error: 'work' holds the inbox, which is scanned; use a folder beside it, or a name that begins with '.'"
+            "a.yaml:5:7: error: 'work' holds the inbox, which is scanned; use a folder beside it, or a name that "
+                + "begins with '.'"
         ),
         (["in", "done", "failed", "work: in/.work"], nil),
         (
@@ -154,19 +158,22 @@ import Testing
         (
             "inbox: in",
             [
-                "b.yaml:1:8: error: 'inbox' is the inbox of the pipeline of a.yaml; each pipeline needs an inbox of its own"
+                "b.yaml:1:8: error: 'inbox' is the inbox of the pipeline of a.yaml; each pipeline needs an inbox "
+                    + "of its own"
             ]
         ),
         (
             "inbox: in/sub",
             [
-                "b.yaml:1:8: error: 'inbox' lies inside the inbox of the pipeline of a.yaml; each pipeline needs an inbox of its own"
+                "b.yaml:1:8: error: 'inbox' lies inside the inbox of the pipeline of a.yaml; each pipeline needs "
+                    + "an inbox of its own"
             ]
         ),
         (
             "inbox: .",
             [
-                "b.yaml:1:8: error: 'inbox' holds the inbox of the pipeline of a.yaml; each pipeline needs an inbox of its own",
+                "b.yaml:1:8: error: 'inbox' holds the inbox of the pipeline of a.yaml; each pipeline needs an "
+                    + "inbox of its own",
                 "b.yaml:1:8: error: a work folder and an inbox overlap (see the pipeline of a.yaml); keep them apart",
             ]
         ),
@@ -180,7 +187,8 @@ import Testing
         (
             "inbox: in2\nwork: w",
             [
-                "b.yaml:2:7: error: 'work' is the work folder of the pipeline of a.yaml; each pipeline needs one of its own"
+                "b.yaml:2:7: error: 'work' is the work folder of the pipeline of a.yaml; each pipeline needs one "
+                    + "of its own"
             ]
         ),
         (
@@ -217,7 +225,8 @@ import Testing
         ),
         (
             "[move: {to: 'in/x/{stem}'}]",
-            "a.yaml:4:21: error: 'to' lies inside the pipeline's own inbox, where it would be taken again; use another folder"
+            "a.yaml:4:21: error: 'to' lies inside the pipeline's own inbox, where it would be taken again; use "
+                + "another folder"
         ),
         ("[move: {to: 'in{stem}'}]", nil),
         (

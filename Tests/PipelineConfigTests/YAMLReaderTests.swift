@@ -108,7 +108,8 @@ import Testing
 
     /// Whatever is cut off or changed, reading ends with a tree or a problem.
     @Test func damagedTextNeverStopsTheReader() {
-        let text = Array("name: a # b\nstages:\n  - &x {k: \"v\\u00e9\", l: [1, 'é']}\n  - *x\n  - |\n    block\n".utf8)
+        let stages = "  - &x {k: \"v\\u00e9\", l: [1, 'é']}\n  - *x\n  - |\n    block\n"
+        let text = Array("name: a # b\nstages:\n\(stages)".utf8)
         var generator = SeededGenerator(state: 7)
         for length in 0..<text.count {
             let cut = YAMLReader.read(Array(text[..<length]))

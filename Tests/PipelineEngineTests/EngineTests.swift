@@ -171,7 +171,8 @@ import Testing
 
     @Test("Surroundings that fail pause the pipeline; it goes on by itself and nothing is lost")
     func pauses() async throws {
-        // Two runs fail: the first, then either another that had begun or the first probe. Each is one pause all the same.
+        // Two runs fail: the first, then either another that had begun or the first probe. Each is one pause all the
+        // same.
         let runs = Mutex(0)
         let engine = try EngineHarness(
             scratch: scratch,
@@ -260,7 +261,8 @@ import Testing
         let refused = engine.events.compactMap { event -> String? in
             if case .refused(_, let name, let reason) = event { "\(name): \(reason)" } else { nil }
         }
-        #expect(refused.sorted() == ["link: a symbolic link; put the file itself here", "pipe: a device, FIFO or socket"])
+        #expect(
+            refused.sorted() == ["link: a symbolic link; put the file itself here", "pipe: a device, FIFO or socket"])
         #expect(try scratch.tree("processed") == ["file"])
     }
 
@@ -268,7 +270,9 @@ import Testing
     func hardLinks() async throws {
         let engine = try EngineHarness(scratch: scratch, stages: [.passing])
         let outside = try scratch.write("one", to: "outside")
-        let linked = outside.withPlatformString { from in scratch.path("inbox/linked").withPlatformString { link(from, $0) } }
+        let linked = outside.withPlatformString { from in
+            scratch.path("inbox/linked").withPlatformString { link(from, $0) }
+        }
         #expect(linked == 0)
         try engine.start(once: true)
         #expect(await eventually { engine.summary?.processed == 1 })

@@ -34,7 +34,8 @@ private let stories: [Story] = [
     Story(name: "stands still from the start", start: file(), steps: [], ready: 1000),
     Story(
         name: "grows four times without an event", start: file(size: 1),
-        steps: [.becomes(900, file(size: 2)), .becomes(1800, file(size: 3)), .becomes(2700, file(size: 4))], ready: 4000),
+        steps: [.becomes(900, file(size: 2)), .becomes(1800, file(size: 3)), .becomes(2700, file(size: 4))], ready: 4000
+    ),
     Story(
         name: "grows, each time with an event", start: file(size: 1),
         steps: [
@@ -47,7 +48,8 @@ private let stories: [Story] = [
         steps: [.becomes(500, file(ctime: 2))], ready: 2000),
     Story(
         name: "replaced by another inode", start: file(inode: 7), steps: [.becomes(999, file(inode: 8))], ready: 2000),
-    Story(name: "truncated", start: file(size: 100), steps: [.becomes(600, file(size: 50)), .touched(600)], ready: 1600),
+    Story(
+        name: "truncated", start: file(size: 100), steps: [.becomes(600, file(size: 50)), .touched(600)], ready: 1600),
     Story(name: "an event without a visible change", start: file(), steps: [.touched(600)], ready: 1600),
     Story(name: "vanished before its second sample", start: file(), steps: [.becomes(500, .gone)], ready: nil),
     Story(name: "vanished, and an event said so", start: file(), steps: [.forgotten(500)], ready: nil),
@@ -61,7 +63,8 @@ private let stories: [Story] = [
     Story(
         name: "mtime far in the future", start: file(mtime: .max), steps: [], ready: 1000),
     Story(
-        name: "held open for writing, then closed", start: file(.some), steps: [.becomes(3500, file()), .touched(3500)],
+        name: "held open for writing, then closed", start: file(.some),
+        steps: [.becomes(3500, file()), .touched(3500)],
         ready: 4500),
     Story(
         name: "held open for writing, closed without an event", start: file(.some), steps: [.becomes(3500, file())],
@@ -78,12 +81,15 @@ private let stories: [Story] = [
         name: "ignored while empty, taken when filled", rule: ReadyRule(quiet: .seconds(1), empty: .ignore),
         start: file(size: 0), steps: [.becomes(9000, file(size: 4)), .touched(9000)], ready: 10000),
     Story(
-        name: "ignored while empty", rule: ReadyRule(quiet: .seconds(1), empty: .ignore), start: file(size: 0), steps: [],
+        name: "ignored while empty", rule: ReadyRule(quiet: .seconds(1), empty: .ignore), start: file(size: 0),
+        steps: [],
         ready: nil),
 ]
 
 @Suite("ReadyGate") struct ReadyGateTests {
-    private static func milliseconds(_ count: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(count) * 1_000_000) }
+    private static func milliseconds(_ count: Int) -> MonotonicTime {
+        MonotonicTime(nanoseconds: Int64(count) * 1_000_000)
+    }
 
     /// Plays a story on a clock of its own, sampling exactly when the gate asks for it.
     @Test("A story ends when it must", arguments: stories)
@@ -114,7 +120,9 @@ private let stories: [Story] = [
         }
         // Samples of a touched candidate are up to the shortest pause late.
         if let expected = story.ready {
-            #expect(ready.map { expected...(expected + 10) ~= $0 } ?? false, "ready at \(String(describing: ready)), not \(expected)")
+            #expect(
+                ready.map { expected...(expected + 10) ~= $0 } ?? false,
+                "ready at \(String(describing: ready)), not \(expected)")
         } else {
             #expect(ready == nil)
         }
@@ -178,7 +186,9 @@ private let stories: [Story] = [
     func disturbed() {
         var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
         for key in ["still", "growing"] { gate.touch(key, at: Self.milliseconds(0)) }
-        for request in gate.due(at: Self.milliseconds(0)) { _ = gate.record(file(.notAsked), of: request.key, at: Self.milliseconds(0)) }
+        for request in gate.due(at: Self.milliseconds(0)) {
+            _ = gate.record(file(.notAsked), of: request.key, at: Self.milliseconds(0))
+        }
         gate.touch("growing", at: Self.milliseconds(500))
         for request in gate.due(at: Self.milliseconds(505)) {
             _ = gate.record(file(size: 200, .notAsked), of: request.key, at: Self.milliseconds(505))

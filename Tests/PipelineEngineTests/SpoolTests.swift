@@ -17,7 +17,8 @@ import Testing
 
     private func spool(_ adjust: (inout Pipeline) -> Void = { _ in }) throws -> Spool {
         var pipeline = Pipeline(
-            name: "test", source: "test.yaml", inbox: scratch.path("inbox"), processed: .folder(scratch.path("processed")),
+            name: "test", source: "test.yaml", inbox: scratch.path("inbox"),
+            processed: .folder(scratch.path("processed")),
             failed: scratch.path("failed"))
         adjust(&pipeline)
         return Spool(pipeline: pipeline, work: try WorkFolder(for: pipeline))
@@ -93,7 +94,9 @@ import Testing
         let writer = try OpenFile.open(path, O_WRONLY)
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        guard case .file(let fingerprint, let writers) = try Sample.take(of: name, in: inbox, writers: true) else { return }
+        guard case .file(let fingerprint, let writers) = try Sample.take(of: name, in: inbox, writers: true) else {
+            return
+        }
         try #require(writers == .some, "no leases here")
         let claim = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
         switch (claim, asks) {
@@ -230,8 +233,10 @@ import Testing
     func oddNames() throws {
         let spool = try spool()
         let names: [[UInt8]] = [
-            Array("V\u{00}".utf8.dropLast()) + [0xED] + Array("ctor.txt".utf8), Array("two\nlines".utf8), Array("-rf".utf8),
-            [UInt8](repeating: UInt8(ascii: "n"), count: 255), [UInt8](repeating: UInt8(ascii: "n"), count: 254) + [UInt8(ascii: "m")],
+            Array("V\u{00}".utf8.dropLast()) + [0xED] + Array("ctor.txt".utf8), Array("two\nlines".utf8),
+            Array("-rf".utf8),
+            [UInt8](repeating: UInt8(ascii: "n"), count: 255),
+            [UInt8](repeating: UInt8(ascii: "n"), count: 254) + [UInt8(ascii: "m")],
         ]
         for bytes in names {
             let name = try #require(FileName(bytes))
@@ -239,14 +244,18 @@ import Testing
             _ = spool.settle([failed(try claim(name, spool))])
             #expect(try ScratchFolder.read(scratch.path("failed").appending(name)) == bytes)
         }
-        let reports = try Folder.names(in: scratch.path("failed")).filter { $0.bytes.suffix(11).elementsEqual(".error.json".utf8) }
+        let reports = try Folder.names(in: scratch.path("failed")).filter {
+            $0.bytes.suffix(11).elementsEqual(".error.json".utf8)
+        }
         #expect(reports.count == names.count)
         #expect(reports.allSatisfy { $0.bytes.count <= 255 })
     }
 
     // MARK: Other file systems
 
-    @Test("To another file system by copy: times and modes kept, nothing left behind", .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    @Test(
+        "To another file system by copy: times and modes kept, nothing left behind",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
     func acrossFileSystems() throws {
         let other = try TemporaryMount(tmpfs: "size=16m", at: scratch.path("other"))
         defer { withExtendedLifetime(other) {} }
@@ -262,7 +271,10 @@ import Testing
         payload.destination = scratch.path("other/out/a")
         let results = spool.settle([succeeded(job, payload)])
         #expect(failure(results.first) == nil)
-        #expect(try scratch.tree("other") == ["out/", "out/a/", "out/a/sub/", "out/a/sub/file", "processed/", "processed/a.zip"])
+        #expect(
+            try scratch.tree("other") == [
+                "out/", "out/a/", "out/a/sub/", "out/a/sub/file", "processed/", "processed/a.zip",
+            ])
         #expect(try scratch.text("other/processed/a.zip") == "original")
         let status = try OpenFile.open(scratch.path("other/out/a/sub/file"), O_RDONLY).status()
         #expect(status.st_mode & 0o777 == 0o640)

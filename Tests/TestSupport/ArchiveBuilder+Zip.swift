@@ -7,7 +7,8 @@ package struct ZipBuilder: Sendable {
     /// An archive without entries.
     package init() {}
 
-    /// Adds an entry; `mode` with the file type's bits, as Unix has them. `flags`: bit 0 encrypted, bit 11 the name is UTF-8.
+    /// Adds an entry; `mode` with the file type's bits, as Unix has them. `flags`: bit 0 encrypted, bit 11 the name is
+    /// UTF-8.
     package mutating func add(
         _ name: [UInt8], content: [UInt8] = [], mode: Int = 0o100644, flags: Int = 0, checksum: UInt32? = nil
     ) {

@@ -10,14 +10,18 @@ package final class TemporaryMount: Sendable {
     /// Whether this process may mount at all: what tests that need it are enabled by.
     package static var isPossible: Bool { geteuid() == 0 }
 
-    /// Mounts a tmpfs with options as of tmpfs(5), such as `size=16m,nr_inodes=100`, on a folder that is made if missing.
+    /// Mounts a tmpfs with options as of tmpfs(5), such as `size=16m,nr_inodes=100`, on a folder that is made if
+    /// missing.
     package init(tmpfs options: String, at path: FilePath) throws(IOError) {
         try Folder.make(path)
-        guard path.withPlatformString({ mount("tmpfs", $0, "tmpfs", 0, options) }) == 0 else { throw IOError("mount", path, .last) }
+        guard path.withPlatformString({ mount("tmpfs", $0, "tmpfs", 0, options) }) == 0 else {
+            throw IOError("mount", path, .last)
+        }
         self.path = path
     }
 
-    /// Shows a folder a second time, as another mount of the same file system: a rename between the two fails with EXDEV.
+    /// Shows a folder a second time, as another mount of the same file system: a rename between the two fails with
+    /// EXDEV.
     package init(bind source: FilePath, at path: FilePath) throws(IOError) {
         try Folder.make(path)
         let mounted = source.withPlatformString { from in

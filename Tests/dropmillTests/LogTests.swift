@@ -128,7 +128,8 @@ import Testing
     @Test func programsGetFields() throws {
         let lines = try lines([report(try job(), .failed(damaged), original: "failed/a.zip")], json: true)
         let message =
-            "a.zip → failed/a.zip, 2.0 KiB, \(Duration.milliseconds(1250).text) (unpack \(Duration.milliseconds(800).text), move 3 ms)"
+            "a.zip → failed/a.zip, 2.0 KiB, \(Duration.milliseconds(1250).text) (unpack "
+            + "\(Duration.milliseconds(800).text), move 3 ms)"
         #expect(
             lines == [
                 #"{"time":"2026-03-01T12:30:00.250Z","level":"error","event":"failed","message":""# + message

@@ -1,7 +1,7 @@
 import PipelineKit
 
-/// Claimed drops that somebody still writes to: they wait in their job's folder, where nobody can open them any more, until
-/// they have stood still. A value of the intake.
+/// Claimed drops that somebody still writes to: they wait in their job's folder, where nobody can open them any more,
+/// until they have stood still. A value of the intake.
 struct Draining {
     private(set) var gate: ReadyGate<JobID>
     private var jobs: [JobID: Job] = [:]
@@ -19,7 +19,8 @@ struct Draining {
         gate.touch(job.id, at: .now())
     }
 
-    /// Looks at those that are due. `complete`: they may run now; `lost`: how many were taken from the work folder by others.
+    /// Looks at those that are due. `complete`: they may run now; `lost`: how many were taken from the work folder by
+    /// others.
     mutating func turn(_ spool: Spool) throws(IOError) -> (complete: [Job], lost: Int) {
         var complete: [Job] = []
         var lost = 0

@@ -32,8 +32,8 @@ package struct EngineError: Error, Sendable {
     package let message: String
 }
 
-/// Runs pipelines. Everything that is decided is decided on its one serial queue; what blocks happens elsewhere and comes
-/// back as messages.
+/// Runs pipelines. Everything that is decided is decided on its one serial queue; what blocks happens elsewhere and
+/// comes back as messages.
 package final class Engine: @unchecked Sendable {
     // @unchecked: every `var` below is touched on `queue` only.
 
@@ -70,8 +70,8 @@ package final class Engine: @unchecked Sendable {
         self.observer = observer
     }
 
-    /// Takes the locks, makes missing folders, adopts what lies in the work folders and begins to watch. `finished` is called
-    /// once, on a queue of the engine: with `once` when all is settled, else after `stop`.
+    /// Takes the locks, makes missing folders, adopts what lies in the work folders and begins to watch. `finished` is
+    /// called once, on a queue of the engine: with `once` when all is settled, else after `stop`.
     package func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
         let lock = try lockState()
         var spools: [(spool: Spool, jobs: [Job])] = []
@@ -83,8 +83,8 @@ package final class Engine: @unchecked Sendable {
         }
     }
 
-    /// Stops claiming, lets running stages finish for so long, calls the rest off and then reports `finished`. Asking again
-    /// changes nothing.
+    /// Stops claiming, lets running stages finish for so long, calls the rest off and then reports `finished`. Asking
+    /// again changes nothing.
     package func stop(grace: Duration) {
         queue.async { @Sendable [self] in stopWorking(grace: grace) }
     }
@@ -112,7 +112,9 @@ package final class Engine: @unchecked Sendable {
         do throws(IOError) {
             let findings = try Recovery.adopt(work, pipeline: pipeline.name)
             for stranger in findings.strangers {
-                observer(.warning(pipeline: pipeline.name, message: "'\(stranger.text)' is no job of ours; it is left alone"))
+                observer(
+                    .warning(pipeline: pipeline.name, message: "'\(stranger.text)' is no job of ours; it is left alone")
+                )
             }
             return (Spool(pipeline: pipeline, work: work), findings.jobs)
         } catch {
@@ -173,7 +175,8 @@ package final class Engine: @unchecked Sendable {
     private func startTicker() {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         let pause = Int(Self.tick.nanoseconds)
-        timer.schedule(deadline: .now() + .nanoseconds(pause), repeating: .nanoseconds(pause), leeway: .milliseconds(100))
+        timer.schedule(
+            deadline: .now() + .nanoseconds(pause), repeating: .nanoseconds(pause), leeway: .milliseconds(100))
         timer.setEventHandler { @Sendable [weak self] in self?.tellProgress() }
         timer.activate()
         ticker = timer
@@ -205,7 +208,8 @@ package final class Engine: @unchecked Sendable {
             for runner in runners { runner.workers.forEach { $0.cancel() } }
         }
         // A stage that does not look up is left behind; its job is found again at the next start.
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int((grace + Self.afterGrace).nanoseconds))) { @Sendable [self] in
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int((grace + Self.afterGrace).nanoseconds))) {
+            @Sendable [self] in
             finish()
         }
     }

@@ -4,8 +4,8 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Brings the drops of one pipeline from its inbox to the engine: watches, waits until they are complete, claims as many as
-/// there is room for.
+/// Brings the drops of one pipeline from its inbox to the engine: watches, waits until they are complete, claims as
+/// many as there is room for.
 ///
 /// All of it lives on its own queue, `dropmill.<pipeline>.inbox`; what it has to say is delivered there.
 final class Intake: @unchecked Sendable {
@@ -48,7 +48,8 @@ final class Intake: @unchecked Sendable {
     private static let troubledPause = Duration.seconds(1)
 
     init(
-        spool: Spool, inotify: InotifyEvents?, ids: JobIDGenerator, once: Bool, deliver: @escaping @Sendable (Message) -> Void
+        spool: Spool, inotify: InotifyEvents?, ids: JobIDGenerator, once: Bool,
+        deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
         self.ids = ids

@@ -2,8 +2,8 @@
 import PipelineKit
 import SystemPackage
 
-/// Takes the jobs of one pipeline from stage to stage. It decides nothing itself: `JobState` says what follows, and this
-/// does it. All of it lives on the engine's queue.
+/// Takes the jobs of one pipeline from stage to stage. It decides nothing itself: `JobState` says what follows, and
+/// this does it. All of it lives on the engine's queue.
 final class PipelineRunner: @unchecked Sendable {
     // @unchecked: every `var` below is touched on the engine's queue only.
 
@@ -132,7 +132,10 @@ final class PipelineRunner: @unchecked Sendable {
                 observer(
                     .warning(
                         pipeline: pipeline.name,
-                        message: "job \(id): \(event) cannot happen in state \(active.state); this is a bug, please report it"))
+                        message:
+                            "job \(id): \(event) cannot happen in state \(active.state); this is a bug, please "
+                            + "report it"
+                    ))
                 return
             }
             jobs[id]?.state = state

@@ -11,8 +11,8 @@ package enum Recovery {
         package var strangers: [FilePath] = []
     }
 
-    /// Reads the work folder: a job folder with its drop is adopted, with scratch folders removed; one without (the claim
-    /// did not get to its rename, or the settlement moved the original already) is removed.
+    /// Reads the work folder: a job folder with its drop is adopted, with scratch folders removed; one without (the
+    /// claim did not get to its rename, or the settlement moved the original already) is removed.
     package static func adopt(_ work: WorkFolder, pipeline: String) throws(IOError) -> Findings {
         var findings = Findings()
         for name in try Folder.names(in: work.active) {
@@ -51,7 +51,8 @@ package enum Recovery {
         _ id: JobID, _ drop: (name: FileName, size: Int64), in folder: FilePath, of pipeline: String
     ) -> Job {
         Job(
-            id: id, pipeline: pipeline, drop: Drop(name: drop.name, size: drop.size, droppedAt: id.time), claimedAt: id.time,
+            id: id, pipeline: pipeline, drop: Drop(name: drop.name, size: drop.size, droppedAt: id.time),
+            claimedAt: id.time,
             folder: folder)
     }
 }

@@ -1,7 +1,7 @@
 @preconcurrency import Dispatch
 
-/// Settles finished jobs of one pipeline in batches, on a queue of its own: while one batch is brought to the disk the next
-/// gathers.
+/// Settles finished jobs of one pipeline in batches, on a queue of its own: while one batch is brought to the disk the
+/// next gathers.
 package final class Settler: Sendable {
     /// A job and what came of its settlement.
     package typealias Outcome = (settlement: Settlement, result: Settlement.Result)

@@ -3,8 +3,8 @@ import DequeModule
 package import PipelineKit
 import Synchronization
 
-/// The workers of one stage of one pipeline: each a serial queue, since stages block and every serial queue has a thread of
-/// its own at once. A free worker takes the next job; results go to a mailbox.
+/// The workers of one stage of one pipeline: each a serial queue, since stages block and every serial queue has a
+/// thread of its own at once. A free worker takes the next job; results go to a mailbox.
 package final class StageWorkers: Sendable {
     /// A job for a worker.
     package struct Work: Sendable {
@@ -127,4 +127,3 @@ package final class StageWorkers: Sendable {
         }
     }
 }
-

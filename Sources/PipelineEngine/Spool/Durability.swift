@@ -15,8 +15,8 @@ package struct Durability: Sendable {
     /// As a pipeline asks.
     package init(_ level: Pipeline.Durability) { isFull = level == .full }
 
-    /// Brings the data of these files to the disk, all below `folder` and on its file system. A failure must not be answered
-    /// by syncing again: the kernel may have dropped what it could not write.
+    /// Brings the data of these files to the disk, all below `folder` and on its file system. A failure must not be
+    /// answered by syncing again: the kernel may have dropped what it could not write.
     package func sync(files: [FilePath], below folder: FilePath) throws(IOError) {
         guard isFull, !files.isEmpty else { return }
         if files.count > Self.fewFiles { return try syncAll(of: folder) }

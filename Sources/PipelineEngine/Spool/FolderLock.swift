@@ -17,7 +17,10 @@ package final class FolderLock: Sendable {
         guard flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw EngineError(
                 kind: .locked,
-                message: "\(what) '\(path.text)' is held by another running dropmill; stop that one, or give this one its own")
+                message:
+                    "\(what) '\(path.text)' is held by another running dropmill; stop that one, or give this one "
+                    + "its own"
+            )
         }
     }
 

@@ -3,8 +3,8 @@ package import SystemPackage
 
 /// One thing that is to get its final name at settlement: what, where, under which name, with what beside it.
 package struct Placement: Sendable {
-    /// The file or folder, in the job's folder; nil where somebody took it from there, so that only the report is left to
-    /// be placed.
+    /// The file or folder, in the job's folder; nil where somebody took it from there, so that only the report is left
+    /// to be placed.
     package let source: FilePath?
     /// The folder it goes into; made if missing.
     package let folder: FilePath
@@ -61,7 +61,8 @@ package struct Settlement: Sendable {
 
     /// What came of it.
     package enum Result: Sendable {
-        /// Everything is in its place. `original`: where the dropped file went, nil where it was deleted or is an output.
+        /// Everything is in its place. `original`: where the dropped file went, nil where it was deleted or is an
+        /// output.
         case settled(outputs: [FilePath], original: FilePath?)
         /// It did not work; the progress is to be kept for the next attempt.
         case failed(StageFailure, SettlementProgress)
@@ -69,11 +70,10 @@ package struct Settlement: Sendable {
         case outputsLost(StageFailure)
     }
 
-    /// The placements of a settlement: outputs first, the original last; `deletesOriginal` where it has no place to go.
+    /// The placements of a settlement: outputs first, then the original; none for one that goes with its job's folder.
     struct Plan {
         var outputs: [Placement] = []
         var original: Placement?
-        var deletesOriginal = false
     }
 
     /// Decides what goes where. Throws for a payload that no stage published.
@@ -99,7 +99,7 @@ package struct Settlement: Sendable {
                 remedy: "Let a `move` stage apply to this name too (see its `when`), or keep `unpack` from it.")
         }
         switch pipeline.processed {
-        case .delete: plan.deletesOriginal = true
+        case .delete: break
         case .folder(let folder):
             let companions = payload.isDrop ? payload.companions : []
             plan.original = place(original: job.original, in: folder, companions, pipeline.onConflict)

@@ -3,11 +3,11 @@ import PipelineKit
 import SystemPackage
 
 extension Spool {
-    /// Gives a placement its final name and returns the paths: the thing itself, then its companions. `touched` gathers the
-    /// folders whose entries changed.
+    /// Gives a placement its final name and returns the paths: the thing itself, then its companions. `touched` gathers
+    /// the folders whose entries changed.
     ///
-    /// Companions go first: whoever sees a failed original finds the reason beside it. Where the thing's own name turns out
-    /// to be taken, the companion is taken back and the next name is tried, so that the two always belong together.
+    /// Companions go first: whoever sees a failed original finds the reason beside it. Where the thing's own name turns
+    /// out to be taken, the companion is taken back and the next name is tried, so that the two always belong together.
     func publish(_ placement: Placement, of job: Job, touched: inout Set<FilePath>) throws(StageFailure) -> [FilePath] {
         do throws(IOError) {
             if placement.makesFolder { try makeFolder(placement.folder, touched: &touched) }
@@ -18,7 +18,9 @@ extension Spool {
                     touched.insert(placement.folder)
                     return paths
                 }
-                if placement.onConflict == .fail { throw IOError("publish", placement.folder.appending(name), .fileExists) }
+                if placement.onConflict == .fail {
+                    throw IOError("publish", placement.folder.appending(name), .fileExists)
+                }
                 attempt += 1
             }
         } catch {
@@ -31,7 +33,8 @@ extension Spool {
 
     /// Writes the companions for a name, in the job's folder; returns their paths. The side file of the first choice is
     /// written before a batch is synced; others are synced as they are written.
-    func writeCompanions(_ placement: Placement, name: FileName, of job: Job, sync: Bool) throws(IOError) -> [FilePath] {
+    func writeCompanions(_ placement: Placement, name: FileName, of job: Job, sync: Bool) throws(IOError) -> [FilePath]
+    {
         var paths: [FilePath] = []
         for (index, companion) in placement.companions.enumerated() {
             let path = companionPath(index, of: job)
@@ -109,8 +112,8 @@ extension Spool {
         }
     }
 
-    /// To another file system, or another mount: a copy under a hidden name of this job, brought to the disk, then renamed;
-    /// the source goes only when the folder is on disk, with the job's own folder.
+    /// To another file system, or another mount: a copy under a hidden name of this job, brought to the disk, then
+    /// renamed; the source goes only when the folder is on disk, with the job's own folder.
     private func moveAcross(
         _ source: FilePath, to target: FilePath, _ policy: Pipeline.ConflictPolicy, _ job: Job
     ) throws(IOError) -> Bool {

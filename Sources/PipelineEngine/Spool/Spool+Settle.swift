@@ -2,8 +2,9 @@ import PipelineKit
 import SystemPackage
 
 extension Spool {
-    /// Settles a batch of jobs. The order holds for each: outputs on disk, then their names, then their folders on disk, then
-    /// the original's move, then its folder on disk, then the job's folder goes. Folders are synced once a batch.
+    /// Settles a batch of jobs. The order holds for each: outputs on disk, then their names, then their folders on
+    /// disk, then the original's move, then its folder on disk, then the job's folder goes. Folders are synced once a
+    /// batch.
     ///
     /// Each job has its own result, in the batch's order; one that fails does not hold up the others.
     package func settle(_ batch: [Settlement]) -> [Settlement.Result] {
@@ -42,7 +43,9 @@ extension Spool {
         step.plan = try settlement.plan(for: pipeline)
         let placements = step.plan.outputs + (step.plan.original.map { [$0] } ?? [])
         for (index, placement) in placements.enumerated() where settlement.progress.placed[index] == nil {
-            if let source = placement.source, Folder.kind(of: source) == nil { throw .missing(source, of: settlement.job) }
+            if let source = placement.source, Folder.kind(of: source) == nil {
+                throw .missing(source, of: settlement.job)
+            }
             do throws(IOError) {
                 step.unsynced += try prepare(placement, of: settlement.job)
             } catch {
@@ -54,7 +57,9 @@ extension Spool {
     /// Writes what goes beside a thing, under the name that it will most likely get; returns what has to be synced.
     private func prepare(_ placement: Placement, of job: Job) throws(IOError) -> [FilePath] {
         let target = placement.folder.appending(placement.name)
-        if placement.onConflict == .fail, Folder.kind(of: target) != nil { throw IOError("publish", target, .fileExists) }
+        if placement.onConflict == .fail, Folder.kind(of: target) != nil {
+            throw IOError("publish", target, .fileExists)
+        }
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
         let companions = try writeCompanions(placement, name: placement.name, of: job, sync: false)
         guard durability.isFull, let source = placement.source else { return companions }

@@ -20,8 +20,8 @@ package struct Spool: Sendable {
     package enum Claim: Sendable {
         /// The drop is ours and complete.
         case taken(Job)
-        /// The drop is ours, but it changed at the last moment or is still open for writing: it has to stand still again,
-        /// in its job's folder.
+        /// The drop is ours, but it changed at the last moment or is still open for writing: it has to stand still
+        /// again, in its job's folder.
         case draining(Job, reason: String)
         /// It was gone.
         case vanished
@@ -49,7 +49,9 @@ package struct Spool: Sendable {
             case .noSuchFileOrDirectory: return .vanished
             case .permissionDenied, .notPermitted:
                 return .refused(
-                    "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its sticky bit, and chattr")
+                    "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its "
+                        + "sticky bit, and chattr"
+                )
             default: throw IOError("claim", inbox.path.appending(name), error)
             }
         }
@@ -68,7 +70,9 @@ package struct Spool: Sendable {
             return .draining(job, reason: "it was replaced by something that is no file")
         }
         if !fingerprint.sameContent(as: ready) { return .draining(job, reason: "it changed while it was claimed") }
-        if pipeline.ready.writers == .wait, writers == .some { return .draining(job, reason: "a process has it open for writing") }
+        if pipeline.ready.writers == .wait, writers == .some {
+            return .draining(job, reason: "a process has it open for writing")
+        }
         if sample.links > 1 { try makePrivate(job) }
         let drop = Drop(
             name: job.drop.name, folders: job.drop.folders, size: fingerprint.size, droppedAt: job.drop.droppedAt)

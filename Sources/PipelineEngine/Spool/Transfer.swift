@@ -5,8 +5,8 @@ package import SystemPackage
 
 /// Copies, for where a rename cannot reach: another file system, or another mount of the same one.
 package enum Transfer {
-    /// Copies a regular file with its mode and times; the target must not exist. Shares blocks where the file system can,
-    /// else copies within the kernel, else through memory (copy_file_range(2) refuses some pairs of file systems).
+    /// Copies a regular file with its mode and times; the target must not exist. Shares blocks where the file system
+    /// can, else copies within the kernel, else through memory (copy_file_range(2) refuses some pairs of file systems).
     package static func copyFile(_ source: FilePath, to target: FilePath) throws(IOError) {
         let from = try OpenFile.open(source, O_RDONLY | O_NOFOLLOW)
         let status = try from.status()
@@ -21,7 +21,9 @@ package enum Transfer {
         switch Folder.kind(of: source) {
         case nil: throw IOError("copy", source, .noSuchFileOrDirectory)
         case .folder:
-            guard target.withPlatformString({ mkdir($0, 0o700) }) == 0 else { throw IOError("create the folder", target, .last) }
+            guard target.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
+                throw IOError("create the folder", target, .last)
+            }
             try Folder.forEachEntry(of: source) { (name, _) throws(IOError) in
                 try copy(source.appending(name), to: target.appending(name))
             }
@@ -67,7 +69,9 @@ package enum Transfer {
     private static func copyMetadata(_ status: stat, _ target: borrowing OpenFile) throws(IOError) {
         // The owner goes along where that is allowed; as an ordinary user it is not, and the copy is ours.
         _ = fchown(target.descriptor, status.st_uid, status.st_gid)
-        guard fchmod(target.descriptor, status.st_mode & 0o7777) == 0 else { throw IOError("set the mode of", target.path, .last) }
+        guard fchmod(target.descriptor, status.st_mode & 0o7777) == 0 else {
+            throw IOError("set the mode of", target.path, .last)
+        }
         let times = [status.st_atim, status.st_mtim]
         guard futimens(target.descriptor, times) == 0 else { throw IOError("set the times of", target.path, .last) }
     }
@@ -76,6 +80,8 @@ package enum Transfer {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = source.withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
         guard count >= 0 else { throw IOError("read the link", source, .last) }
-        guard target.withPlatformString({ symlink(buffer, $0) }) == 0 else { throw IOError("create the link", target, .last) }
+        guard target.withPlatformString({ symlink(buffer, $0) }) == 0 else {
+            throw IOError("create the link", target, .last)
+        }
     }
 }

@@ -3,8 +3,8 @@ package import PipelineKit
 import Synchronization
 package import SystemPackage
 
-/// Where a pipeline's claimed jobs live: one folder a job below `active`, on the inbox's file system, for nobody else to
-/// enter. The folder says that a job exists.
+/// Where a pipeline's claimed jobs live: one folder a job below `active`, on the inbox's file system, for nobody else
+/// to enter. The folder says that a job exists.
 package final class WorkFolder: Sendable {
     /// The folder.
     package let path: FilePath
@@ -32,7 +32,9 @@ package final class WorkFolder: Sendable {
         } catch {
             throw EngineError(
                 kind: .configuration,
-                message: "\(pipeline.source.text): error: \(error); give the folder above the inbox to the user that Dropmill "
+                message:
+                    "\(pipeline.source.text): error: \(error); give the folder above the inbox to the user that "
+                    + "Dropmill "
                     + "runs as, or set 'work:' to a folder on the inbox's file system")
         }
         lock = try FolderLock(path, describedAs: "the work folder")
@@ -46,8 +48,9 @@ package final class WorkFolder: Sendable {
 
     /// Makes a job's folder, empty.
     ///
-    /// Folders are used again: ext4 looks long for a free inode where many were freed in the last seconds (`recently_deleted`
-    /// in its ialloc.c), which made a folder made and removed for each of 2,000 jobs cost 1 ms a job; renaming one costs 10 µs.
+    /// Folders are used again: ext4 looks long for a free inode where many were freed in the last seconds
+    /// (`recently_deleted` in its ialloc.c), which made a folder made and removed for each of 2,000 jobs cost 1 ms a
+    /// job; renaming one costs 10 µs.
     package func makeFolder(of id: JobID) throws(IOError) -> FilePath {
         let folder = folder(of: id)
         if let spare = spares.withLock({ $0.popLast() }) {
@@ -56,7 +59,9 @@ package final class WorkFolder: Sendable {
             if moved == 0 { return folder }
             // Somebody tidied it away; a new one does as well.
         }
-        guard folder.withPlatformString({ mkdir($0, 0o700) }) == 0 else { throw IOError("create the folder", folder, .last) }
+        guard folder.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
+            throw IOError("create the folder", folder, .last)
+        }
         return folder
     }
 
@@ -82,7 +87,9 @@ package final class WorkFolder: Sendable {
     }
 
     private static func checkDevice(_ work: FilePath, of pipeline: Pipeline) throws(IOError) {
-        if try device(of: work) != device(of: pipeline.inbox) { throw IOError("use as work folder", work, .improperLink) }
+        if try device(of: work) != device(of: pipeline.inbox) {
+            throw IOError("use as work folder", work, .improperLink)
+        }
     }
 
     private static func device(of path: FilePath) throws(IOError) -> UInt64 {

@@ -12,7 +12,8 @@ package enum FileSystemKind: Sendable, Equatable {
     private static let networks: [Int64: String] = [
         0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2", 0x6573_5546: "FUSE", 0x0102_1997: "9P",
         0x00C3_6400: "Ceph", 0x0BD0_0BD0: "Lustre", 0x5346_414F: "AFS", 0x6B41_4653: "AFS", 0x7375_7245: "Coda",
-        0x4750_4653: "GPFS", 0x1970_0426: "BeeGFS", 0x564C: "NCP", 0x786F_4256: "vboxsf", 0xBACB_ACBC: "VMware shared folder",
+        0x4750_4653: "GPFS", 0x1970_0426: "BeeGFS", 0x564C: "NCP", 0x786F_4256: "vboxsf",
+        0xBACB_ACBC: "VMware shared folder",
     ]
 
     /// The kind of the file system that holds the path; one that cannot be asked counts as local.

@@ -3,8 +3,8 @@ import Glibc
 package import PipelineKit
 package import SystemPackage
 
-/// Watches one inbox and tells its listener what appeared, changed and vanished. Events, where the kernel gives them, make
-/// it quick; a scan at the start, every 60 seconds, after lost events and after an absence makes it sure.
+/// Watches one inbox and tells its listener what appeared, changed and vanished. Events, where the kernel gives them,
+/// make it quick; a scan at the start, every 60 seconds, after lost events and after an absence makes it sure.
 ///
 /// All of it lives on the queue it is given; the listener is called there.
 package final class InboxWatcher: @unchecked Sendable {
@@ -138,7 +138,10 @@ package final class InboxWatcher: @unchecked Sendable {
         }
         guard let inotify else {
             return poll(
-                because: "inotify could not be opened; raise fs.inotify.max_user_instances (see sysctl) or the limit of open files")
+                because:
+                    "inotify could not be opened; raise fs.inotify.max_user_instances (see sysctl) or the limit of "
+                    + "open files"
+            )
         }
         do throws(IOError) {
             watch = try inotify.watch(inbox) { @Sendable [weak self] events in
@@ -148,7 +151,9 @@ package final class InboxWatcher: @unchecked Sendable {
             set(.events, because: nil)
         } catch {
             let limit = error.errno == .noSpace
-            poll(because: limit ? "the limit of watches is reached; raise fs.inotify.max_user_watches (see sysctl)" : "\(error)")
+            poll(
+                because: limit
+                    ? "the limit of watches is reached; raise fs.inotify.max_user_watches (see sysctl)" : "\(error)")
         }
     }
 

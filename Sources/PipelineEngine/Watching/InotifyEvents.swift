@@ -42,8 +42,8 @@ package final class InotifyEvents: Sendable {
     private let queue = DispatchQueue(label: "dropmill.inotify")
     private let state = Mutex(State())
 
-    /// What is listened to. A hard link gives CREATE only, `mv` MOVED_TO only, a memory-mapped writer CLOSE_WRITE at its
-    /// last unmap (measured).
+    /// What is listened to. A hard link gives CREATE only, `mv` MOVED_TO only, a memory-mapped writer CLOSE_WRITE at
+    /// its last unmap (measured).
     private static let mask = UInt32(
         IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF
             | IN_MOVE_SELF | IN_ONLYDIR)
@@ -74,8 +74,8 @@ package final class InotifyEvents: Sendable {
         source?.cancel()
     }
 
-    /// Watches a folder; the handler is called on a queue of this object. Throws ENOSPC where the user's limit of watches is
-    /// reached (fs.inotify.max_user_watches).
+    /// Watches a folder; the handler is called on a queue of this object. Throws ENOSPC where the user's limit of
+    /// watches is reached (fs.inotify.max_user_watches).
     package func watch(_ folder: FilePath, handler: @escaping Handler) throws(IOError) -> Watch {
         // Within the lock, so that no event is read before its handler is known.
         let result: Result<Watch, IOError> = state.withLock { state in
@@ -97,7 +97,8 @@ package final class InotifyEvents: Sendable {
         }
     }
 
-    /// Runs the body on the reading queue, so that nothing is read meanwhile: for tests of a kernel queue that runs over.
+    /// Runs the body on the reading queue, so that nothing is read meanwhile: for tests of a kernel queue that runs
+    /// over.
     func whileNotReading(_ body: @escaping @Sendable () -> Void) { queue.async { @Sendable in body() } }
 
     /// Reads what there is, in batches of 64 KiB, and hands each folder its events in the kernel's order.
@@ -135,7 +136,9 @@ package final class InotifyEvents: Sendable {
     }
 
     private static func event(_ mask: UInt32, _ name: FileName?) -> FolderEvent? {
-        if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED) != 0 { return .uncertain(.folderGone) }
+        if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED) != 0 {
+            return .uncertain(.folderGone)
+        }
         guard let name else { return nil }
         if mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0 { return .appeared(name) }
         if mask & UInt32(IN_MOVED_FROM | IN_DELETE) != 0 { return .vanished(name) }

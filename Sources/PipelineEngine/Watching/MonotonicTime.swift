@@ -1,8 +1,8 @@
 import Glibc
 import PipelineKit
 
-/// A point on the monotonic clock: it neither jumps nor counts while the machine is suspended (clock_gettime(2)). Waits are
-/// measured on it; it means nothing in another process.
+/// A point on the monotonic clock: it neither jumps nor counts while the machine is suspended (clock_gettime(2)). Waits
+/// are measured on it; it means nothing in another process.
 package struct MonotonicTime: Hashable, Sendable, Comparable {
     /// Nanoseconds since some point.
     package let nanoseconds: Int64
@@ -33,8 +33,8 @@ package struct MonotonicTime: Hashable, Sendable, Comparable {
     }
 }
 
-/// Notices that the process was away: the machine slept, the process was stopped, or somebody set the clock. Pure: it is
-/// shown the clocks at a steady pulse and compares how far each went.
+/// Notices that the process was away: the machine slept, the process was stopped, or somebody set the clock. Pure: it
+/// is shown the clocks at a steady pulse and compares how far each went.
 package struct AbsenceDetector: Sendable {
     /// The clocks at one moment, in nanoseconds.
     package struct Clocks: Sendable {

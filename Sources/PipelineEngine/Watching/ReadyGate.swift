@@ -3,8 +3,9 @@ package import PipelineKit
 
 /// Decides when a drop is complete. Pure: times and samples go in, decisions come out.
 ///
-/// A candidate is ready once two samples at least `quiet` apart are equal, nothing touched it in between, and no process has
-/// it open for writing. The wait begins at the first sample after the last touch. Candidates are sampled only when due.
+/// A candidate is ready once two samples at least `quiet` apart are equal, nothing touched it in between, and no
+/// process has it open for writing. The wait begins at the first sample after the last touch. Candidates are sampled
+/// only when due.
 package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// A sample that is to be taken now.
     package struct Request: Sendable, Equatable {
@@ -107,7 +108,9 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         while requests.count < limit, let first = schedule.min, first.due <= now {
             schedule.removeMin()
             // Appointments of candidates that are gone or have another one by now are void.
-            guard let candidate = candidates[first.key], candidate.due == first.due, !candidate.isParked else { continue }
+            guard let candidate = candidates[first.key], candidate.due == first.due, !candidate.isParked else {
+                continue
+            }
             let deciding = candidate.fingerprint != nil && !candidate.isTouched && now - candidate.since >= rule.quiet
             requests.append(Request(key: first.key, deciding: deciding && rule.writers == .wait))
         }

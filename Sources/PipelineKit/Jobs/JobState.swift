@@ -31,8 +31,8 @@ package enum JobState: Sendable, Equatable {
         case due
         /// Everything is in its place.
         case settled
-        /// The outputs could not be brought to the disk: they must be made anew, since what the kernel could not write it
-        /// may have dropped.
+        /// The outputs could not be brought to the disk: they must be made anew, since what the kernel could not write
+        /// it may have dropped.
         case outputsLost(StageFailure)
     }
 

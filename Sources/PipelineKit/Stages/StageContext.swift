@@ -33,8 +33,8 @@ package struct StageContext: Sendable {
         self.label = label
     }
 
-    /// Makes the stage's own folder, empty, and gives its path. It is on the work folder's file system and within the job's
-    /// private folder, so it has the mode that it is to be published with: 0777 less the umask.
+    /// Makes the stage's own folder, empty, and gives its path. It is on the work folder's file system and within the
+    /// job's private folder, so it has the mode that it is to be published with: 0777 less the umask.
     package func makeScratch() throws(StageFailure) -> FilePath {
         do {
             try Folder.makeClean(scratchPath, mode: 0o777)

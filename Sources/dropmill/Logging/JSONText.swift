@@ -1,7 +1,7 @@
 import PipelineKit
 
-/// Writes JSON (RFC 8259) straight into bytes, in the order it is told. Text that holds controls or bidirectional overrides is
-/// escaped, so that a line may be shown anywhere.
+/// Writes JSON (RFC 8259) straight into bytes, in the order it is told. Text that holds controls or bidirectional
+/// overrides is escaped, so that a line may be shown anywhere.
 struct JSONText {
     /// What was written so far.
     private(set) var bytes: [UInt8] = []

@@ -2,9 +2,9 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Where log lines go: one descriptor, written by one serial queue, so that whoever logs need not wait for a terminal or a pipe.
-/// Lines that come while one write is under way go out together with the next. Nothing is dropped: when very much is
-/// waiting, the caller waits too.
+/// Where log lines go: one descriptor, written by one serial queue, so that whoever logs need not wait for a terminal
+/// or a pipe. Lines that come while one write is under way go out together with the next. Nothing is dropped: when very
+/// much is waiting, the caller waits too.
 final class LogOutput: Sendable {
     private struct State {
         var waiting: [UInt8] = []

@@ -1,7 +1,8 @@
 import Logging
 import PipelineKit
 
-/// Writes lines for people: the time, a mark, what happened; reason and remedy indented below. Colours only where asked for.
+/// Writes lines for people: the time, a mark, what happened; reason and remedy indented below. Colours only where asked
+/// for.
 struct TextLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]

@@ -24,7 +24,8 @@ final class EngineHarness: Sendable {
     ) throws {
         self.scratch = scratch
         var pipeline = Pipeline(
-            name: "test", source: "test.yaml", inbox: scratch.path("inbox"), processed: .folder(scratch.path("processed")),
+            name: "test", source: "test.yaml", inbox: scratch.path("inbox"),
+            processed: .folder(scratch.path("processed")),
             failed: scratch.path("failed"), ready: ReadyRule(quiet: quiet), durability: .fast, stages: stages)
         adjust(&pipeline)
         self.pipeline = pipeline

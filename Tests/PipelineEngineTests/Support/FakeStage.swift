@@ -13,7 +13,9 @@ struct FakeStage: Stage {
         self.init { (payload, _) throws(StageFailure) in payload }
     }
 
-    func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload { try body(payload, context) }
+    func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try body(payload, context)
+    }
 }
 
 extension StageEntry {
