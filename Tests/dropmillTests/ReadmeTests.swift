@@ -7,8 +7,7 @@ import Testing
 @testable import dropmill
 
 @Suite("README") struct ReadmeTests {
-    private static let path = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
-        .appending("README.md")
+    private static let path = FilePath(#filePath).removingLastComponent().pushing("../../README.md")
 
     @Test("The stage table is what the code's own descriptors say")
     func stageTable() throws {

@@ -34,9 +34,8 @@ package struct EngineError: Error, Sendable {
 
 /// Runs pipelines. Everything that is decided is decided on its one serial queue; what blocks happens elsewhere and
 /// comes back as messages.
+// @unchecked: every `var` below is touched on `queue` only.
 package final class Engine: @unchecked Sendable {
-    // @unchecked: every `var` below is touched on `queue` only.
-
     private enum Message: Sendable {
         case intake(Int, Intake.Message)
         case stage(Int, StageWorkers.Result)
