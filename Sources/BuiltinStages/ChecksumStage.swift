@@ -71,6 +71,7 @@ package struct ChecksumStage: Stage {
             let suffix = ".\(digest.algorithm.rawValue)"
             payload.companions.removeAll { $0.suffix == suffix }
             payload.companions.append(Companion(suffix: suffix, parts: [.checksumLine(digest: digest.hex)]))
+            payload.digests[digest.algorithm.rawValue] = digest.hex
         }
         return payload
     }

@@ -20,6 +20,8 @@ package struct Payload: Sendable, Hashable {
     package var companions: [Companion] = []
     /// Where it is to be published at settlement; nil: not at all (an unchanged drop then goes to processed).
     package var destination: FilePath?
+    /// Digests of a single-file payload, in hexadecimal, by algorithm, as far as stages have made them.
+    package var digests: [String: String] = [:]
 
     /// The drop itself.
     package init(dropOf job: Job) {

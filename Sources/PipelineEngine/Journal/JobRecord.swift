@@ -1,0 +1,158 @@
+package import PipelineKit
+package import SystemPackage
+
+/// What the journal knows of one job: one row. A later record of a job replaces the earlier one whole.
+package struct JobRecord: Sendable, Equatable {
+    /// How far a job is, as it is written down.
+    package enum State: String, Sendable, CaseIterable {
+        /// Waits for a worker of `stage`.
+        case waiting
+        /// A worker was about to begin with `stage`. Written before it begins only where a job is under suspicion (see
+        /// `recoveries`); else it may lag behind.
+        case running
+        /// Waits until `nextAttempt` for another run of `stage`.
+        case deferred
+        /// Its intents are written: from here on it only rolls forward.
+        case settling
+        /// Over: every stage succeeded.
+        case processed
+        /// Over: `failure` says why.
+        case failed
+        /// Over: its drop was gone from the work folder at a start; a power cut can undo a claim, then it is in the inbox.
+        case vanished
+
+        /// Whether nothing more happens to the job.
+        package var isFinal: Bool { self == .processed || self == .failed || self == .vanished }
+    }
+
+    /// The job's id.
+    package var id: JobID
+    /// The pipeline's name.
+    package var pipeline: String
+    /// What was dropped.
+    package var drop: Drop
+    /// The drop's device and inode, by which a file that is sent back (`retry`) is known again.
+    package var identity: FileIdentity
+    /// When it was claimed.
+    package var claimedAt: Timestamp
+    /// When it was over.
+    package var finishedAt: Timestamp?
+    /// How far it is.
+    package var state: State
+    /// The first stage that is not done, by its place; the number of stages when all are.
+    package var stage: Int
+    /// Runs of that stage that have failed so far.
+    package var failures: Int
+    /// How often a start found the job unfinished after the daemon had been killed or had crashed.
+    package var recoveries: Int
+    /// For a deferred job: when it is to run again.
+    package var nextAttempt: Timestamp?
+    /// The last failure; for a failed job the reason.
+    package var failure: StageFailure?
+    /// The kind of the stage that failed.
+    package var failedStage: String?
+    /// What `stage` is to be given; nil where that is the drop itself as it was claimed.
+    package var payload: Payload?
+    /// For a settling job: what is to be moved where, in order.
+    package var intents: [Intent]
+    /// For a job that is over: what was published.
+    package var outputs: [FilePath]
+    /// For a job that is over: where the original is; nil where it was deleted or is itself an output.
+    package var original: FilePath?
+    /// Digests of the original, in hexadecimal, by algorithm (`sha256`).
+    package var digests: [String: String]
+    /// A fingerprint of the pipeline's definition: with another one, the job begins again with the first stage.
+    package var definition: String
+    /// The failed job whose original this is, sent in again.
+    package var retryOf: JobID?
+    /// What happened, in order.
+    package var history: [Transition]
+
+    /// A record of a job that has just been claimed.
+    package init(claimed job: Job, identity: FileIdentity, definition: String) {
+        id = job.id
+        pipeline = job.pipeline
+        drop = job.drop
+        self.identity = identity
+        claimedAt = job.claimedAt
+        state = .waiting
+        stage = 0
+        failures = 0
+        recoveries = 0
+        intents = []
+        outputs = []
+        digests = [:]
+        self.definition = definition
+        history = []
+    }
+}
+
+/// Which inode a file is.
+package struct FileIdentity: Sendable, Hashable, Codable {
+    /// The device's number (st_dev).
+    package var device: UInt64
+    /// The inode's number (st_ino).
+    package var inode: UInt64
+
+    /// An identity.
+    package init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+}
+
+/// One thing that happened to a job.
+package struct Transition: Sendable, Hashable {
+    /// What: `claimed`, `done` (a stage), `failed` (a run of a stage), `deferred`, `recovered`, `settling`, `processed`, …
+    package var event: String
+    /// When it had happened.
+    package var at: Timestamp
+    /// The stage's kind, where it is about one.
+    package var stage: String?
+    /// How long it took, where it took time.
+    package var duration: Duration?
+    /// A sentence, where there is more to say.
+    package var note: String?
+
+    /// A transition.
+    package init(
+        _ event: String, at time: Timestamp, stage: String? = nil, duration: Duration? = nil, note: String? = nil
+    ) {
+        self.event = event
+        at = time
+        self.stage = stage
+        self.duration = duration
+        self.note = note
+    }
+}
+
+/// A move that settlement is going to make, written down before it is made. Recovery looks at the target first: if it is
+/// there by its identity (or, across file systems, by its content), or the source is gone, the move was made.
+package struct Intent: Sendable, Hashable {
+    /// What is moved.
+    package enum Role: String, Sendable, CaseIterable {
+        /// A file or folder that stages made, or the drop itself where it is published.
+        case output
+        /// A file beside an output or beside the original.
+        case companion
+        /// The dropped original, to processed or failed.
+        case original
+    }
+
+    /// What is moved.
+    package var role: Role
+    /// Where it is, in the job's folder.
+    package var source: FilePath
+    /// Where it goes.
+    package var target: FilePath
+    /// Which inode it is.
+    package var identity: FileIdentity
+
+    /// An intent.
+    package init(role: Role, source: FilePath, target: FilePath, identity: FileIdentity) {
+        self.role = role
+        self.source = source
+        self.target = target
+        self.identity = identity
+    }
+}
