@@ -47,7 +47,7 @@ import Testing
         ])
         #expect(command.pipelines.paths == ["a.yaml", "b"])
         #expect(command.once)
-        #expect(command.state == "s")
+        #expect(command.state.folder.path == "s")
         #expect(command.logging.logFormat == .json)
         #expect(command.logging.logLevel == .info)
         #expect(command.grace == .milliseconds(250))

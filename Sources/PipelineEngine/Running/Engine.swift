@@ -8,11 +8,14 @@ package struct EngineConfiguration: Sendable {
     package var state: FilePath
     /// Whether to settle what is in the inboxes now and then finish.
     package var once: Bool
+    /// How long the journal keeps jobs that are over.
+    package var keepHistory: Duration
 
     /// A configuration.
-    package init(state: FilePath, once: Bool = false) {
+    package init(state: FilePath, once: Bool = false, keepHistory: Duration = .seconds(90 * 86400)) {
         self.state = state
         self.once = once
+        self.keepHistory = keepHistory
     }
 }
 
