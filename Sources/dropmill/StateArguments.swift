@@ -43,7 +43,7 @@ struct StateFolder {
     func write<Result>(_ body: (any Journal) throws(JournalError) -> Result) throws(ExitCode) -> Result {
         do throws(JournalError) {
             try SQLiteJournal.open(reading: path).close()
-            let journal = try SQLiteJournal.open(writing: path, durable: true)
+            let journal = try SQLiteJournal.open(writing: path, durable: true, checking: false)
             defer { journal.close() }
             return try body(journal)
         } catch {
