@@ -33,7 +33,8 @@ enum TimeArgument {
         }
         var clock = [0, 0, 0]
         if halves.count > 1 {
-            guard halves.count == 2, let given = numbers(halves[1], separator: ":"), (2...3).contains(given.count) else {
+            guard halves.count == 2, let given = numbers(halves[1], separator: ":"), (2...3).contains(given.count)
+            else {
                 return nil
             }
             clock = given.count == 2 ? given + [0] : given
