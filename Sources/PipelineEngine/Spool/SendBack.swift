@@ -31,8 +31,8 @@ package struct SendBack: Sendable {
     /// Sends into this inbox.
     package init(inbox: FilePath) { self.inbox = inbox }
 
-    /// Sends a failed job's original in, under its drop's name, numbered where that is taken. `note` is told which inode
-    /// will appear in the inbox before it does; what it throws ends the matter, and the original stays.
+    /// Sends a failed job's original in, under its drop's name, numbered where that is taken. `note` is told which
+    /// inode will appear in the inbox before it does; what it throws ends the matter, and the original stays.
     package func send(
         _ record: JobRecord, note: (FileIdentity) throws(Refusal) -> Void
     ) throws(Refusal) -> Sent {
