@@ -162,7 +162,10 @@ extension Engine {
             if case .folder(let processed) = pipeline.processed { try Folder.make(processed) }
             try Folder.make(pipeline.failed)
         } catch {
-            throw EngineError(kind: .configuration, message: "\(pipeline.source.text): error: \(error)")
+            throw EngineError(
+                kind: .configuration,
+                message: "\(pipeline.source.text): \(error); make the folder, or give the user that Dropmill runs as the right "
+                    + "to make it")
         }
         let work = try WorkFolder(for: pipeline)
         do throws(IOError) {
@@ -171,7 +174,10 @@ extension Engine {
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
             return Prepared(spool: Spool(pipeline: pipeline, work: work), findings: findings)
         } catch {
-            throw EngineError(kind: .configuration, message: "\(pipeline.source.text): error: \(error)")
+            work.release()
+            throw EngineError(
+                kind: .configuration,
+                message: "\(pipeline.source.text): \(error); look after the work folder '\(work.path.text)'")
         }
     }
 

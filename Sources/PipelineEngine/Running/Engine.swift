@@ -93,6 +93,7 @@ package final class Engine: @unchecked Sendable {
             suspects += pipeline.findings.resumed.filter(\.isSuspect).map { (index, $0) }
         }
         notBegun = prepared
+        if isStopping { return finish() }
         beginWhenUnsuspected()
         startTicker()
     }
@@ -174,8 +175,10 @@ package final class Engine: @unchecked Sendable {
     // MARK: Stopping
 
     private func stopWorking(grace: Duration) {
-        guard !isStopping, !runners.isEmpty else { return }
+        guard !isStopping else { return }
         isStopping = true
+        // Asked for before there is anything to stop: `run` ends at once then.
+        guard !runners.isEmpty else { return }
         for runner in runners { runner.stop() }
         observer(.stopping(running: runners.reduce(0) { $0 + $1.busy.count }, grace: grace))
         finishIfDone()
@@ -227,9 +230,9 @@ package final class Engine: @unchecked Sendable {
             summary.processed += runner.summary.processed
             summary.failed += runner.summary.failed
             summary.unfinished += runner.jobs.count
-            for name in runner.remaining ?? [] {
+            for left in runner.remaining ?? [] {
                 summary.remaining.append(
-                    RunSummary.Remaining(pipeline: runner.pipeline.name, name: name, reason: "still being written"))
+                    RunSummary.Remaining(pipeline: runner.pipeline.name, name: left.name, reason: left.reason))
             }
         }
         return summary

@@ -22,7 +22,15 @@ final class Intake: @unchecked Sendable {
         /// Our own folders are in trouble; nothing is claimed until `resume`.
         case failed(StageFailure)
         /// With `once`: nothing is left to be claimed but these, which are still being written.
-        case idle(remaining: [FileName])
+        case idle(remaining: [Left])
+        /// Nobody can tell whether drops are open for writing: a longer quiet time holds.
+        case blind
+    }
+
+    /// A drop that is not taken, and why.
+    struct Left: Sendable {
+        let name: FileName
+        let reason: String
     }
 
     let spool: Spool
@@ -37,7 +45,10 @@ final class Intake: @unchecked Sendable {
     private var ready = Deque<FileName>()
     private var fingerprints: [FileName: Fingerprint] = [:]
     var draining: Draining
-    private var reported: Set<FileName> = []
+    /// What was refused, and why: told once.
+    private var reported: [FileName: String] = [:]
+    private var hasToldBlindness = false
+    private let isOnNetwork: Bool
     private var room: Int
     private var isPaused = false
     private var isRunning = false
@@ -64,12 +75,14 @@ final class Intake: @unchecked Sendable {
         gate = ReadyGate(rule: spool.pipeline.ready)
         draining = Draining(rule: spool.pipeline.ready)
         room = spool.pipeline.activeJobs
+        isOnNetwork = FileSystemKind.of(spool.pipeline.inbox) != .local
         let match = spool.pipeline.match
         watcher = InboxWatcher(
             inbox: spool.pipeline.inbox, inotify: inotify, queue: queue,
             interest: { @Sendable name in match.verdict(on: name) == .taken },
             listener: InboxWatcher.Listener(
                 changed: { @Sendable [weak self] changes, isInitial in self?.take(changes, isInitial: isInitial) },
+                scanned: { @Sendable [weak self] in self?.scanned() },
                 watching: { @Sendable mode, reason in deliver(.watching(mode, reason: reason)) },
                 failed: { @Sendable [weak self] error in self?.fail(StageFailure(error)) }))
     }
@@ -142,10 +155,16 @@ final class Intake: @unchecked Sendable {
             case .vanished(let name):
                 fingerprints[name] = nil
                 gate.forget(name)
-                reported.remove(name)
+                reported[name] = nil
             }
         }
         if isInitial { hasScanned = true }
+        turn()
+    }
+
+    /// A refused name may have become a file without an event.
+    private func scanned() {
+        gate.touchParked(at: .now())
         turn()
     }
 
@@ -177,12 +196,15 @@ final class Intake: @unchecked Sendable {
     private var canClaim: Bool { room > 0 && !isPaused }
 
     private func sample(_ inbox: borrowing OpenFile) throws(IOError) {
-        for request in gate.due(at: .now(), limit: Self.batch) {
+        let requests = gate.due(at: .now(), limit: Self.batch)
+        for (index, request) in requests.enumerated() {
             let sample: Sample
             do throws(IOError) {
-                sample = try Sample.take(of: request.key, in: inbox, writers: request.deciding)
+                sample = seen(try Sample.take(of: request.key, in: inbox, writers: request.deciding))
             } catch {
-                gate.touch(request.key, at: .now())
+                // None of those that are due may be forgotten because one could not be looked at.
+                let later = MonotonicTime.now() + Self.troubledPause
+                for unanswered in requests[index...] { gate.postpone(unanswered.key, to: later) }
                 throw error
             }
             switch gate.record(sample, of: request.key, at: .now()) {
@@ -193,6 +215,19 @@ final class Intake: @unchecked Sendable {
             case .waiting, .vanished, .ignored: break
             }
         }
+    }
+
+    /// What is to be believed of a sample: on a network file system a lease says nothing of writers elsewhere.
+    private func seen(_ sample: Sample) -> Sample {
+        guard case .file(let fingerprint, let writers) = sample, writers == .none || writers == .unknown else {
+            return sample
+        }
+        let isBlind = writers == .unknown || isOnNetwork
+        if isBlind, !hasToldBlindness {
+            hasToldBlindness = true
+            deliver(.blind)
+        }
+        return .file(fingerprint, isBlind ? .unknown : .none)
     }
 
     private func claim(_ inbox: borrowing OpenFile) throws(IOError) {
@@ -226,7 +261,9 @@ final class Intake: @unchecked Sendable {
                 draining.add(job)
                 deliver(.draining(job, reason: reason))
             case .vanished: watcher?.took(name)
-            case .refused(let reason): report(name, reason)
+            case .refused(let reason):
+                gate.refuse(name, at: .now())
+                report(name, reason)
             }
         }
     }
@@ -255,13 +292,16 @@ final class Intake: @unchecked Sendable {
     }
 
     private func drain() throws(IOError) {
-        let drained = try draining.turn(spool)
+        let drained = draining.turn(spool)
         room += drained.lost
         if !drained.complete.isEmpty { deliver(.claimed(drained.complete, adopted: false)) }
+        if let error = drained.error { throw error }
     }
 
     private func report(_ name: FileName, _ reason: String) {
-        if reported.insert(name).inserted { deliver(.refused(name, reason: reason)) }
+        guard reported[name] != reason else { return }
+        reported[name] = reason
+        deliver(.refused(name, reason: reason))
     }
 
     private func fail(_ failure: StageFailure) {
@@ -274,7 +314,12 @@ final class Intake: @unchecked Sendable {
         guard isOnce, isRunning, hasScanned, fingerprints.isEmpty else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
-        deliver(.idle(remaining: waiting.map(\.key) + draining.names))
+        let inInbox = waiting.map { Left(name: $0.key, reason: "stays in the inbox: still being written") }
+        let claimed = draining.names.map {
+            Left(name: $0, reason: "stays in the work folder: still being written by a process that has it open")
+        }
+        let refused = reported.map { Left(name: $0.key, reason: "stays in the inbox: \($0.value)") }
+        deliver(.idle(remaining: inInbox + claimed + refused.sorted { $0.name < $1.name }))
     }
 
     private func wake(after pause: Duration?) {

@@ -51,10 +51,13 @@ extension PipelineRunner {
     /// Lets one held job try; without any, the intake.
     private func probe() {
         guard pause.isPaused, pause.probing == nil, !isStopping else { return }
-        guard !held.isEmpty else { return goOn() }
-        let id = held.removeFirst()
-        pause.probing = id
-        again(id)
+        while let id = held.first {
+            held.removeFirst()
+            guard jobs[id] != nil else { continue }
+            pause.probing = id
+            return again(id)
+        }
+        goOn()
     }
 
     /// The surroundings are well again: everything that was held goes on.

@@ -24,7 +24,7 @@ final class PipelineRunner: @unchecked Sendable {
     var isStopping = false
     var summary = RunSummary()
     /// What the intake said last of the drops that stay, with `once`; nil while it is at work.
-    var remaining: [FileName]?
+    var remaining: [Intake.Left]?
     /// How many drops wait in the inbox, as far as was told.
     var waiting = 0
     private var lastNote: PipelineRecord?
@@ -63,7 +63,8 @@ final class PipelineRunner: @unchecked Sendable {
         case .waiting(let count):
             waiting = count
             note()
-        case .idle(let names): remaining = names
+        case .idle(let left): remaining = left
+        case .blind: observer(.warning(pipeline: pipeline.name, message: blindness))
         }
     }
 
@@ -167,6 +168,12 @@ final class PipelineRunner: @unchecked Sendable {
                     job: active.job, outcome: settlement.outcome, original: settlement.record.original,
                     outputs: settlement.record.outputs, duration: MonotonicTime.now() - active.begun,
                     stages: active.times)))
+    }
+
+    private var blindness: String {
+        "whether a process still writes to a drop cannot be seen here (a network file system, or files of other users); "
+            + "drops must stand unchanged for \(pipeline.ready.blindQuiet.text). Give Dropmill CAP_LEASE, or set "
+            + "`ready.quiet` to what the senders need"
     }
 
     // MARK: What is written down

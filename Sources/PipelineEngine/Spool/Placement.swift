@@ -45,7 +45,7 @@ package struct NameChooser: Sendable {
     /// the name itself is given, taken or not.
     mutating func choose(_ placement: Placement, of job: Job) throws(IOError) -> FileName {
         let wanted = placement.folder.appending(placement.name)
-        if placement.onConflict == .replace { return placement.name }
+        if placement.onConflict == .replace, mayReplace(wanted, placement) { return placement.name }
         var attempt = 1
         while true {
             let name = placement.candidate(attempt)
@@ -55,7 +55,9 @@ package struct NameChooser: Sendable {
                 if attempt > 1 { lastNumbers[wanted] = attempt }
                 return name
             }
-            if placement.onConflict == .fail { throw IOError("publish", wanted, .fileExists) }
+            if placement.onConflict == .fail {
+                throw IOError("publish", targets.first { !isFree($0) } ?? wanted, .fileExists)
+            }
             attempt = next(after: attempt, wanted, placement)
         }
     }
@@ -72,6 +74,15 @@ package struct NameChooser: Sendable {
             !isFree(placement.folder.appending(placement.candidate(last)))
         else { return attempt + 1 }
         return last + 1
+    }
+
+    /// A file replaces a file and a folder a folder; a whole folder never gives way to a file that has its name.
+    private func mayReplace(_ path: FilePath, _ placement: Placement) -> Bool {
+        switch Folder.kind(of: path) {
+        case nil: true
+        case .folder: placement.isFolder
+        default: !placement.isFolder
+        }
     }
 
     private func isFree(_ path: FilePath) -> Bool { !reserved.contains(path) && Folder.kind(of: path) == nil }

@@ -92,8 +92,8 @@ extension Spool {
             return true
         } catch {
             switch error.errno {
-            case .fileExists where pipeline.onConflict == .replace:
-                try NoReplace.exchange(intent.source, with: intent.target)
+            case .fileExists where pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target):
+                try NoReplace.replace(intent.target, with: intent.source)
                 return true
             case .fileExists: return isReplay ? try Transfer.isCopy(intent.target, of: intent.source) : false
             case .improperLink: return try moveAcross(intent, of: job, isReplay: isReplay)
@@ -107,7 +107,7 @@ extension Spool {
     private func moveAcross(_ intent: Intent, of job: Job, isReplay: Bool) throws(IOError) -> Bool {
         let folder = intent.target.removingLastComponent()
         let partial = folder.appending(".dropmill-\(job.id.text).partial")
-        let mayReplace = pipeline.onConflict == .replace
+        let mayReplace = pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target)
         if !mayReplace, Folder.kind(of: intent.target) != nil {
             return isReplay ? try Transfer.isCopy(intent.target, of: intent.source) : false
         }
@@ -120,7 +120,7 @@ extension Spool {
                 try NoReplace.rename(partial, to: intent.target)
             } catch {
                 guard error.errno == .fileExists else { throw error }
-                if mayReplace { try NoReplace.exchange(partial, with: intent.target) }
+                if mayReplace { try NoReplace.replace(intent.target, with: partial) }
                 try Folder.remove(partial)
                 return mayReplace
             }
@@ -133,6 +133,11 @@ extension Spool {
             throw error
         }
         return true
+    }
+
+    /// Whether both are folders, or neither is.
+    private static func areAlike(_ one: FilePath, _ other: FilePath) -> Bool {
+        (Folder.kind(of: one) == .folder) == (Folder.kind(of: other) == .folder)
     }
 
     /// Companions that were published for a name that the thing itself could not have.

@@ -61,11 +61,14 @@ package struct Spool: Sendable {
             try work.removeFolder(of: id)
             switch error {
             case .noSuchFileOrDirectory: return .vanished
-            case .permissionDenied, .notPermitted:
+            case .notPermitted:
                 return .refused(
                     "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its "
                         + "sticky bit, and chattr"
                 )
+            // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
+            case let error where !error.isEnvironmental && error != .improperLink:
+                return .refused("it cannot be moved: \(error)")
             default: throw IOError("claim", inbox.path.appending(name), error)
             }
         }
@@ -73,7 +76,12 @@ package struct Spool: Sendable {
             id: id, pipeline: pipeline.name,
             drop: Drop(name: name, size: ready.size, droppedAt: Timestamp(nanoseconds: ready.changed)),
             claimedAt: id.time, folder: folder)
-        return try prove(job, ready: ready)
+        do throws(IOError) {
+            return try prove(job, ready: ready)
+        } catch {
+            // It is ours by now: whatever is wrong, it must not be forgotten.
+            return .draining(job, reason: "\(error)")
+        }
     }
 
     /// Whether the claimed drop is what was found ready, with nobody writing to it. One with other hard links becomes a
@@ -87,7 +95,9 @@ package struct Spool: Sendable {
         if pipeline.ready.writers == .wait, writers == .some {
             return .draining(job, reason: "a process has it open for writing")
         }
-        if sample.links > 1 { try makePrivate(job) }
+        if sample.links > 1, try !makePrivate(job, fingerprint) {
+            return .draining(job, reason: "it changed while it was copied, by another name that it has")
+        }
         let drop = Drop(
             name: job.drop.name, folders: job.drop.folders, size: fingerprint.size, droppedAt: job.drop.droppedAt)
         let complete = Job(
@@ -114,11 +124,18 @@ package struct Spool: Sendable {
         }
     }
 
-    private func makePrivate(_ job: Job) throws(IOError) {
+    /// Puts a copy in the drop's place; false where the drop changed meanwhile, so that the copy may be torn.
+    private func makePrivate(_ job: Job, _ before: Fingerprint) throws(IOError) -> Bool {
         let copy = job.folder.appending(".private")
         try Folder.remove(copy)
         try Transfer.copyFile(job.original, to: copy)
+        let after = try look(at: job).sample
+        guard case .file(let fingerprint, let writers) = after, fingerprint == before, writers != .some else {
+            try Folder.remove(copy)
+            return false
+        }
         let renamed = copy.withPlatformString { from in job.original.withPlatformString { rename(from, $0) } }
         guard renamed == 0 else { throw IOError("rename", job.original, .last) }
+        return true
     }
 }

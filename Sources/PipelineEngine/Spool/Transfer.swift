@@ -68,8 +68,9 @@ package enum Transfer {
 
     private static func copyMetadata(_ status: stat, _ target: borrowing OpenFile) throws(IOError) {
         // The owner goes along where that is allowed; as an ordinary user it is not, and the copy is ours.
-        _ = fchown(target.descriptor, status.st_uid, status.st_gid)
-        guard fchmod(target.descriptor, status.st_mode & 0o7777) == 0 else {
+        // Rights that its owner gave (set-uid) must not become rights of ours.
+        let keepsOwner = fchown(target.descriptor, status.st_uid, status.st_gid) == 0
+        guard fchmod(target.descriptor, status.st_mode & (keepsOwner ? 0o7777 : 0o777)) == 0 else {
             throw IOError("set the mode of", target.path, .last)
         }
         let times = [status.st_atim, status.st_mtim]

@@ -102,6 +102,25 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         // Else the sample that takes this touch in is due already.
     }
 
+    /// The sample that was asked for could not be taken: it is asked for again at that time.
+    package mutating func postpone(_ key: Key, to due: MonotonicTime) {
+        guard var candidate = candidates[key], !candidate.isParked else { return touch(key, at: due) }
+        schedule(key, &candidate, at: due)
+    }
+
+    /// The candidate cannot be taken as it is: kept in mind until it is touched or vanishes.
+    package mutating func refuse(_ key: Key, at now: MonotonicTime) {
+        var candidate = candidates[key] ?? Candidate(since: now, due: now)
+        candidate.fingerprint = nil
+        park(key, &candidate)
+    }
+
+    /// Looks again at what was refused or ignored: for those that are not told of every change.
+    package mutating func touchParked(at now: MonotonicTime) {
+        guard parked > 0 else { return }
+        for key in candidates.filter({ $0.value.isParked }).map(\.key) { touch(key, at: now) }
+    }
+
     /// The candidate is gone.
     package mutating func forget(_ key: Key) {
         if candidates.removeValue(forKey: key)?.isParked == true { parked -= 1 }
@@ -146,6 +165,11 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
             let end = candidate.since + quiet(for: fingerprint)
             guard now >= end else {
                 schedule(key, &candidate, at: end)
+                return .waiting(.quiet)
+            }
+            let blindEnd = candidate.since + max(rule.blindQuiet, quiet(for: fingerprint))
+            if rule.writers == .wait, writers == .unknown, now < blindEnd {
+                schedule(key, &candidate, at: blindEnd)
                 return .waiting(.quiet)
             }
             if rule.writers == .wait, writers == .notAsked {
