@@ -8,6 +8,8 @@ extension SQLiteJournal {
         }
     }
 
+    package func lastRun() throws(JournalError) -> RunRecord? { try read { db in try RunRow.last(db) } }
+
     package func job(_ id: JobID) throws(JournalError) -> JobRecord? {
         try read { db in try Self.records(db, "\(JobRow.select) WHERE id = ?", [id.text]).first }
     }
@@ -25,6 +27,15 @@ extension SQLiteJournal {
         if let pipeline = query.pipeline {
             conditions.append("pipeline = ?")
             arguments += [pipeline]
+        }
+        if let prefix = query.idPrefix {
+            // A range, which the primary key finds; an id has no character as high as '~'.
+            conditions.append("id >= ? AND id < ?")
+            arguments += [prefix, prefix + "~"]
+        }
+        if let name = query.name {
+            conditions.append("name = ?")
+            arguments += [JobRow.blob(name.bytes)]
         }
         if let since = query.since {
             conditions.append("claimed_at >= ?")

@@ -4,17 +4,13 @@ import SystemPackage
 
 /// The rows of the table `pipelines`.
 enum PipelineRow {
-    static let select = """
-        SELECT name, inbox, failed, stages, waiting, paused, paused_since, updated_at FROM pipelines ORDER BY name
-        """
+    private static let columns = "name, inbox, failed, stages, waiting, paused, paused_since, updated_at"
+
+    static let select = "SELECT \(columns) FROM pipelines ORDER BY name"
 
     static func write(_ record: PipelineRecord, to db: Database) throws {
         let statement = try db.cachedStatement(
-            sql: """
-                INSERT OR REPLACE INTO pipelines \
-                (name, inbox, failed, stages, waiting, paused, paused_since, updated_at) \
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """)
+            sql: "INSERT OR REPLACE INTO pipelines (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         try statement.execute(arguments: [
             record.name,
             JobRow.blob(record.inbox.bytes),
@@ -30,15 +26,15 @@ enum PipelineRow {
     static func record(_ columns: inout ColumnReader) throws(JournalError) -> PipelineRecord {
         let name = try columns.text("name")
         columns.subject = "pipeline '\(name)'"
-        let inbox = FilePath(bytes: try columns.bytes("inbox") ?? [])
-        let failed = FilePath(bytes: try columns.bytes("failed") ?? [])
+        guard let inbox = try columns.bytes("inbox") else { throw columns.nonsense("inbox") }
+        guard let failed = try columns.bytes("failed") else { throw columns.nonsense("failed") }
         let stages = try columns.json("stages") { $0.all(\.string) } ?? []
         let waiting = Int(try columns.integer("waiting"))
         let paused = try columns.json("paused", \.failure)
         let pausedSince = try columns.optionalTime("paused_since")
         return PipelineRecord(
-            name: name, inbox: inbox, failed: failed, stages: stages, waiting: waiting, paused: paused, pausedSince: pausedSince,
-            updatedAt: try columns.time("updated_at"))
+            name: name, inbox: FilePath(bytes: inbox), failed: FilePath(bytes: failed), stages: stages,
+            waiting: waiting, paused: paused, pausedSince: pausedSince, updatedAt: try columns.time("updated_at"))
     }
 }
 
