@@ -24,9 +24,8 @@ extension PipelineDecoder {
             $0 == .file
         }
 
-        var rule = ReadyRule()
-        rule.quiet =
-            ready.read("quiet", problems: &problems) { node throws(OptionProblem) in try node.duration() } ?? rule.quiet
+        var rule = ReadyRule(
+            quiet: ready.read("quiet", problems: &problems) { node throws(OptionProblem) in try node.duration() })
         rule.writers =
             ready.read("writers", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: ReadyRule.Writers.self)
