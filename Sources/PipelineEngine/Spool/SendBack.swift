@@ -25,6 +25,8 @@ package struct SendBack: Sendable {
     /// The folder that they are sent into.
     package let inbox: FilePath
 
+    private static let reportSuffix = ".error.json"
+
     /// Numbers that are tried where names are taken.
     private static let mostNames = 10_000
 
@@ -93,15 +95,24 @@ package struct SendBack: Sendable {
             let durability = Durability(.full)
             try durability.sync(folders: [inbox])
             try Folder.removeFile(original)
-            if let name = original.lastName {
-                let report = name.appending(".error.json", unique: record.id.text)
-                try Folder.removeFile(original.removingLastComponent().appending(report))
-            }
-            try durability.sync(folders: [original.removingLastComponent()])
+            let folder = original.removingLastComponent()
+            for report in Self.reports(beside: original, of: record) { try Folder.removeFile(report) }
+            try durability.sync(folders: [folder])
             return nil
         } catch {
             return error
         }
+    }
+
+    /// What was written beside a failed original: as it is on record, else where it is found by its name.
+    private static func reports(beside original: FilePath, of record: JobRecord) -> [FilePath] {
+        let folder = original.removingLastComponent()
+        let recorded = record.outputs.filter {
+            $0.removingLastComponent() == folder
+                && $0.bytes.suffix(reportSuffix.utf8.count).elementsEqual(reportSuffix.utf8)
+        }
+        guard recorded.isEmpty, let name = original.lastName else { return recorded }
+        return [folder.appending(name.appending(reportSuffix, unique: record.id.text))]
     }
 
     /// The device and inode of a regular file.

@@ -63,7 +63,8 @@ struct JobStory {
         }
         for (algorithm, digest) in record.digests.sorted(by: { $0.key < $1.key }) { facts.append((algorithm, digest)) }
         for (index, output) in record.outputs.enumerated() {
-            facts.append((index == 0 ? "outputs" : "", output.shortText))
+            let title = record.state == .failed ? "report" : "outputs"
+            facts.append((index == 0 ? title : "", output.shortText))
         }
         if record.state.isFinal, record.state != .vanished {
             let gone = record.outputs.isEmpty ? "deleted" : "deleted, or published as an output"
