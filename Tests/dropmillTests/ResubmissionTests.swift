@@ -111,10 +111,12 @@ import Testing
         let pipeline = try fixture.pipeline()
         let records = [
             try fixture.failedJob(1, "a"), try fixture.failedJob(2, "b"), try fixture.failedJob(3, "gone"),
-            try JournalFixture.job(4, .processed, named: "c"),
+            try JournalFixture.job(4, .processed, named: "c"), try fixture.failedJob(5, "copied"),
         ]
+        var next = try JournalFixture.job(6, .processed, named: "copied")
+        next.retryOf = records[4].id
         try Folder.remove(scratch.path("failed/gone"))
-        try fixture.journal.write(records, pipelines: [pipeline])
+        try fixture.journal.write(records + [next], pipelines: [pipeline])
         var none = try Resubmission(fixture.journal)
         #expect(try !none.sendFailed(of: "other"))
         var all = try Resubmission(fixture.journal)

@@ -1,3 +1,4 @@
+import Glibc
 import PipelineEngine
 import PipelineKit
 import SystemPackage
@@ -44,6 +45,23 @@ import Testing
         #expect(output.status == 1)
         #expect(output.text.hasPrefix("error: There is no journal in 'elsewhere'"))
         #expect(!fixture.scratch.exists("elsewhere"))
+    }
+
+    @Test func watchingEndsInOrder() async throws {
+        let log = fixture.scratch.path("log")
+        let output = try OpenFile.open(log, O_WRONLY | O_CREAT, mode: 0o600)
+        let arguments = ["status", "--watch", "--json", "--state", "state"].map { Array($0.utf8) }
+        let process = try ChildProcess.spawn(
+            DropmillBinary.path, arguments, output: output.descriptor, error: output.descriptor,
+            folder: fixture.scratch.path)
+        func lines() throws -> Int { try fixture.scratch.text("log").split(separator: "\n").count }
+        let hasRepeated = try await eventually { try lines() >= 2 }
+        kill(process, hasRepeated ? SIGINT : SIGKILL)
+        #expect(try ChildProcess.wait(for: process, of: DropmillBinary.path) == 0)
+        let whole = try fixture.scratch.text("log").split(separator: "\n").allSatisfy {
+            $0 == #"{"daemon":{"running":false},"pipelines":[]}"#
+        }
+        #expect(whole)
     }
 
     @Test func nothingFoundIsStatus1() throws {

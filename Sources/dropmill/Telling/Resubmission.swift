@@ -51,9 +51,11 @@ struct Resubmission {
         query.pipeline = pipeline
         // Of several jobs whose original had the same place, the newest one put it there.
         var places: Set<FilePath> = []
-        let candidates = try journal.jobs(query).filter { record in
-            guard let original = record.original, places.insert(original).inserted else { return false }
-            return Folder.kind(of: original) == .regular
+        var candidates: [JobRecord] = []
+        for record in try journal.jobs(query) {
+            guard let original = record.original, places.insert(original).inserted else { continue }
+            guard Folder.kind(of: original) == .regular, try next(of: record) == nil else { continue }
+            candidates.append(record)
         }
         for record in candidates.reversed() { send(record) }
         return !candidates.isEmpty
@@ -67,12 +69,10 @@ struct Resubmission {
         case .vanished: return "its drop was gone from the work folder; look for it in the inbox"
         default: return "it is not over yet; 'dropmill show \(record.id.text)' tells how far it is"
         }
-        var query = JobQuery()
-        query.retryOf = record.id
-        if let next = try journal.jobs(query).first {
+        if let next = try next(of: record) {
             return "it was sent in again already, as \(next.id.text), which is \(next.state.rawValue)"
         }
-        query = JobQuery()
+        var query = JobQuery()
         query.states = [.failed]
         query.pipeline = record.pipeline
         query.since = record.claimedAt
@@ -80,6 +80,14 @@ struct Resubmission {
             return "what lies at its place now is the original of \(newer.id.text); retry that one"
         }
         return nil
+    }
+
+    /// The newest job that it led to by an earlier retry.
+    private func next(of record: JobRecord) throws(JournalError) -> JobRecord? {
+        var query = JobQuery()
+        query.retryOf = record.id
+        query.limit = 1
+        return try journal.jobs(query).first
     }
 
     private mutating func send(_ record: JobRecord) {
