@@ -77,27 +77,31 @@ struct SQLiteJournalTests {
             isOtherConnection ? try SQLiteJournal.open(reading: scratch.path) : journal
         }
         defer { if isOtherConnection { for reader in readers { reader.close() } } }
-        let problems = Mutex<[String]>([])
-        let isDone = Atomic(false)
-        // In each transaction all of ten jobs go on to the same stage.
-        DispatchQueue.concurrentPerform(iterations: 3) { number in
-            do {
-                if number == 2 {
-                    defer { isDone.store(true, ordering: .releasing) }
-                    for stage in 0..<200 {
-                        try journal.write(try (1...10).map { try JournalSamples.job($0, stage: stage) }, pipelines: [])
-                    }
-                } else {
-                    while !isDone.load(ordering: .acquiring) {
-                        let stages = Set(try readers[number].unfinished().map(\.stage))
-                        if stages.count > 1 { problems.withLock { $0.append("\(stages)") } }
-                    }
+        let shared = Shared()
+        let reading = DispatchGroup()
+        for reader in readers {
+            DispatchQueue(label: "reader").async(group: reading) { @Sendable in
+                do {
+                    repeat {
+                        let stages = Set(try reader.unfinished().map(\.stage))
+                        if stages.count > 1 { shared.messages.withLock { $0.append("\(stages)") } }
+                    } while !shared.isDone.load(ordering: .acquiring)
+                } catch {
+                    shared.messages.withLock { $0.append("\(error)") }
                 }
-            } catch {
-                problems.withLock { $0.append("\(error)") }
             }
         }
-        #expect(problems.withLock { $0 } == [])
+        // In each transaction all of ten jobs go on to the same stage.
+        do {
+            defer {
+                shared.isDone.store(true, ordering: .releasing)
+                reading.wait()
+            }
+            for stage in 0..<200 {
+                try journal.write(try (1...10).map { try JournalSamples.job($0, stage: stage) }, pipelines: [])
+            }
+        }
+        #expect(shared.messages.withLock { $0 } == [])
         #expect(try readers[0].unfinished().map(\.stage) == Array(repeating: 199, count: 10))
     }
 
@@ -284,4 +288,10 @@ struct SQLiteJournalTests {
             #expect(plan.count == 1 && plan.allSatisfy { $0.contains(index) }, "\(query): \(plan)")
         }
     }
+}
+
+/// What threads of a test share.
+private final class Shared: Sendable {
+    let messages = Mutex<[String]>([])
+    let isDone = Atomic(false)
 }
