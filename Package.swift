@@ -73,7 +73,7 @@ let package = Package(
             dependencies: ["PipelineConfig", "BuiltinStages", "PipelineKit", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport"],
+            name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport", database],
             swiftSettings: strict),
         .testTarget(
             name: "dropmillTests",

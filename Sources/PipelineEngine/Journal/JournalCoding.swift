@@ -83,7 +83,7 @@ extension JSONWriter {
             writer.member("event", transition.event)
             writer.member("at", transition.at.nanoseconds)
             if let stage = transition.stage { writer.member("stage", stage) }
-            if let duration = transition.duration { writer.member("took", duration.wholeNanoseconds) }
+            if let duration = transition.duration { writer.member("took", duration.nanoseconds) }
             if let note = transition.note { writer.member("note", note) }
         }
     }
@@ -168,9 +168,4 @@ extension JSONValue {
         let elements = array.compactMap(read)
         return elements.count == array.count ? elements : nil
     }
-}
-
-extension Duration {
-    /// Nanoseconds; what is smaller is cut off.
-    var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 }

@@ -1,4 +1,4 @@
-import Dispatch
+@preconcurrency package import Dispatch
 import PipelineKit
 import Synchronization
 
@@ -18,7 +18,7 @@ package final class JournalWriter: Sendable {
     package static let firstRetry = Duration.seconds(1), longestRetry = Duration.seconds(30)
 
     private let journal: any Journal
-    private let queue = DispatchQueue(label: "dropmill.journal")
+    private let queue: DispatchQueue
     private let alarm: Alarm
     private let report: @Sendable (JournalError?) -> Void
     private let state = Mutex(State())
@@ -37,11 +37,12 @@ package final class JournalWriter: Sendable {
     /// A writer to a journal, which stays its owner's to close. `report` is told, on the writer's queue, why nothing can
     /// be written when that begins or changes, and nil when it is over.
     package init(
-        journal: any Journal, alarm: Alarm? = nil, report: @escaping @Sendable (JournalError?) -> Void = { _ in }
+        journal: any Journal, queue: DispatchQueue = DispatchQueue(label: "dropmill.journal"), alarm: Alarm? = nil,
+        report: @escaping @Sendable (JournalError?) -> Void = { _ in }
     ) {
         self.journal = journal
+        self.queue = queue
         self.report = report
-        let queue = queue
         self.alarm =
             alarm ?? { @Sendable delay, body in
                 queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds)), execute: body)

@@ -81,9 +81,11 @@ package final class SQLiteJournal: Journal {
 
     package func close() {
         do {
+            // GRDB closes its readers last, and those cannot move the log into the database; so that is done before.
+            try writer?.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
             try reader.close()
         } catch {
-            // All that was acknowledged is on the disk; what is left goes with the process.
+            // All that was acknowledged is on the disk, if in the log; what is left goes with the process.
         }
     }
 
