@@ -22,7 +22,9 @@ struct Extraction {
     }
 
     /// Extracts a file to `out`; a compressed file that is no archive becomes `lone`.
-    func extract(_ archive: FilePath, stopAfter limit: Int64 = .max) throws {
+    func extract(
+        _ archive: FilePath, stopAfter limit: Int64 = .max, isStopped: @escaping () -> Bool = { false }
+    ) throws {
         let source = try OpenFile.open(archive, O_RDONLY)
         let root = try OpenFile.openFolder(folder)
         let format = try #require(try ArchiveSniff.look(at: source.descriptor).format)
@@ -31,7 +33,7 @@ struct Extraction {
             total += bytes
             if total > limit { throw .stopped }
         }
-        switch try ArchiveReader.open(source.descriptor, format: format) {
+        switch try ArchiveReader.open(source.descriptor, format: format, isStopped: isStopped) {
         case .archive(let reader):
             try ArchiveExtractor(root: root.descriptor).extract(reader, progress: progress)
         case .file(let file):
