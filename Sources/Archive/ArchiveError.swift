@@ -35,6 +35,8 @@ package enum ArchiveError: Error, Sendable, Equatable {
         case encrypted = "archive.encrypted"
         /// Holds nothing.
         case empty = "archive.empty"
+        /// Holds more links or folders than are handled.
+        case tooMany = "archive.too-many-entries"
         /// Of a kind that cannot be read here.
         case unsupported = "archive.unsupported"
     }

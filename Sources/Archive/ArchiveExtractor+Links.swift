@@ -42,8 +42,9 @@ extension ArchiveExtractor {
     }
 
     /// Makes a symbolic link, once all files are written. Of several at one path the last one stays.
-    mutating func makeLink(_ path: EntryPath, to target: [CChar], modified: timespec?) throws(ArchiveError) {
+    mutating func makeLink(_ path: EntryPath, to target: [UInt8], modified: timespec?) throws(ArchiveError) {
         guard let name = path.name else { return }
+        let target = target.map { CChar(bitPattern: $0) } + [0]
         let folder = try cursor.enter(path.folders, for: path.stored)
         if symlinkat(target, folder, name) != 0 {
             guard errno == EEXIST else {

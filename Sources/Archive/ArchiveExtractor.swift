@@ -10,14 +10,18 @@ package struct ArchiveExtractor: ~Copyable {
     package typealias Progress = (_ bytes: Int64, _ entries: Int64) throws(ArchiveError) -> Void
 
     private let root: Int32
+    private let limits: ExtractionLimits
     var cursor: FolderCursor
-    /// The attributes of folders are set at the end: working in a folder changes its time.
-    private var folders: [(path: EntryPath, mode: mode_t, modified: timespec?)] = []
-    private var links: [(path: EntryPath, target: [CChar], modified: timespec?)] = []
+    /// The attributes of folders are set at the end: working in a folder changes its time. Names are kept as they were
+    /// stored, which takes a fifth of what they are when they are taken apart.
+    private var folders: [(path: [UInt8], mode: mode_t, modified: timespec?)] = []
+    private var links: [(path: [UInt8], target: [UInt8], modified: timespec?)] = []
+    private var nameBytes = 0
 
     /// An extractor to an empty folder, whose descriptor must stay open.
-    package init(root: Int32) {
+    package init(root: Int32, limits: ExtractionLimits = ExtractionLimits()) {
         self.root = root
+        self.limits = limits
         cursor = FolderCursor(root: root)
     }
 
@@ -31,11 +35,15 @@ package struct ArchiveExtractor: ~Copyable {
             guard !entry.isEncrypted else { throw .encrypted(entry.path) }
             try place(entry, reader, progress)
         }
-        for link in links { try makeLink(link.path, to: link.target, modified: link.modified) }
+        for link in links {
+            try progress(0, 0)
+            try makeLink(try EntryPath(link.path), to: link.target, modified: link.modified)
+        }
         for folder in folders {
-            let descriptor = try cursor.enter(folder.path.components, for: folder.path.stored)
+            try progress(0, 0)
+            let descriptor = try cursor.enter(try EntryPath(folder.path).components, for: folder.path)
             try FileAttributes.set(
-                on: descriptor, mode: folder.mode, modified: folder.modified, isFolder: true, entry: folder.path.stored)
+                on: descriptor, mode: folder.mode, modified: folder.modified, isFolder: true, entry: folder.path)
         }
     }
 
@@ -51,7 +59,8 @@ package struct ArchiveExtractor: ~Copyable {
             guard path.name != nil else {
                 throw .conflict(entry.path, "is a symbolic link in the place of the top folder")
             }
-            links.append((path, target.map { CChar(bitPattern: $0) } + [0], entry.modified))
+            try remember(links.count, atMost: limits.links, "links", entry.path.count + target.count)
+            links.append((entry.path, target, entry.modified))
         case .hardLink(let target):
             try makeHardLink(path, to: target, entry)
             // In some formats the data comes with the last name.
@@ -75,7 +84,21 @@ package struct ArchiveExtractor: ~Copyable {
                 }
             }
         }
-        folders.append((path, entry.mode, entry.modified))
+        try remember(folders.count, atMost: limits.folders, "folders", entry.path.count)
+        folders.append((entry.path, entry.mode, entry.modified))
+    }
+
+    /// Makes sure that one more link or folder can be kept until the end.
+    private mutating func remember(
+        _ count: Int, atMost most: Int, _ what: String, _ bytes: Int
+    ) throws(ArchiveError) {
+        guard count < most else { throw .tooMany("holds more than \(most) \(what), the most that are handled") }
+        nameBytes += bytes
+        guard nameBytes <= limits.nameBytes else {
+            throw .tooMany(
+                "holds links and folders whose names take more than \(limits.nameBytes) bytes, the most "
+                    + "that are handled")
+        }
     }
 
     private mutating func writeFile(

@@ -29,8 +29,11 @@ package struct ArchiveReader: ~Copyable {
         case file(LoneFile)
     }
 
-    /// Opens a file of that format by its descriptor, which must stay open as long as the reader lives.
-    package static func open(_ descriptor: Int32, format: ArchiveFormat) throws(ArchiveError) -> Opened {
+    /// Opens a file of that format by its descriptor, which must stay open as long as the reader lives. `isStopped` is
+    /// asked wherever a compressed file is read, also where nothing comes of it that progress could be told of.
+    package static func open(
+        _ descriptor: Int32, format: ArchiveFormat, isStopped: @escaping () -> Bool = { false }
+    ) throws(ArchiveError) -> Opened {
         guard lseek(descriptor, 0, SEEK_SET) == 0 else {
             throw .system(action: "read", entry: nil, errno: .init(rawValue: errno))
         }
@@ -40,7 +43,7 @@ package struct ArchiveReader: ~Copyable {
             let reader = try open(descriptor, container)
             return .archive(reader)
         case .compressed(let compression):
-            let stream = try CompressedStream(descriptor, compression)
+            let stream = try CompressedStream(ArchiveInput(descriptor, isStopped: isStopped), compression)
             guard let container = stream.container else { return .file(LoneFile(stream: stream)) }
             let reader = try open(stream, container)
             return .archive(reader)

@@ -16,6 +16,7 @@ final class CompressedStream {
         case gzip(GzipInflater)
     }
 
+    private let input: ArchiveInput
     private let source: Source
     private var head = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var isHeadPending = true
@@ -23,24 +24,30 @@ final class CompressedStream {
     private(set) var failure: ArchiveError?
 
     /// Opens the stream and reads as much as is needed to tell what is inside.
-    init(_ descriptor: Int32, _ compression: ArchiveFormat.Compression) throws(ArchiveError) {
+    init(_ input: ArchiveInput, _ compression: ArchiveFormat.Compression) throws(ArchiveError) {
+        self.input = input
         if compression == .gzip {
-            source = .gzip(try GzipInflater(descriptor))
+            source = .gzip(try GzipInflater(input))
         } else {
-            source = .library(try Self.open(descriptor, compression))
+            source = .library(try Self.open(input, compression))
         }
         try readHead()
     }
 
     private static func open(
-        _ descriptor: Int32, _ compression: ArchiveFormat.Compression
+        _ input: ArchiveInput, _ compression: ArchiveFormat.Compression
     ) throws(ArchiveError) -> ArchiveHandle {
         let handle = try ArchiveHandle.make()
         try handle.enable(compression)
-        if archive_read_open_fd(handle.pointer, descriptor, ArchiveReader.blockSize) != ARCHIVE_OK {
-            throw handle.openingFailure()
+        let client = Unmanaged.passUnretained(input).toOpaque()
+        if archive_read_open(handle.pointer, client, nil, readFromInput, nil) != ARCHIVE_OK {
+            throw input.failure ?? handle.openingFailure()
         }
-        guard try handle.nextHeader() != nil else { throw .damaged(nil) }
+        do throws(ArchiveError) {
+            guard try handle.nextHeader() != nil else { throw .damaged(nil) }
+        } catch {
+            throw input.failure ?? error
+        }
         return handle
     }
 
@@ -87,6 +94,16 @@ final class CompressedStream {
     }
 
     private func nextFromSource() throws(ArchiveError) -> UnsafeRawBufferPointer? {
+        do throws(ArchiveError) {
+            // A little that is read may give much, and a reader may pass over all of it.
+            try input.checkStopped()
+            return try undo()
+        } catch {
+            throw input.failure ?? error
+        }
+    }
+
+    private func undo() throws(ArchiveError) -> UnsafeRawBufferPointer? {
         switch source {
         case .gzip(let inflater): return try inflater.next()
         case .library(let handle):
@@ -100,5 +117,20 @@ final class CompressedStream {
     /// Reads what is left, so that a stream that is cut or wrong after the archive's last entry does not pass.
     func drain() throws(ArchiveError) {
         while try next() != nil {}
+    }
+}
+
+/// Hands libarchive the next block of the file that it was opened on.
+private func readFromInput(
+    _: OpaquePointer?, _ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?
+) -> la_ssize_t {
+    guard let client, let buffer else { return -1 }
+    let input = Unmanaged<ArchiveInput>.fromOpaque(client).takeUnretainedValue()
+    do throws(ArchiveError) {
+        let block = try input.next()
+        buffer.pointee = UnsafeRawPointer(block.baseAddress)
+        return block.count
+    } catch {
+        return -1
     }
 }

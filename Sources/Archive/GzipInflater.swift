@@ -1,27 +1,23 @@
 import CArchive
 import Glibc
-import SystemPackage
 
 /// Inflates a gzip file by zlib itself, which checks each member's length and CRC: libarchive reads past both without a
 /// look, so that a flipped bit would pass for content.
 final class GzipInflater {
-    private static let inputSize = 128 << 10
     private static let outputSize = 256 << 10
 
-    private let descriptor: Int32
+    private let input: ArchiveInput
     /// zlib keeps its address, so it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
-    private let input: UnsafeMutablePointer<UInt8>
     private let output: UnsafeMutablePointer<UInt8>
     private var isFirstMember = true
     private var isWithinMember = false
 
-    /// Reads from the descriptor, which must stay open, from where it stands.
-    init(_ descriptor: Int32) throws(ArchiveError) {
-        self.descriptor = descriptor
+    /// Inflates what the input gives.
+    init(_ input: ArchiveInput) throws(ArchiveError) {
+        self.input = input
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        input = .allocate(capacity: Self.inputSize)
         output = .allocate(capacity: Self.outputSize)
         // 15 bits of window, and 16 for a gzip header and trailer (zlib.h).
         guard inflateInit2_(stream, 15 + 16, zlibVersion(), Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -32,7 +28,6 @@ final class GzipInflater {
     deinit {
         inflateEnd(stream)
         stream.deallocate()
-        input.deallocate()
         output.deallocate()
     }
 
@@ -41,6 +36,8 @@ final class GzipInflater {
         stream.pointee.next_out = output
         stream.pointee.avail_out = UInt32(Self.outputSize)
         while stream.pointee.avail_out > 0 {
+            // What there is goes out first: long may be read between members.
+            if !isWithinMember, stream.pointee.avail_out < Self.outputSize { break }
             if stream.pointee.avail_in == 0, try !refill() {
                 if isWithinMember || isFirstMember { throw .damaged(nil, "ends too early") }
                 break
@@ -78,15 +75,9 @@ final class GzipInflater {
     }
 
     private func refill() throws(ArchiveError) -> Bool {
-        while true {
-            let count = read(descriptor, input, Self.inputSize)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .system(action: "read", entry: nil, errno: Errno(rawValue: errno))
-            }
-            stream.pointee.next_in = input
-            stream.pointee.avail_in = UInt32(count)
-            return count > 0
-        }
+        let block = try input.next()
+        stream.pointee.next_in = block.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        stream.pointee.avail_in = UInt32(block.count)
+        return !block.isEmpty
     }
 }

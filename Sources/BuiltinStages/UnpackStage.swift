@@ -67,8 +67,9 @@ package struct UnpackStage: Stage {
             context.progress.add(bytes: bytes, entries: entries)
             if context.cancellation.isCancelled { throw .stopped }
         }
+        let isStopped = { context.cancellation.isCancelled }
         do throws(ArchiveError) {
-            switch try ArchiveReader.open(source.descriptor, format: format) {
+            switch try ArchiveReader.open(source.descriptor, format: format, isStopped: isStopped) {
             case .archive(let reader):
                 try ArchiveExtractor(root: root.descriptor).extract(reader, progress: progress)
                 return Payload(folder: folder)

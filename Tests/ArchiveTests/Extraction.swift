@@ -17,12 +17,15 @@ struct Extraction {
     }
 
     /// Extracts these bytes to `out`.
-    func extract(_ bytes: [UInt8]) throws {
-        try extract(try scratch.write(bytes, to: scratch.path("archive")))
+    func extract(_ bytes: [UInt8], limits: ExtractionLimits = ExtractionLimits()) throws {
+        try extract(try scratch.write(bytes, to: scratch.path("archive")), limits: limits)
     }
 
     /// Extracts a file to `out`; a compressed file that is no archive becomes `lone`.
-    func extract(_ archive: FilePath, stopAfter limit: Int64 = .max) throws {
+    func extract(
+        _ archive: FilePath, stopAfter limit: Int64 = .max, isStopped: @escaping () -> Bool = { false },
+        limits: ExtractionLimits = ExtractionLimits()
+    ) throws {
         let source = try OpenFile.open(archive, O_RDONLY)
         let root = try OpenFile.openFolder(folder)
         let format = try #require(try ArchiveSniff.look(at: source.descriptor).format)
@@ -31,9 +34,9 @@ struct Extraction {
             total += bytes
             if total > limit { throw .stopped }
         }
-        switch try ArchiveReader.open(source.descriptor, format: format) {
+        switch try ArchiveReader.open(source.descriptor, format: format, isStopped: isStopped) {
         case .archive(let reader):
-            try ArchiveExtractor(root: root.descriptor).extract(reader, progress: progress)
+            try ArchiveExtractor(root: root.descriptor, limits: limits).extract(reader, progress: progress)
         case .file(let file):
             try file.extract(
                 as: Array("lone".utf8), in: root.descriptor, mode: 0o640, modified: (99, 0),
@@ -42,9 +45,9 @@ struct Extraction {
     }
 
     /// The problem that extracting these bytes ends with; nil where it ends well.
-    func problem(_ bytes: [UInt8]) throws -> ArchiveError.Problem? {
+    func problem(_ bytes: [UInt8], limits: ExtractionLimits = ExtractionLimits()) throws -> ArchiveError.Problem? {
         do {
-            try extract(bytes)
+            try extract(bytes, limits: limits)
             return nil
         } catch ArchiveError.bad(let problem) {
             return problem

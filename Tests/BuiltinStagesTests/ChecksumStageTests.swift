@@ -92,6 +92,26 @@ import Testing
         }
     }
 
+    /// sha256sum -c does not accept an empty list, so there is none where there is no file to list.
+    @Test func noFilesNoManifest() throws {
+        let payload = try fixture.folderPayload([])
+        try fixture.scratch.makeFolder("payload/folder")
+        try fixture.scratch.link("payload/link", to: "folder")
+        for _ in 0..<2 {
+            try fixture.run("checksum", ["algorithm": ["sha256", "md5"]], on: payload)
+            #expect(try payload.files().isEmpty)
+        }
+    }
+
+    @Test func anEmptyManifestIsThePayloadsOwn() throws {
+        let payload = try fixture.folderPayload([(Array("SHA256SUMS".utf8), "")])
+        for _ in 0..<2 {
+            try fixture.run("checksum", on: payload)
+            #expect(try payload.files().map(\.relative) == ["SHA256SUMS", "SHA256SUMS.2"])
+            try expectAccepted("SHA256SUMS.2", of: "sha256", in: payload)
+        }
+    }
+
     @Test func severalManifestsKnowEachOther() throws {
         let payload = try payload()
         try fixture.run("checksum", ["algorithm": ["sha256", "md5"]], on: payload)

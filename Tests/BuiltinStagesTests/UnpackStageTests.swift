@@ -1,6 +1,8 @@
 import BuiltinStages
+import Dispatch
 import Glibc
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -94,6 +96,31 @@ import Testing
         let unpacked = try fixture.run("unpack", on: payload)
         #expect(unpacked.destination == payload.destination)
         #expect(unpacked.companions.isEmpty)
+    }
+
+    /// A tar.gz with so many zeros after it that nobody would wait for their end.
+    @Test func whatFollowsAnArchiveCanBeCalledOff() async throws {
+        var tar = TarBuilder()
+        tar.add("a", content: "x")
+        let fixture = try StageFixture(drop: "a.tar", tar.finished)
+        let gzip = try #require(Tool.find("gzip"))
+        try #require(try gzip.run(["-n", fixture.job.original.string]).status == 0)
+        let padded = FilePath(fixture.job.original.string + ".gz")
+        try #require(padded.withPlatformString { truncate($0, 1 << 40) } == 0)
+        try #require(rename(padded.string, fixture.job.original.string) == 0)
+
+        let (cancellation, progress) = (Cancellation(), StageProgress())
+        let outcome = Mutex<StageFailure?>(nil)
+        DispatchQueue(label: "stage").async { @Sendable in
+            do {
+                try fixture.run("unpack", cancellation: cancellation, progress: progress)
+            } catch let failure as StageFailure {
+                outcome.withLock { $0 = failure }
+            } catch {}
+        }
+        #expect(await eventually { progress.entries == 1 })
+        cancellation.cancel()
+        #expect(await eventually { outcome.withLock { $0 } == .cancelled })
     }
 
     @Test func badArchivesFailTheFile() throws {

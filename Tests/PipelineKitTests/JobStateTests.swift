@@ -139,6 +139,9 @@ import Testing
             (IOError("write", "/out/a", .noSpace), .environment, "io.write"),
             (IOError("open", "/in/a", .permissionDenied), .environment, "io.open"),
             (IOError("create", "/out/a", .fileNameTooLong), .file, "io.create"),
+            (IOError("create the folder", "/out/a", .fileNameTooLong), .file, "io.create-folder"),
+            (IOError("set the mode of", "/out/a", .fileNameTooLong), .file, "io.set-mode"),
+            (IOError("use as work folder", "/w", .noSpace), .environment, "io.use-work-folder"),
         ] as [(IOError, StageFailure.Class, String)])
     func classesSystemErrors(_ error: IOError, _ expected: StageFailure.Class, _ code: String) {
         let failure = StageFailure(error)

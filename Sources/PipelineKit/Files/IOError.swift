@@ -15,6 +15,11 @@ package struct IOError: Error, Sendable, Equatable {
         self.path = path
         self.errno = errno
     }
+
+    /// The action as a stable word for programs: `create-folder` for `create the folder`.
+    package var slug: String {
+        action.split(separator: " ").filter { !["as", "for", "of", "the"].contains($0) }.joined(separator: "-")
+    }
 }
 
 extension IOError: CustomStringConvertible {

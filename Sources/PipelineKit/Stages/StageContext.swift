@@ -36,7 +36,7 @@ package struct StageContext: Sendable {
     /// Makes the stage's own folder, empty, and gives its path. It is on the work folder's file system and within the
     /// job's private folder, so it has the mode that it is to be published with: 0777 less the umask.
     package func makeScratch() throws(StageFailure) -> FilePath {
-        do {
+        do throws(IOError) {
             try Folder.makeClean(scratchPath, mode: 0o777)
             return scratchPath
         } catch {

@@ -47,7 +47,7 @@ package struct StageFailure: Error, Sendable, Equatable {
         let environmental = error.errno.isEnvironmental
         self.init(
             environmental ? .environment : .file,
-            code: "io.\(error.action)",
+            code: "io.\(error.slug)",
             summary: "\(error).",
             remedy: Self.remedy(for: error),
             detail: "errno \(error.errno.rawValue)")
