@@ -21,9 +21,8 @@ package struct Recovery: Sendable {
         /// How it goes on.
         package let resumption: Resumption
 
-        /// Whether the daemon has died at least twice while it ran: it runs alone, so that no other job is taken for the
-        /// culprit.
-        package var isSuspect: Bool { record.recoveries >= 2 && resumption == .run }
+        /// Whether it may be what the daemon dies of: it runs alone, so that no other job is taken for the culprit.
+        package var isSuspect: Bool
     }
 
     /// What was found.
@@ -77,7 +76,7 @@ package struct Recovery: Sendable {
         _ folder: FilePath, _ id: JobID, _ record: JobRecord?, _ findings: inout Findings
     ) throws(IOError) {
         if let record, record.state == .settling {
-            findings.resumed.append(Resumed(job: job(record, folder), record: record, resumption: outcome(of: record)))
+            findings.resumed.append(settling(record, folder))
             return
         }
         let entries = try Folder.names(in: folder)
@@ -123,16 +122,18 @@ package struct Recovery: Sendable {
             try Folder.remove(folder.appending(entry))
         }
         let job = job(record, folder)
-        guard record.recoveries >= max(1, pipeline.retry.attempts) else {
+        guard record.recoveries >= limit else {
             if record != found { findings.changed.append(record) }
-            return Resumed(job: job, record: record, resumption: .run)
+            // From the second recovery on, and always before the one that would be too many.
+            let isSuspect = record.recoveries >= min(2, limit - 1)
+            return Resumed(job: job, record: record, resumption: .run, isSuspect: isSuspect)
         }
         let failure = StageFailure.file(
             "recovery.limit", "The daemon stopped \(record.recoveries) times while this job was running.",
             remedy: "The file may be what stops it: look at the log of these times before you send it again.")
         record.failure = failure
         findings.changed.append(record)
-        return Resumed(job: job, record: record, resumption: .settle(.failed(failure)))
+        return Resumed(job: job, record: record, resumption: .settle(.failed(failure)), isSuspect: false)
     }
 
     /// A record whose folder is gone. One that was being settled is over but for the journal; else a power cut may have
@@ -146,7 +147,7 @@ package struct Recovery: Sendable {
         }
         if record.state == .settling {
             let folder = work.folder(of: record.id)
-            findings.resumed.append(Resumed(job: job(record, folder), record: record, resumption: outcome(of: record)))
+            findings.resumed.append(settling(record, folder))
         } else {
             vanish(record, "its folder is gone from the work folder", &findings)
         }
@@ -163,9 +164,14 @@ package struct Recovery: Sendable {
         if !wasRebooted { findings.warnings.append("job \(record.id) ('\(record.drop.name)'): \(note)") }
     }
 
-    private func outcome(of record: JobRecord) -> Resumption {
-        .settle(record.failure.map { .failed($0) } ?? .processed)
+    private func settling(_ record: JobRecord, _ folder: FilePath) -> Resumed {
+        let outcome = record.failure.map { JobState.Outcome.failed($0) } ?? .processed
+        return Resumed(job: job(record, folder), record: record, resumption: .settle(outcome), isSuspect: false)
     }
+
+    /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of which job
+    /// was its cause, since it is counted for all that there were.
+    private var limit: Int { max(2, pipeline.retry.attempts) }
 
     private func job(_ record: JobRecord, _ folder: FilePath) -> Job {
         Job(

@@ -201,10 +201,10 @@ struct JournalContractTests {
     func pipelines(_ implementation: JournalImplementation) throws {
         try with(implementation) { journal in
             var first = PipelineRecord(
-                name: "b", stages: ["unpack", "move \"x\""], waiting: 3,
+                name: "b", inbox: "/in", failed: "/failed", stages: ["unpack", "move \"x\""], waiting: 3,
                 paused: StageFailure(.environment, code: "io.open", summary: "No.", remedy: "Yes."),
                 pausedSince: JournalSamples.time(4), updatedAt: JournalSamples.time(5))
-            let second = PipelineRecord(name: "a", stages: [], waiting: 0, updatedAt: JournalSamples.time(6))
+            let second = PipelineRecord(name: "a", inbox: "/in", failed: "/failed", stages: [], waiting: 0, updatedAt: JournalSamples.time(6))
             try journal.write([], pipelines: [first, second])
             #expect(try journal.pipelines() == [second, first])
             first.paused = nil

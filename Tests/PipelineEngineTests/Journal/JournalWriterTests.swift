@@ -213,7 +213,7 @@ struct JournalWriterTests {
     @Test("Closing writes the rest; after it a commit fails")
     func closing() async throws {
         let job = try JournalSamples.job(1)
-        let pipeline = PipelineRecord(name: "a", stages: [], waiting: 1, updatedAt: JournalSamples.time(1))
+        let pipeline = PipelineRecord(name: "a", inbox: "/in", failed: "/failed", stages: [], waiting: 1, updatedAt: JournalSamples.time(1))
         writer.note(job)
         writer.note(pipeline)
         try writer.close()

@@ -56,6 +56,8 @@ final class MemoryJournal: Journal {
         }
     }
 
+    func lastRun() throws(JournalError) -> RunRecord? { contents.withLock { $0.runs.last } }
+
     func unfinished() throws(JournalError) -> [JobRecord] {
         contents.withLock { $0.jobs.values.filter { !$0.state.isFinal }.sorted { $0.id < $1.id } }
     }
@@ -69,6 +71,8 @@ final class MemoryJournal: Journal {
                     && query.pipeline.map { $0 == job.pipeline } ?? true
                     && query.since.map { $0 <= job.claimedAt } ?? true
                     && query.retryOf.map { $0 == job.retryOf } ?? true
+                    && query.idPrefix.map { job.id.text.hasPrefix($0) } ?? true
+                    && query.name.map { $0 == job.drop.name } ?? true
             }
         }
         return Array(matching.sorted { ($1.claimedAt, $1.id) < ($0.claimedAt, $0.id) }.prefix(query.limit ?? .max))
