@@ -1,5 +1,5 @@
-/// How much an archive may make its extractor remember. Files are written as they come, whatever their number; but links
-/// are made, and folders get their times, when all files are there, and until then they are kept in memory.
+/// How much an archive may make its extractor remember. Files are written as they come, whatever their number; but
+/// links are made, and folders get their times, when all files are there, and until then they are kept in memory.
 package struct ExtractionLimits: Sendable {
     /// The most symbolic links.
     package var links: Int

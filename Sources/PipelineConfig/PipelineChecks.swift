@@ -15,12 +15,16 @@ struct PipelineChecks {
             checks.publishing(draft)
             checks.deleting(draft)
             checks.targets(draft)
+            checks.placesTaken(draft, of: drafts)
+            checks.defaultWorkFolder(draft)
+            checks.overruled(draft)
             for other in drafts[..<index] { checks.together(draft, with: other) }
         }
+        checks.chains(drafts)
         return checks.problems
     }
 
-    private mutating func report(_ message: String, _ draft: PipelineDraft, at position: SourcePosition) {
+    mutating func report(_ message: String, _ draft: PipelineDraft, at position: SourcePosition) {
         problems.append(ConfigProblem(message, in: draft.source, at: position))
     }
 

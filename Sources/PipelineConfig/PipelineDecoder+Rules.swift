@@ -25,7 +25,13 @@ extension PipelineDecoder {
         }
 
         var rule = ReadyRule(
-            quiet: ready.read("quiet", problems: &problems) { node throws(OptionProblem) in try node.duration() })
+            quiet: ready.read("quiet", problems: &problems) { node throws(OptionProblem) in
+                let quiet = try node.duration()
+                guard quiet >= .milliseconds(1) else {
+                    throw node.problem("a drop must stand unchanged for some time to be complete; write at least 1ms")
+                }
+                return quiet
+            })
         rule.writers =
             ready.read("writers", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: ReadyRule.Writers.self)
@@ -78,7 +84,15 @@ extension PipelineDecoder {
     private mutating func globs(_ key: String, _ map: OptionMap, orNothing consequence: String? = nil) -> [Glob]? {
         map.read(key, problems: &problems) { node throws(OptionProblem) in
             var globs: [Glob] = []
-            for member in node.members { globs.append(try member.glob()) }
+            for member in node.members {
+                let glob = try member.glob()
+                if consequence != nil, let reason = IgnoredNames.reason(forAll: glob) {
+                    throw member.problem(
+                        "'\(EscapedText.of(glob.pattern))' takes nothing, since such a name is never taken "
+                            + "(\(reason)); leave it out")
+                }
+                globs.append(glob)
+            }
             if globs.isEmpty, let consequence { throw node.problem("the list is empty, \(consequence)") }
             return globs
         }

@@ -26,6 +26,13 @@ struct ResolvedFolder: Hashable {
     /// Whether it lies in the other one, at any depth.
     func isInside(_ other: ResolvedFolder) -> Bool { self != other && path.starts(with: other.path) }
 
+    /// Its path from the other one on; nil where it does not lie in it.
+    func path(below other: ResolvedFolder) -> FilePath? {
+        var below = path
+        guard isInside(other), below.removePrefix(other.path) else { return nil }
+        return below
+    }
+
     /// Whether one of the two lies in the other, or both are the same.
     func overlaps(_ other: ResolvedFolder) -> Bool { path.starts(with: other.path) || other.path.starts(with: path) }
 

@@ -26,7 +26,8 @@ struct InitCommand: ParsableCommand {
             let written = try Self.create(file, Array(Self.starter.utf8))
             print(written ? "wrote \(file.text)" : "\(file.text) is there already and was left as it is")
         } catch {
-            StandardError.print("error: \(error)")
+            StandardError.print(
+                StandardError.line(of: "\(error); name a folder that can be made and written to: dropmill init DIR"))
             throw ExitStatus.failure
         }
         let inbox = base.appending("inbox").lexicallyNormalized().text

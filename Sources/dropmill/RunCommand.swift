@@ -25,7 +25,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var pipelines: PipelineArguments
     @OptionGroup var logging: LogArguments
 
-    @Flag(help: "Settle what is in the inboxes now, then exit; with status 1 if a job failed.")
+    @Flag(help: "Settle what is in the inboxes now, then exit; with status 1 if a job failed or is not over.")
     var once = false
 
     @OptionGroup var state: StateArguments
@@ -48,32 +48,37 @@ struct RunCommand: ParsableCommand {
         signal(SIGIO, SIG_IGN)
         let pipelines = try pipelines.loadOrReport()
         let output = LogOutput(descriptor: STDERR_FILENO)
-        defer { output.flush() }
-
         let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
         let configuration = EngineConfiguration(state: state.folder.path, once: once, keepHistory: keepHistory)
         let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in log.record($0) }
-        let signals = StopSignals { [grace] in engine.stop(grace: grace) }
+        let signals = StopSignals { [grace] in
+            output.stopWaiting()
+            engine.stop(grace: grace)
+        }
+        // Last of all: until then a second signal ends whatever hangs.
+        defer { signals.cancel() }
         let outcome = Outcome()
         do throws(EngineError) {
             try engine.start { @Sendable in outcome.report($0) }
         } catch {
+            output.write(Array((StandardError.line(of: error.message) + "\n").utf8))
             output.flush()
-            StandardError.print("error: \(error.message)")
             throw error.kind == .locked ? ExitStatus.busy : ExitStatus.configuration
         }
         let summary = outcome.wait()
-        signals.cancel()
         output.flush()
         if once { for line in Self.closing(summary) { print(line) } }
-        if once, summary.failed > 0 { throw ExitStatus.failure }
+        if once, Self.hadTrouble(summary) { throw ExitStatus.failure }
     }
+
+    /// Whether somebody has to look: a drop that merely stayed in its inbox is no trouble.
+    static func hadTrouble(_ summary: RunSummary) -> Bool { summary.failed + summary.unfinished > 0 }
 
     /// `3 processed, 1 failed`, and a line for each drop that stayed.
     static func closing(_ summary: RunSummary) -> [String] {
         var line = "\(summary.processed) processed, \(summary.failed) failed"
         if summary.unfinished > 0 { line += ", \(summary.unfinished) unfinished" }
-        return [line] + summary.remaining.map { "\($0.pipeline): \($0.name.text) stays in the inbox: \($0.reason)" }
+        return [line] + summary.remaining.map { "\($0.pipeline): \($0.name.text) \($0.reason)" }
     }
 }
 

@@ -23,9 +23,10 @@ final class StopSignals: Sendable {
         }
     }
 
-    /// Stops listening.
+    /// Stops listening; from then on a signal ends the process, as it would have before.
     func cancel() {
         for source in sources { source.cancel() }
+        for number in [SIGTERM, SIGINT] { signal(number, SIG_DFL) }
     }
 }
 

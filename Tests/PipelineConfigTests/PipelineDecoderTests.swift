@@ -130,6 +130,15 @@ import Testing
             "7:20: 'match.exclude': '{a' is no usable pattern; close its braces, and keep it below 1000 alternatives"
         ),
         (
+            "ready: { quiet: 0s }",
+            "7:17: 'ready.quiet': a drop must stand unchanged for some time to be complete; write at least 1ms"
+        ),
+        (
+            "match: { include: [a, '*.tmp'] }",
+            "7:23: 'match.include': '*.tmp' takes nothing, since such a name is never taken (its name says that it is "
+                + "a temporary file); leave it out"
+        ),
+        (
             "ready: { quiet: 5 }",
             "7:17: 'ready.quiet': '5' is no duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
         ),

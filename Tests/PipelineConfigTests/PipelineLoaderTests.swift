@@ -154,6 +154,17 @@ import Testing
         #expect(problems("a.yaml") == [message].compactMap { $0 })
     }
 
+    @Test func theDefaultWorkFolderIsSomebodysToo() throws {
+        try write("a.yaml", inbox: "in", processed: ".dropmill/a/done", failed: ".dropmill")
+        let rest = "lies in '.dropmill' beside the inbox, where claimed jobs live; use another folder"
+        #expect(
+            problems("a.yaml") == [
+                "a.yaml:2:12: error: 'processed' \(rest)", "a.yaml:3:9: error: 'failed' \(rest)",
+            ])
+        try write("a.yaml", inbox: "in", processed: ".dropmill/a/done", failed: ".dropmill", "work: w")
+        #expect(problems("a.yaml") == [])
+    }
+
     @Test(arguments: [
         (
             "inbox: in",
@@ -251,6 +262,97 @@ import Testing
     func deletingWhatWasNeverPublished(stages: String, message: String?) throws {
         try write("a.yaml", inbox: "in", processed: "delete", stages: stages)
         #expect(problems("a.yaml") == [message].compactMap { $0 })
+    }
+
+    // MARK: What is in the way of what is published
+
+    @Test(
+        arguments: [
+            ("data", "'to' holds 'processed'"), ("data/done", "'to' is 'processed'"),
+            ("data/{stem}", "'to' can become or hold 'processed'"),
+            ("{pipeline}", "'to' can become or hold the inbox"), (".", "'to' holds the inbox"),
+            ("/", "'to' holds the inbox"), ("data/x-{stem}", nil), ("data/done/{stem}", nil), ("out/{stem}", nil),
+            ("out", nil),
+        ] as [(String, String?)])
+    func targetsInTheWayOfFolders(target: String, way: String?) throws {
+        try write("a.yaml", inbox: "in", processed: "data/done", stages: "[unpack, move: {to: '\(target)'}]")
+        let rest = ", and an unpacked archive would take its place; use a folder of its own"
+        #expect(problems("a.yaml") == way.map { ["a.yaml:4:29: error: \($0)\(rest)"] } ?? [])
+        // A single file goes into the folder, and so takes nothing's place.
+        try write("a.yaml", inbox: "in", processed: "data/done", stages: "[move: {to: '\(target)'}]")
+        #expect(problems("a.yaml") == [])
+    }
+
+    @Test func targetsThatCanBeTheFolderAbove() throws {
+        try write("a.yaml", inbox: "in", stages: "[unpack, move: {to: 'out/{ext}'}]")
+        #expect(
+            problems("a.yaml") == [
+                "a.yaml:4:29: error: 'to' ends in a part that can be empty, and an unpacked archive would then become "
+                    + "the folder above it; end it with '{stem}' or a fixed name"
+            ])
+        try write("a.yaml", inbox: "in", stages: "[move: {to: 'out/{ext}'}]")
+        #expect(problems("a.yaml") == [])
+    }
+
+    @Test func targetsAmongClaimedJobs() throws {
+        try write("a.yaml", inbox: "in", stages: "[move: {to: '.dropmill/x/{stem}'}]")
+        #expect(
+            problems("a.yaml") == [
+                "a.yaml:4:21: error: 'to' lies in a work folder, where claimed jobs live; use another folder"
+            ])
+    }
+
+    @Test func targetsInTheWayOfOtherPipelines() throws {
+        try write("a.yaml", inbox: "in", stages: "[unpack, move: {to: other}]")
+        try write("b.yaml", inbox: "in2", processed: "other/done", failed: "failed2")
+        #expect(
+            problems("a.yaml", "b.yaml") == [
+                "a.yaml:4:29: error: 'to' holds 'processed' of the pipeline of b.yaml, and an unpacked archive would "
+                    + "take its place; use a folder of its own"
+            ])
+    }
+
+    @Test(arguments: [
+        ("[move: {to: a}, move: {to: b}]", true), ("[move: {to: a, when: '*.zip'}, move: {to: b}]", true),
+        ("[move: {to: a, when: '*.zip'}, move: {to: b, when: '*.zip'}]", true),
+        ("[move: {to: a}, move: {to: b, when: '*.zip'}]", false),
+        ("[move: {to: a, when: '*.pdf'}, move: {to: b, when: '*.zip'}]", false),
+    ])
+    func aStageThatPublishesInVain(stages: String, isRefused: Bool) throws {
+        try write("a.yaml", inbox: "in", stages: stages)
+        let message =
+            "a.yaml:4:10: error: a later stage publishes the same drops elsewhere, so this 'move' does nothing; "
+            + "remove one, or give each a 'when' of its own"
+        #expect(problems("a.yaml") == (isRefused ? [message] : []))
+    }
+
+    // MARK: Chains
+
+    @Test func chainsMustEnd() throws {
+        try write("a.yaml", inbox: "a", processed: "b", failed: "fa")
+        try write("b.yaml", inbox: "b", processed: "done", failed: "fb", stages: "[{move: {to: c}}]")
+        try write("c.yaml", inbox: "c", processed: "done", failed: "fc")
+        #expect(problems("a.yaml", "b.yaml", "c.yaml") == [])
+        try write("c.yaml", inbox: "c", processed: "./a", failed: "fc")
+        func message(_ place: String, _ key: String, _ next: String) -> String {
+            "\(place): error: '\(key)' is the inbox of the pipeline of \(next), from which drops come back here, "
+                + "round and round; use a folder that nobody watches"
+        }
+        #expect(
+            problems("a.yaml", "b.yaml", "c.yaml") == [
+                message("a.yaml:2:12", "processed", "b.yaml"), message("b.yaml:4:22", "to", "c.yaml"),
+                message("c.yaml:2:12", "processed", "a.yaml"),
+            ])
+    }
+
+    @Test func reportsAreNoDrops() throws {
+        try write("a.yaml", inbox: "a", failed: "b")
+        try write("b.yaml", inbox: "b", failed: "fb")
+        #expect(
+            problems("a.yaml", "b.yaml") == [
+                "a.yaml:3:9: error: 'failed' is the inbox of the pipeline of b.yaml, which would take the reports "
+                    + "(NAME.error.json) for drops; use a folder that nobody watches"
+            ])
     }
 
     // MARK: Robustness

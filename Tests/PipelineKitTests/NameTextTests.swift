@@ -126,6 +126,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("*.tmp", true), ("*.{tmp,part}", true), (".*", true), ("~*", true), ("Thumbs.db", true),
+        ("*.{tmp,zip}", false), ("*", false), ("*tmp", false), ("*.tmp?", false), ("[.~]*", false),
+    ])
+    func patternsThatOnlyMatchIgnoredNames(pattern: String, expected: Bool) throws {
+        let glob = try #require(Glob(pattern))
+        #expect((IgnoredNames.reason(forAll: glob) != nil) == expected)
+    }
+
+    @Test(arguments: [
         ".hidden", "~lock", "a.tmp", "a.part", "a.partial", "a.filepart", "a.crdownload", "a.download", "a.swp",
         "Thumbs.db", "desktop.ini", ".report.pdf.Xk3fQz",
     ])

@@ -27,6 +27,26 @@ import Testing
         #expect(String(decoding: rendered, as: UTF8.self) == expected)
     }
 
+    @Test(arguments: [
+        ("out/{stem}", "processed", true), ("out/{stem}", "a/b", true), ("{stem}", "a", true),
+        ("out/x-{stem}", "processed", false), ("out/x-{stem}", "x-1", true), ("out/{stem}-x", "x", false),
+        ("out/{stem}.d/{name}", "a/b", false), ("out/{stem}.d/{name}", "a.d/b", true), ("out/{stem}/", "a", true),
+        ("out/a{stem}a{ext}a", "aa", false), ("out/a{stem}a{ext}a", "aXaXaXa", true),
+    ])
+    func knowsWhatItCanBecome(source: String, path: String, expected: Bool) throws {
+        #expect(try Template(source, use: .path).canBecome(FilePath(path)) == expected)
+    }
+
+    @Test(arguments: [
+        ("out/{ext}", true), ("out/{path}/{ext}", true), ("{ext}", true), ("out/{ext}/", true),
+        ("out/{path}{ext}", true), ("out/{stem}", false), ("out/{ext}/x", false), ("out/x{ext}", false),
+        ("out/{ext}x", false), ("out/{stem}{ext}", false), ("out/{path}/{stem}", false), ("out", false),
+        ("out/{stem}/", false), ("{date:%Y/%m}", false),
+    ])
+    func knowsWhetherItsLastPartCanBeEmpty(source: String, expected: Bool) throws {
+        #expect(try Template(source, use: .path).lastCanBeEmpty == expected)
+    }
+
     @Test func aPlainDateIsTheLocalDay() throws {
         let values = try values()
         #expect(try Template("{date}", use: .name).render(values) == Array(values.date.formatted("%Y-%m-%d").utf8))

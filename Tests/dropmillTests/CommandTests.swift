@@ -66,11 +66,29 @@ import Testing
         #expect(RunCommand.closing(summary) == ["3 processed, 1 failed"])
         summary.unfinished = 2
         let name = try #require(FileName("a\nb"))
-        summary.remaining = [.init(pipeline: "scans", name: name, reason: "still being written")]
+        summary.remaining = [.init(pipeline: "scans", name: name, reason: "stays in the inbox: still being written")]
         #expect(
             RunCommand.closing(summary) == [
                 "3 processed, 1 failed, 2 unfinished", #"scans: a\nb stays in the inbox: still being written"#,
             ])
+    }
+
+    @Test func unfinishedJobsAreTrouble() {
+        var summary = RunSummary()
+        summary.processed = 3
+        #expect(!RunCommand.hadTrouble(summary))
+        summary.unfinished = 1
+        #expect(RunCommand.hadTrouble(summary))
+        (summary.unfinished, summary.failed) = (0, 1)
+        #expect(RunCommand.hadTrouble(summary))
+    }
+
+    @Test(arguments: [
+        ("cannot create 'x'", "error: cannot create 'x'"),
+        ("a.yaml: error: cannot create 'x'", "a.yaml: error: cannot create 'x'"),
+    ])
+    func aProblemSaysOnceThatItIsOne(problem: String, line: String) {
+        #expect(StandardError.line(of: problem) == line)
     }
 
     @Test func aPipelineIsSummedUpInALine() {

@@ -1,9 +1,12 @@
 import Dispatch
 import Glibc
+import Logging
 import PipelineKit
+import Synchronization
 import TestSupport
 import Testing
 
+@testable import PipelineEngine
 @testable import dropmill
 
 @Suite struct LogOutputTests {
@@ -60,6 +63,32 @@ import Testing
         close(writing)
     }
 
+    /// A reader that does not read keeps whoever logs waiting, but must not keep the program from ending.
+    @Test func aStuckReaderIsNotWaitedForAtTheEnd() async throws {
+        let (reading, writing) = try makePipe()
+        let output = LogOutput(descriptor: writing)
+        let lines = Mutex(0)
+        DispatchQueue(label: "writer").async { @Sendable in
+            for _ in 0..<8 {
+                output.write([UInt8](repeating: 0x78, count: 1 << 20))
+                lines.withLock { $0 += 1 }
+            }
+        }
+        #expect(await eventually { lines.withLock { $0 } >= 4 })
+        #expect(!output.flush(within: .milliseconds(200)))
+        #expect(lines.withLock { $0 } < 8, "the writer waits")
+        output.stopWaiting()
+        #expect(await eventually { lines.withLock { $0 } == 8 })
+        #expect(!output.flush(within: .milliseconds(50)))
+        // Nothing is lost should somebody read after all.
+        DispatchQueue(label: "closer").async { @Sendable in
+            while !output.flush() {}
+            close(writing)
+        }
+        #expect(readAll(reading).count == 8 << 20)
+        close(reading)
+    }
+
     @Test func theStatusLineStaysBelow() throws {
         let (reading, writing) = try makePipe()
         let output = LogOutput(descriptor: writing)
@@ -75,6 +104,31 @@ import Testing
         close(writing)
         let erase = "\r\u{1B}[K"
         #expect(String(decoding: readAll(reading), as: UTF8.self) == "one\nbusy\(erase)two\nbusy\(erase)")
+        close(reading)
+    }
+
+    /// A stage that finds the disk full ends without an event of its own.
+    @Test func aPauseTakesItsProgressAway() throws {
+        let (reading, writing) = try makePipe()
+        let output = LogOutput(descriptor: writing)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let log = JobLog(logger: logger, namesPipeline: false, progress: ProgressLine(output: output))
+        func job(_ pipeline: String) throws -> Job {
+            let now = Timestamp(nanoseconds: 0)
+            let drop = Drop(name: try #require(FileName("a.zip")), size: 1, droppedAt: now)
+            return Job(
+                id: JobIDGenerator().next(at: now), pipeline: pipeline, drop: drop, claimedAt: now, folder: "/w/1")
+        }
+        func record(_ event: EngineEvent) {
+            log.record(event)
+            output.flush()
+        }
+        let full = StageFailure(IOError("write", "/w/1/x", .noSpace))
+        record(.stageProgress(try job("a"), stage: "unpack", running: .seconds(12), progress: StageProgress()))
+        record(.paused(pipeline: "b", full))
+        record(.paused(pipeline: "a", full))
+        close(writing)
+        #expect(String(decoding: readAll(reading), as: UTF8.self) == "a.zip unpack 12 s\r\u{1B}[K")
         close(reading)
     }
 

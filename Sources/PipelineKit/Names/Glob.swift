@@ -5,7 +5,8 @@ import Glibc
 package struct Glob: Hashable, Sendable {
     /// The pattern as it was written.
     package let pattern: String
-    private let alternatives: [String]
+    /// What it stands for once its braces are written out.
+    let alternatives: [String]
 
     /// A pattern whose braces close, or nil.
     package init?(_ pattern: String) {

@@ -51,6 +51,17 @@ package enum IgnoredNames {
     private static let suffixes: [(bytes: [UInt8], who: String)] = endings.map { (Array($0.suffix.utf8), $0.who) }
     private static let whole: [[UInt8]] = names.map { Array($0.utf8) }
 
+    /// Why no name that the pattern matches is ever taken, or nil where one may be. Only what the pattern's beginning
+    /// or end spells out is seen: a wildcard at that place is no dot and no ending.
+    package static func reason(forAll glob: Glob) -> String? {
+        var found: String?
+        for alternative in glob.alternatives {
+            guard let name = FileName(alternative), let reason = reason(for: name) else { return nil }
+            found = reason
+        }
+        return found
+    }
+
     /// Why the name is never taken, or nil where it may be. rsync's `.NAME.XXXXXX` is hidden, so the dot covers it.
     package static func reason(for name: FileName) -> String? {
         let bytes = name.bytes

@@ -41,6 +41,8 @@ struct JobLog: Sendable {
             progress.show(job, stage: stage, running: running, done)
         case .stageFinished(let job, _, _), .deferred(let job, _, _, _): progress.remove(job.id)
         case .settled(let report): progress.remove(report.job.id)
+        // The stage that found the trouble ended without a word; those that go on will tell of themselves again.
+        case .paused(let pipeline, _): progress.remove(pipeline: pipeline)
         default: break
         }
     }

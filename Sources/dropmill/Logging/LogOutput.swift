@@ -3,18 +3,22 @@ import Glibc
 import Synchronization
 
 /// Where log lines go: one descriptor, written by one serial queue, so that whoever logs need not wait for a terminal
-/// or a pipe. Lines that come while one write is under way go out together with the next. Nothing is dropped: when very
-/// much is waiting, the caller waits too.
+/// or a pipe. Lines that come while one write is under way go out together with the next. Nothing is dropped while the
+/// program is at work: when very much is waiting, the caller waits too. Its end does not hang on a reader that does not
+/// read.
 final class LogOutput: Sendable {
     private struct State {
         var waiting: [UInt8] = []
         var isScheduled = false
+        var mayWait = true
         /// The line that is redrawn in place, and what of it is on the screen.
         var status: [UInt8] = []
         var shown: [UInt8] = []
     }
 
     private static let mostWaiting = 4 << 20
+    /// How often somebody who waits looks whether to go on doing so.
+    private static let glance = DispatchTimeInterval.milliseconds(100)
     private static let eraseLine = Array("\r\u{1B}[K".utf8)
 
     private let descriptor: Int32
@@ -41,8 +45,13 @@ final class LogOutput: Sendable {
             schedule(&state)
             return state.waiting.count
         }
-        if waiting > Self.mostWaiting { flush() }
+        guard waiting > Self.mostWaiting else { return }
+        let drained = drained()
+        while drained.wait(timeout: .now() + Self.glance) == .timedOut, state.withLock({ $0.mayWait }) {}
     }
+
+    /// From now on nobody who logs waits, however much there is to write: the program is about to end.
+    func stopWaiting() { state.withLock { $0.mayWait = false } }
 
     /// Shows a line below all others that is replaced by the next one; an empty one takes it away. Only for terminals.
     func show(status: [UInt8]) {
@@ -53,8 +62,21 @@ final class LogOutput: Sendable {
         }
     }
 
-    /// Returns once everything is written.
-    func flush() { queue.sync { drain() } }
+    /// Returns once everything is written, or after `limit`; false where there is something left then.
+    @discardableResult
+    func flush(within limit: DispatchTimeInterval = .seconds(5)) -> Bool {
+        drained().wait(timeout: .now() + limit) == .success
+    }
+
+    /// Tells when what is there now is written.
+    private func drained() -> DispatchSemaphore {
+        let drained = DispatchSemaphore(value: 0)
+        queue.async { @Sendable [self] in
+            drain()
+            drained.signal()
+        }
+        return drained
+    }
 
     private func schedule(_ state: inout State) {
         guard !state.isScheduled else { return }

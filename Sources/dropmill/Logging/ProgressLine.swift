@@ -5,6 +5,7 @@ import Synchronization
 final class ProgressLine: Sendable {
     private struct Running {
         let id: JobID
+        let pipeline: String
         let text: String
     }
 
@@ -20,16 +21,21 @@ final class ProgressLine: Sendable {
         let text = "\(job.drop.name.text) \(Self.text(stage: stage, running: duration, progress))"
         running.withLock { running in
             running.removeAll { $0.id == job.id }
-            running.append(Running(id: job.id, text: text))
+            running.append(Running(id: job.id, pipeline: job.pipeline, text: text))
             draw(running)
         }
     }
 
     /// A stage of the job is over.
-    func remove(_ id: JobID) {
+    func remove(_ id: JobID) { remove(where: { $0.id == id }) }
+
+    /// No stage of the pipeline is known to run.
+    func remove(pipeline: String) { remove(where: { $0.pipeline == pipeline }) }
+
+    private func remove(where isOver: (Running) -> Bool) {
         running.withLock { running in
-            guard !running.isEmpty, running.contains(where: { $0.id == id }) else { return }
-            running.removeAll { $0.id == id }
+            guard running.contains(where: isOver) else { return }
+            running.removeAll(where: isOver)
             draw(running)
         }
     }

@@ -1,0 +1,114 @@
+import PipelineKit
+import SystemPackage
+
+/// Where stages publish to, against the folders that are already somebody's.
+extension PipelineChecks {
+    /// A folder that a pipeline lives on.
+    private struct Own {
+        let what: String
+        let folder: ResolvedFolder
+    }
+
+    /// Whatever is published must not land among claimed jobs; and where the payload may be a folder, it becomes the
+    /// target itself, so no folder of any pipeline may be that target or lie in it.
+    ///
+    /// For a target with placeholders this is: no such folder may have a name that the placeholders could spell. As
+    /// `processed.zip` may come, `out/{stem}` excludes `out/processed`; `out/x-{stem}` does not.
+    mutating func placesTaken(_ draft: PipelineDraft, of drafts: [PipelineDraft]) {
+        let mayBeFolder = draft.stages.contains { $0.descriptor?.effects.contains(.replacesPayload) ?? false }
+        for (option, template) in draft.stages.flatMap(\.templates) {
+            let fixed = ResolvedFolder(template.value.fixedFolder)
+            for area in drafts.compactMap(\.workArea).map({ ResolvedFolder($0) }).unique
+            where fixed == area || fixed.isInside(area) {
+                report(
+                    "'\(option)' lies in a work folder, where claimed jobs live; use another folder", draft,
+                    at: template.position)
+            }
+            guard mayBeFolder else { continue }
+            if template.value.template.lastCanBeEmpty {
+                report(
+                    "'\(option)' ends in a part that can be empty, and an unpacked archive would then become the "
+                        + "folder above it; end it with '{stem}' or a fixed name", draft, at: template.position)
+            }
+            for own in Self.folders(of: draft, among: drafts) {
+                guard let how = template.value.template.takes(own.folder, from: fixed) else { continue }
+                report(
+                    "'\(option)' \(how) \(own.what), and an unpacked archive would take its place; use a folder of "
+                        + "its own", draft, at: template.position)
+                break
+            }
+        }
+    }
+
+    /// The draft's own folders first, then those of the others.
+    private static func folders(of draft: PipelineDraft, among drafts: [PipelineDraft]) -> [Own] {
+        func folders(_ one: PipelineDraft, _ suffix: String) -> [Own] {
+            let all = [
+                ("the inbox", one.inbox?.value), ("'processed'", one.processedFolder?.value),
+                ("'failed'", one.failed?.value), ("the work folder", one.workArea),
+            ]
+            return all.compactMap { what, folder in
+                folder.map { Own(what: what + suffix, folder: ResolvedFolder($0)) }
+            }
+        }
+        let others = drafts.filter { $0.source != draft.source }
+        return folders(draft, "") + others.flatMap { folders($0, " of the pipeline of \($0.source.text)") }
+    }
+
+    /// The default work folder is as much in the way as one that is set.
+    mutating func defaultWorkFolder(_ draft: PipelineDraft) {
+        guard draft.work == nil, let area = draft.workArea.map({ ResolvedFolder($0) }) else { return }
+        for (key, folder) in [("processed", draft.processedFolder), ("failed", draft.failed)] {
+            guard let folder else { continue }
+            let resolved = ResolvedFolder(folder.value)
+            guard resolved == area || resolved.isInside(area) else { continue }
+            report(
+                "'\(key)' lies in '.dropmill' beside the inbox, where claimed jobs live; use another folder", draft,
+                at: folder.position)
+        }
+    }
+
+    /// Of two stages that publish for the same drops the last one counts, so the first would be there in vain.
+    mutating func overruled(_ draft: PipelineDraft) {
+        let publishing = draft.stages.filter { $0.descriptor?.effects.contains(.publishes) ?? false }
+        for (index, stage) in publishing.enumerated() {
+            guard let entry = stage.entry else { continue }
+            let isOverruled = publishing[(index + 1)...].compactMap(\.entry).contains { later in
+                later.when == nil || later.when == entry.when
+            }
+            guard isOverruled else { continue }
+            report(
+                "a later stage publishes the same drops elsewhere, so this '\(entry.kind)' does nothing; remove one, "
+                    + "or give each a 'when' of its own", draft, at: stage.position)
+        }
+    }
+}
+
+extension PipelineDraft {
+    /// Where claimed jobs of this pipeline live: `work`, else the folder beside the inbox that holds all default ones.
+    /// (Inside an inbox that is a mount point nothing else may be anyway.)
+    var workArea: FilePath? {
+        work?.value ?? inbox.map { $0.value.absolute.removingLastComponent().appending(".dropmill") }
+    }
+}
+
+extension Template {
+    /// How the target of a folder gets in a folder's way; nil where it does not.
+    fileprivate func takes(_ folder: ResolvedFolder, from fixed: ResolvedFolder) -> String? {
+        if isFixed { return folder == fixed ? "is" : folder.isInside(fixed) ? "holds" : nil }
+        guard var below = folder.path(below: fixed) else { return nil }
+        while !below.isEmpty {
+            if canBecome(below) { return "can become or hold" }
+            below.removeLastComponent()
+        }
+        return nil
+    }
+}
+
+extension [ResolvedFolder] {
+    /// Each once, in order.
+    fileprivate var unique: [ResolvedFolder] {
+        var seen: Set<ResolvedFolder> = []
+        return filter { seen.insert($0).inserted }
+    }
+}
