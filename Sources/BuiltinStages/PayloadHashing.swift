@@ -33,7 +33,9 @@ struct PayloadHashing {
         for file in files {
             try context.checkCancelled()
             let descriptor = file.relative.withPlatformString { openat(parent, $0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
-            guard descriptor >= 0 else { throw StageFailure(inStage: IOError("open", root.pushing(file.relative), .last)) }
+            guard descriptor >= 0 else {
+                throw StageFailure(inStage: IOError("open", root.pushing(file.relative), .last))
+            }
             defer { close(descriptor) }
             if announcingSize { announceSize(descriptor) }
             digests.append(

@@ -20,7 +20,8 @@ import Testing
         scratch = try ScratchFolder()
         try scratch.makeFolder("inbox")
         var pipeline = Pipeline(
-            name: "test", source: "test.yaml", inbox: scratch.path("inbox"), processed: .folder(scratch.path("processed")),
+            name: "test", source: "test.yaml", inbox: scratch.path("inbox"),
+            processed: .folder(scratch.path("processed")),
             failed: scratch.path("failed"), stages: [.passing, .passing, .passing])
         pipeline.definition = "as it is"
         // The second opening finds it there, as every start but the first does.
@@ -29,7 +30,9 @@ import Testing
         work = try WorkFolder(for: pipeline)
     }
 
-    private func reconcile(_ records: [JobRecord], after run: RunRecord?, boot: String = "now") throws -> Recovery.Findings {
+    private func reconcile(_ records: [JobRecord], after run: RunRecord?, boot: String = "now") throws
+        -> Recovery.Findings
+    {
         try Recovery(of: pipeline, in: work, lastRun: run, boot: boot).reconcile(records)
     }
 

@@ -1,8 +1,8 @@
 package import PipelineKit
 package import SystemPackage
 
-/// Says how far each job is and what happened, over crashes and restarts. The work folders say that a job exists; this says
-/// how far it is.
+/// Says how far each job is and what happened, over crashes and restarts. The work folders say that a job exists; this
+/// says how far it is.
 ///
 /// One process writes; others may read meanwhile. Calls block and may be made from any thread.
 package protocol Journal: Sendable {
@@ -33,8 +33,8 @@ package protocol Journal: Sendable {
     /// What is known of each pipeline, by name.
     func pipelines() throws(JournalError) -> [PipelineRecord]
 
-    /// Notes that a failed job's original, known by its identity, is about to be sent in again: the job that it becomes is
-    /// given `retryOf` when it is first written.
+    /// Notes that a failed job's original, known by its identity, is about to be sent in again: the job that it becomes
+    /// is given `retryOf` when it is first written.
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
     /// Removes jobs that were over before that time; returns how many. Those that are not over are never removed.

@@ -60,8 +60,8 @@ enum Migrations {
             FROM jobs, json_each(jobs.history) AS entry;
         """
 
-    /// How many jobs are over, by pipeline and state, kept by triggers: counting a million rows for every `status` would
-    /// take longer than all else that it does, and a job is over once. Unfinished jobs are few and are counted.
+    /// How many jobs are over, by pipeline and state, kept by triggers: counting a million rows for every `status`
+    /// would take longer than all else that it does, and a job is over once. Unfinished jobs are few and are counted.
     private static let totals = """
         CREATE TABLE totals (
             pipeline TEXT NOT NULL,

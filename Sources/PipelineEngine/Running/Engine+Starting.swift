@@ -117,14 +117,15 @@ extension Engine {
             observer(
                 .warning(
                     pipeline: nil,
-                    message: "\(error.message); it was set aside as '\(aside.text)' and a new one is begun. Every job is "
+                    message:
+                        "\(error.message); it was set aside as '\(aside.text)' and a new one is begun. Every job is "
                         + "kept, since the work folders know them; what is over is known to the old one only"))
             return try SQLiteJournal.open(writing: configuration.state, durable: isDurable)
         }
     }
 
-    /// Opens the pipelines' folders and brings them together with the journal; what changed by that is durable when this
-    /// returns.
+    /// Opens the pipelines' folders and brings them together with the journal; what changed by that is durable when
+    /// this returns.
     func prepare(with state: OpenedState) throws(EngineError) -> [Prepared] {
         var records: [String: [JobRecord]] = [:]
         do throws(JournalError) {
@@ -164,7 +165,9 @@ extension Engine {
         } catch {
             throw EngineError(
                 kind: .configuration,
-                message: "\(pipeline.source.text): \(error); make the folder, or give the user that Dropmill runs as the right "
+                message:
+                    "\(pipeline.source.text): \(error); make the folder, or give the user that Dropmill runs as "
+                    + "the right "
                     + "to make it")
         }
         let work = try WorkFolder(for: pipeline)

@@ -43,8 +43,9 @@ package final class Engine: @unchecked Sendable {
         self.observer = observer
     }
 
-    /// Takes the locks, makes missing folders, opens the journal, brings it together with the work folders and begins to
-    /// watch. `finished` is called once, on a queue of the engine: with `once` when all is settled, else after `stop`.
+    /// Takes the locks, makes missing folders, opens the journal, brings it together with the work folders and begins
+    /// to watch. `finished` is called once, on a queue of the engine: with `once` when all is settled, else after
+    /// `stop`.
     package func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
         let state = try openState()
         let prepared: [Prepared]
@@ -79,7 +80,8 @@ package final class Engine: @unchecked Sendable {
         let ids = JobIDGenerator()
         let mailbox = Mailbox<Message>(on: queue) { @Sendable [self] messages in take(messages) }
         for (index, pipeline) in prepared.enumerated() {
-            let intake = Intake(spool: pipeline.spool, inotify: inotify, ids: ids, once: configuration.once) { message in
+            let intake = Intake(spool: pipeline.spool, inotify: inotify, ids: ids, once: configuration.once) {
+                message in
                 mailbox.post(.intake(index, message))
             }
             runners.append(

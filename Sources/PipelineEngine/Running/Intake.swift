@@ -89,8 +89,8 @@ final class Intake: @unchecked Sendable {
 
     // MARK: From the engine, on any queue
 
-    /// Takes in jobs that an earlier run left and the journal does not know, then watches the inbox. `resumed`: how many
-    /// others take up room.
+    /// Takes in jobs that an earlier run left and the journal does not know, then watches the inbox. `resumed`: how
+    /// many others take up room.
     func start(adopting jobs: [Job], resumed: Int) {
         queue.async { @Sendable [self] in
             isRunning = true

@@ -90,7 +90,8 @@ extension PipelineRunner {
         write(id)
         let next = Timestamp(nanoseconds: Timestamp.now().nanoseconds + delay.nanoseconds)
         jobs[id]?.record.nextAttempt = next
-        jobs[id]?.record.history.append(Transition("deferred", at: .now(), note: "attempt \(failures + 1) in \(delay.text)"))
+        jobs[id]?.record.history.append(
+            Transition("deferred", at: .now(), note: "attempt \(failures + 1) in \(delay.text)"))
         if let record = jobs[id]?.record { journal.note(record) }
         observer(.deferred(job, stage: jobs[id]?.stage ?? "", failure: failure, delay: delay))
         later(delay) { runner in runner.apply([.due], to: id) }

@@ -2,8 +2,8 @@
 import PipelineKit
 import SystemPackage
 
-/// Takes the jobs of one pipeline from stage to stage. It decides nothing itself: `JobState` says what follows, and this
-/// does it and has it written down. All of it lives on the engine's queue.
+/// Takes the jobs of one pipeline from stage to stage. It decides nothing itself: `JobState` says what follows, and
+/// this does it and has it written down. All of it lives on the engine's queue.
 // @unchecked: every `var` below is touched on the engine's queue only.
 final class PipelineRunner: @unchecked Sendable {
     let pipeline: Pipeline
@@ -171,7 +171,8 @@ final class PipelineRunner: @unchecked Sendable {
     }
 
     private var blindness: String {
-        "whether a process still writes to a drop cannot be seen here (a network file system, or files of other users); "
+        "whether a process still writes to a drop cannot be seen here (a network file system, or files of other "
+            + "users); "
             + "drops must stand unchanged for \(pipeline.ready.blindQuiet.text). Give Dropmill CAP_LEASE, or set "
             + "`ready.quiet` to what the senders need"
     }

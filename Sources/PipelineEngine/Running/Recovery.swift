@@ -105,7 +105,8 @@ package struct Recovery: Sendable {
     ) throws(IOError) -> Resumed {
         var record = found
         let isUsable = record.payload.map { Folder.kind(of: $0.path) != nil } ?? true
-        if wasRebooted || record.definition != pipeline.definition || !isUsable || record.stage > pipeline.stages.count {
+        if wasRebooted || record.definition != pipeline.definition || !isUsable || record.stage > pipeline.stages.count
+        {
             record.stage = 0
             record.failures = 0
             record.payload = nil
@@ -141,7 +142,8 @@ package struct Recovery: Sendable {
     private func withoutFolder(_ record: JobRecord, _ findings: inout Findings) {
         guard !work.isNew else {
             findings.warnings.append(
-                "the folder of job \(record.id) ('\(record.drop.name)') is gone with the whole work folder; is its file "
+                "the folder of job \(record.id) ('\(record.drop.name)') is gone with the whole work folder; is its "
+                    + "file "
                     + "system mounted? The job is left as it is")
             return
         }
@@ -169,8 +171,8 @@ package struct Recovery: Sendable {
         return Resumed(job: job(record, folder), record: record, resumption: .settle(outcome), isSuspect: false)
     }
 
-    /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of which job
-    /// was its cause, since it is counted for all that there were.
+    /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of
+    /// which job was its cause, since it is counted for all that there were.
     private var limit: Int { max(2, pipeline.retry.attempts) }
 
     private func job(_ record: JobRecord, _ folder: FilePath) -> Job {

@@ -5,8 +5,8 @@ import SystemPackage
 /// Settles finished jobs of one pipeline in batches, on a queue of its own: while one batch is brought to the disk the
 /// next gathers. Folders are synced once a batch, and the journal's commits are shared.
 ///
-/// The order, for each job: outputs on disk → intents in the journal → outputs get their names → their folders on disk →
-/// the original is moved → its folder on disk → the end in the journal → the job's folder goes. An attempt that was
+/// The order, for each job: outputs on disk → intents in the journal → outputs get their names → their folders on disk
+/// → the original is moved → its folder on disk → the end in the journal → the job's folder goes. An attempt that was
 /// broken off, by trouble or by the end of a process, is taken up at the intents.
 package final class Settler: Sendable {
     /// A job and what came of its settlement.

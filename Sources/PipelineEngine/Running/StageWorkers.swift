@@ -52,7 +52,8 @@ package final class StageWorkers: Sendable {
     private let space: FreeSpace
     private let deliver: @Sendable (Result) -> Void
 
-    /// Workers for a stage. `space`: looked at before a stage that makes files; `deliver` is called on a worker's queue.
+    /// Workers for a stage. `space`: looked at before a stage that makes files; `deliver` is called on a worker's
+    /// queue.
     package init(
         entry: StageEntry, pipeline: String, space: FreeSpace, deliver: @escaping @Sendable (Result) -> Void
     ) {

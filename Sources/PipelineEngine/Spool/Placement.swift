@@ -41,8 +41,8 @@ package struct NameChooser: Sendable {
     /// A chooser that knows nothing yet.
     package init() {}
 
-    /// The first free name of a placement, which is reserved. With `fail` a taken name throws `fileExists`; with `replace`
-    /// the name itself is given, taken or not.
+    /// The first free name of a placement, which is reserved. With `fail` a taken name throws `fileExists`; with
+    /// `replace` the name itself is given, taken or not.
     mutating func choose(_ placement: Placement, of job: Job) throws(IOError) -> FileName {
         let wanted = placement.folder.appending(placement.name)
         if placement.onConflict == .replace, mayReplace(wanted, placement) { return placement.name }

@@ -32,8 +32,8 @@ package struct Settlement: Sendable {
 
     private var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
-    /// What goes where, in order: outputs first, the original last; nothing for an original that is to be deleted, which
-    /// goes with its job's folder. Throws for a payload that no stage published.
+    /// What goes where, in order: outputs first, the original last; nothing for an original that is to be deleted,
+    /// which goes with its job's folder. Throws for a payload that no stage published.
     func placements(for pipeline: Pipeline) throws(StageFailure) -> [Placement] {
         if case .failed = outcome { return [failedOriginal(pipeline)] }
         var placements: [Placement] = []

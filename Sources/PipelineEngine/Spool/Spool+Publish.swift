@@ -6,8 +6,9 @@ extension Spool {
     /// What the pipeline asks for.
     package var durability: Durability { Durability(pipeline.durability) }
 
-    /// Decides on the names of a placement and writes what goes beside it: the moves to be made, companions first (whoever
-    /// sees a failed original finds the reason beside it), and what has to be on disk before any of them is made.
+    /// Decides on the names of a placement and writes what goes beside it: the moves to be made, companions first
+    /// (whoever sees a failed original finds the reason beside it), and what has to be on disk before any of them is
+    /// made.
     func intend(
         _ placement: Placement, number: Int, of job: Job, _ names: inout NameChooser
     ) throws(IOError) -> (intents: [Intent], unsynced: [FilePath]) {
@@ -26,7 +27,9 @@ extension Spool {
         }
         var unsynced = durability.isFull ? intents.map(\.source) : []
         if let source = placement.source {
-            guard let identity = FileIdentity.of(source) else { throw IOError("publish", source, .noSuchFileOrDirectory) }
+            guard let identity = FileIdentity.of(source) else {
+                throw IOError("publish", source, .noSuchFileOrDirectory)
+            }
             intents.append(Intent(role: placement.role, source: source, target: targets[0], identity: identity))
             if durability.isFull { unsynced += try Self.everything(in: source) }
         }
@@ -35,9 +38,9 @@ extension Spool {
 
     /// Makes the moves of one placement. False where a name turned out to be taken: then none of them is made.
     ///
-    /// `isReplay`: an earlier attempt, perhaps of an earlier run, may have made some of them. A move was made if its target
-    /// is there with the identity that was written down, or if its source is gone: nobody else takes things from a job's
-    /// folder, and who fetched the target meanwhile did what it was published for.
+    /// `isReplay`: an earlier attempt, perhaps of an earlier run, may have made some of them. A move was made if its
+    /// target is there with the identity that was written down, or if its source is gone: nobody else takes things from
+    /// a job's folder, and who fetched the target meanwhile did what it was published for.
     func carryOut(
         _ intents: [Intent], of job: Job, isReplay: Bool, _ effects: inout SettlementEffects
     ) throws(IOError) -> Bool {
@@ -115,7 +118,9 @@ extension Spool {
             try Folder.remove(partial)
             try Transfer.copy(intent.source, to: partial)
             try durability.sync(files: try Self.everything(in: partial), below: folder)
-            guard try Transfer.isCopy(partial, of: intent.source) else { throw IOError("verify the copy", partial, .ioError) }
+            guard try Transfer.isCopy(partial, of: intent.source) else {
+                throw IOError("verify the copy", partial, .ioError)
+            }
             do throws(IOError) {
                 try NoReplace.rename(partial, to: intent.target)
             } catch {

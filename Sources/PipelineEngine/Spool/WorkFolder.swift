@@ -51,14 +51,18 @@ package final class WorkFolder: Sendable {
     private static func unusable(_ pipeline: Pipeline, _ fact: String) -> EngineError {
         EngineError(
             kind: .configuration,
-            message: "\(pipeline.source.text): \(fact); the work folder must be the Dropmill user's own, on the inbox's file "
+            message:
+                "\(pipeline.source.text): \(fact); the work folder must be the Dropmill user's own, on the inbox's "
+                + "file "
                 + "system and mount: give that user the folder above the inbox, or set 'work:' to a folder of its own")
     }
 
     /// A folder that holds other things is somebody's, and not to be tidied by us.
     private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
         let strangers = try Folder.names(in: path).filter { !["active", "spare"].contains($0.text) }
-        guard strangers.isEmpty else { throw IOError("use as a work folder (it holds other things)", path, .fileExists) }
+        guard strangers.isEmpty else {
+            throw IOError("use as a work folder (it holds other things)", path, .fileExists)
+        }
         guard try mount(of: path) == mount(of: pipeline.inbox) else {
             throw IOError("use as a work folder (it is on another mount than the inbox)", path, .improperLink)
         }

@@ -2,8 +2,8 @@
 package struct ReadyRule: Sendable, Hashable {
     /// How long it must stand unchanged, over at least two samples.
     package var quiet: Duration
-    /// The same where nobody can tell whether a process has it open for writing: on network file systems, and for files of
-    /// other users without CAP_LEASE. A configured `quiet` holds for both.
+    /// The same where nobody can tell whether a process has it open for writing: on network file systems, and for files
+    /// of other users without CAP_LEASE. A configured `quiet` holds for both.
     package var blindQuiet: Duration
     /// Whether a process that has it open for writing holds it back.
     package var writers: Writers

@@ -53,8 +53,8 @@ package struct StageFailure: Error, Sendable, Equatable {
             detail: "errno \(error.errno.rawValue)")
     }
 
-    /// A failed system call of a stage. As above, but a drop that may not be read, or that somebody took away, is no reason
-    /// to stop a pipeline: it fails alone.
+    /// A failed system call of a stage. As above, but a drop that may not be read, or that somebody took away, is no
+    /// reason to stop a pipeline: it fails alone.
     package init(inStage error: IOError) {
         self.init(error)
         let isReading = ["open", "read", "examine", "list"].contains(error.action)
@@ -62,7 +62,9 @@ package struct StageFailure: Error, Sendable, Equatable {
         case .permissionDenied, .notPermitted, .noSuchFileOrDirectory, .notDirectory:
             guard isReading else { return }
             self.class = .file
-            remedy = "Let the user that Dropmill runs as read what is dropped (mode, owner, default ACL); then send it again."
+            remedy =
+                "Let the user that Dropmill runs as read what is dropped (mode, owner, default ACL); then send it "
+                + "again."
         default: break
         }
     }

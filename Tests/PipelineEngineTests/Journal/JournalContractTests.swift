@@ -204,7 +204,8 @@ struct JournalContractTests {
                 name: "b", inbox: "/in", failed: "/failed", stages: ["unpack", "move \"x\""], waiting: 3,
                 paused: StageFailure(.environment, code: "io.open", summary: "No.", remedy: "Yes."),
                 pausedSince: JournalSamples.time(4), updatedAt: JournalSamples.time(5))
-            let second = PipelineRecord(name: "a", inbox: "/in", failed: "/failed", stages: [], waiting: 0, updatedAt: JournalSamples.time(6))
+            let second = PipelineRecord(
+                name: "a", inbox: "/in", failed: "/failed", stages: [], waiting: 0, updatedAt: JournalSamples.time(6))
             try journal.write([], pipelines: [first, second])
             #expect(try journal.pipelines() == [second, first])
             first.paused = nil

@@ -5,7 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Batches, order and failures, seen through a journal that counts transactions and an alarm that rings when it is told.
+/// Batches, order and failures, seen through a journal that counts transactions and an alarm that rings when it is
+/// told.
 @Suite("Journal writer")
 struct JournalWriterTests {
     private let journal = MemoryJournal()
@@ -213,7 +214,8 @@ struct JournalWriterTests {
     @Test("Closing writes the rest; after it a commit fails")
     func closing() async throws {
         let job = try JournalSamples.job(1)
-        let pipeline = PipelineRecord(name: "a", inbox: "/in", failed: "/failed", stages: [], waiting: 1, updatedAt: JournalSamples.time(1))
+        let pipeline = PipelineRecord(
+            name: "a", inbox: "/in", failed: "/failed", stages: [], waiting: 1, updatedAt: JournalSamples.time(1))
         writer.note(job)
         writer.note(pipeline)
         try writer.close()
