@@ -112,14 +112,24 @@ struct Mill {
         let log: String
     }
 
-    /// Runs `dropmill run --once` to its end; 124 where it does not come to one. Blocks.
-    func runOnce(_ fault: Faultline? = nil) throws -> Run {
-        let limit = ["/usr/bin/timeout", "-s", "ABRT", "-k", "5", "\(Self.patience)"]
+    /// Runs `dropmill run --once` to its end; 124 where it does not come to one. Blocks. `booted`: as if the machine had
+    /// been started since.
+    func runOnce(_ fault: Faultline? = nil, booted: Bool = false) throws -> Run {
+        var limit = ["/usr/bin/timeout", "-s", "TERM", "-k", "5", "\(Self.patience)"]
+        if booted { limit = try bootedWrapper() + limit }
         let log = logs.appending("log")
         try Folder.remove(log)
         var process = try start(once: true, log: log, wrapper: limit + (fault?.wrapper ?? []))
         let status = try process.wait()
         return Run(status: status, log: try process.text())
+    }
+
+    /// Gives the program another boot id (random/boot_id of proc(5)), in a mount namespace of its own. Needs root.
+    private func bootedWrapper() throws -> [String] {
+        let id = logs.appending("boot_id")
+        try write(Array("00000000-0000-4000-8000-000000000001\n".utf8), to: id)
+        let script = "mount --bind '\(id.string)' /proc/sys/kernel/random/boot_id && exec \"$@\""
+        return ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, "sh"]
     }
 
     /// Starts the program.
