@@ -13,6 +13,7 @@ struct PipelineChecks {
             checks.ownFolders(draft)
             checks.workFolder(draft)
             checks.publishing(draft)
+            checks.deleting(draft)
             checks.targets(draft)
             for other in drafts[..<index] { checks.together(draft, with: other) }
         }
@@ -68,6 +69,17 @@ struct PipelineChecks {
         report(
             "'\(kind)' makes files that no later stage publishes; add 'move: { to: … }' after it", draft,
             at: draft.stages[last].position)
+    }
+
+    /// A pipeline that publishes nothing and keeps no original does nothing but destroy.
+    private mutating func deleting(_ draft: PipelineDraft) {
+        guard let processed = draft.processed, case .delete = processed.value, !draft.stages.isEmpty else { return }
+        guard draft.stages.allSatisfy({ $0.descriptor.map { !$0.effects.contains(.publishes) } ?? false }) else {
+            return
+        }
+        report(
+            "'processed' is 'delete' and no stage publishes anything, so every drop would be destroyed; add "
+                + "'move: { to: … }' or give 'processed' a folder", draft, at: processed.position)
     }
 
     private mutating func targets(_ draft: PipelineDraft) {

@@ -49,18 +49,31 @@ extension PipelineDecoder {
             } ?? draft.activeJobs
     }
 
-    /// `retry`, of the pipeline or of a stage: checked, then refused.
-    mutating func retry(_ map: OptionMap) {
-        guard let entry = map.given("retry") else { return }
+    /// `retry`, of the pipeline or of a stage; what is not given is as in `fallback`. Nil where there is no such key.
+    mutating func retry(_ map: OptionMap, over fallback: RetryPolicy) -> RetryPolicy? {
+        guard let entry = map.given("retry") else { return nil }
         let name = map.path(to: "retry")
-        let before = problems.count
         let retry = OptionMap(
             entry.value, name: name, keys: ["attempts", "backoff", "max_backoff"], problems: &problems)
-        _ = retry.read("attempts", problems: &problems) { node throws(OptionProblem) in try node.integer(in: 1...1000) }
-        _ = retry.read("backoff", problems: &problems) { node throws(OptionProblem) in try node.duration() }
-        _ = retry.read("max_backoff", problems: &problems) { node throws(OptionProblem) in try node.duration() }
-        guard problems.count == before else { return }
-        problems.append(OptionProblem("'\(name)' is not supported yet; leave it out", at: entry.position))
+        let attempts = retry.read("attempts", problems: &problems) { node throws(OptionProblem) in
+            try node.integer(in: 1...100)
+        }
+        let backoff = retry.read("backoff", problems: &problems) { node throws(OptionProblem) in try node.duration() }
+        let longest = retry.read("max_backoff", problems: &problems) { node throws(OptionProblem) in
+            try node.duration()
+        }
+        let policy = RetryPolicy(
+            attempts: attempts ?? fallback.attempts, backoff: backoff ?? fallback.backoff,
+            maxBackoff: longest ?? fallback.maxBackoff)
+        if policy.backoff > policy.maxBackoff {
+            let (first, most) = (policy.backoff.text, policy.maxBackoff.text)
+            let place = retry.given("max_backoff") ?? retry.given("backoff") ?? entry
+            problems.append(
+                OptionProblem(
+                    "'\(name)': the first wait (backoff, \(first)) is longer than the longest (max_backoff, \(most)); "
+                        + "make max_backoff at least as long", at: place.position))
+        }
+        return policy
     }
 
     private mutating func globs(_ key: String, _ map: OptionMap, orNothing consequence: String? = nil) -> [Glob]? {

@@ -2,7 +2,9 @@ import PipelineKit
 
 extension PipelineDecoder {
     /// `stages`: the list, each entry a kind or a kind with options.
-    mutating func stages(_ map: OptionMap, at root: SourcePosition) -> [PipelineDraft.Stage] {
+    mutating func stages(
+        _ map: OptionMap, at root: SourcePosition, retry: RetryPolicy
+    ) -> [PipelineDraft.Stage] {
         guard let entry = map.given("stages") else {
             problems.append(OptionProblem("'stages' is missing: the list of what is done with each drop", at: .start))
             return []
@@ -12,12 +14,12 @@ extension PipelineDecoder {
             return []
         }
         if members.isEmpty { problems.append(entry.value.problem("'stages' is empty; name at least one stage")) }
-        return members.map { stage($0) }
+        return members.map { stage($0, retry: retry) }
     }
 
-    private mutating func stage(_ node: OptionNode) -> PipelineDraft.Stage {
+    private mutating func stage(_ node: OptionNode, retry: RetryPolicy) -> PipelineDraft.Stage {
         switch node.content {
-        case .scalar(let kind, _): return stage(kind, at: node.position, options: nil)
+        case .scalar(let kind, _): return stage(kind, at: node.position, options: nil, retry: retry)
         case .map(let entries):
             guard let first = entries.first else { break }
             if let second = entries.dropFirst().first {
@@ -25,7 +27,7 @@ extension PipelineDecoder {
                 return PipelineDraft.Stage(
                     descriptor: registry.type(of: first.key)?.descriptor, position: first.position)
             }
-            return stage(first.key, at: first.position, options: first.value)
+            return stage(first.key, at: first.position, options: first.value, retry: retry)
         default: break
         }
         problems.append(
@@ -43,9 +45,9 @@ extension PipelineDecoder {
         return "'\(kind)' and '\(key)' in one stage; begin each stage with '- '"
     }
 
-    private mutating func stage(_ kind: String, at position: SourcePosition, options: OptionNode?)
-        -> PipelineDraft.Stage
-    {
+    private mutating func stage(
+        _ kind: String, at position: SourcePosition, options: OptionNode?, retry: RetryPolicy
+    ) -> PipelineDraft.Stage {
         guard let type = registry.type(of: kind) else {
             let kinds = registry.descriptors.map(\.kind)
             let hint = Suggestion.nearest(to: kind, among: kinds).map { "did you mean '\($0)'?" }
@@ -69,11 +71,12 @@ extension PipelineDecoder {
             return stage
         }
         let before = problems.count
-        let (workers, when) = common(entries, kind: kind)
+        let common = common(entries, kind: kind, retry: retry)
         let own = entries.filter { !StageDescriptor.commonOptions.contains($0.key) }
         let read = StageOptions.read(own, of: descriptor, at: position, in: OptionContext(base: base))
         problems += read.problems
         guard let options = read.options else { return stage }
+        stage.definition = PipelineDefinition.text(of: kind, entries, targets: options.pathTemplates)
         stage.templates = options.pathTemplates.map { option, template in
             let place = own.first { $0.key == option }?.value.position ?? position
             return (option, PipelineDraft.Placed(value: template, position: place))
@@ -81,7 +84,9 @@ extension PipelineDecoder {
         do throws(OptionProblem) {
             let made = try type.init(options: options)
             if problems.count == before {
-                stage.entry = StageEntry(kind: kind, stage: made, workers: workers, when: when)
+                stage.entry = StageEntry(
+                    kind: kind, stage: made, workers: common.workers, when: common.when, timeout: common.timeout,
+                    retry: common.retry)
             }
         } catch {
             problems.append(error)
@@ -90,21 +95,35 @@ extension PipelineDecoder {
     }
 
     /// What every stage takes besides its own options.
-    private mutating func common(_ entries: [OptionNode.Entry], kind: String) -> (workers: Int, when: Glob?) {
+    private mutating func common(_ entries: [OptionNode.Entry], kind: String, retry: RetryPolicy) -> CommonOptions {
         let given = entries.filter { StageDescriptor.commonOptions.contains($0.key) }
         let node = OptionNode(.map(given), at: .start)
         let map = OptionMap(node, name: kind, keys: StageDescriptor.commonOptions, problems: &problems)
-        map.refuse("timeout", problems: &problems) { node throws(OptionProblem) in try node.duration() }
-        retry(map)
-        let cores = cores
-        let workers = map.read("workers", problems: &problems) { node throws(OptionProblem) in
-            if node.content.text == "auto" { return cores }
-            guard case .scalar(let text, quoted: false) = node.content, Int(text) != nil else {
-                throw node.problem("expected a whole number or 'auto', found \(node.kind)")
-            }
-            return try node.integer(in: 1...256)
+        var common = CommonOptions()
+        common.timeout = map.read("timeout", problems: &problems) { node throws(OptionProblem) in
+            let timeout = try node.duration()
+            guard timeout > .zero else { throw node.problem("a run needs some time; leave it out for no limit") }
+            return timeout
         }
-        let when = map.read("when", problems: &problems) { node throws(OptionProblem) in try node.glob() }
-        return (workers ?? 1, when)
+        common.retry = self.retry(map, over: retry)
+        let cores = cores
+        common.workers =
+            map.read("workers", problems: &problems) { node throws(OptionProblem) in
+                if node.content.text == "auto" { return cores }
+                guard case .scalar(let text, quoted: false) = node.content, Int(text) != nil else {
+                    throw node.problem("expected a whole number or 'auto', found \(node.kind)")
+                }
+                return try node.integer(in: 1...256)
+            } ?? common.workers
+        common.when = map.read("when", problems: &problems) { node throws(OptionProblem) in try node.glob() }
+        return common
     }
+}
+
+/// What every stage takes besides its own options.
+private struct CommonOptions {
+    var workers = 1
+    var when: Glob?
+    var timeout: Duration?
+    var retry: RetryPolicy?
 }

@@ -6,8 +6,7 @@ struct PipelineDecoder {
     /// The file's own keys.
     static let keys = [
         "name", "inbox", "processed", "failed", "stages", "match", "ready", "order", "on_conflict", "active", "retry",
-        "work",
-        "durability",
+        "work", "durability", "min_free",
     ]
 
     /// The file, as it was given.
@@ -53,8 +52,10 @@ struct PipelineDecoder {
             map.read("durability", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: Pipeline.Durability.self)
             } ?? draft.durability
-        retry(map)
-        draft.stages = stages(map, at: root.position)
+        draft.minFree =
+            map.read("min_free", problems: &problems) { node throws(OptionProblem) in try node.size() } ?? draft.minFree
+        draft.retry = retry(map, over: draft.retry) ?? draft.retry
+        draft.stages = stages(map, at: root.position, retry: draft.retry)
         return draft
     }
 

@@ -18,6 +18,8 @@ struct PipelineDraft {
         let position: SourcePosition
         /// Its options that are paths, with their names.
         var templates: [(option: String, template: Placed<PathTemplate>)] = []
+        /// What it does to a drop, in canonical text.
+        var definition = ""
         /// The stage; nil where something is wrong with it.
         var entry: StageEntry?
     }
@@ -34,6 +36,8 @@ struct PipelineDraft {
     var onConflict = Pipeline.ConflictPolicy.rename
     var activeJobs = 256
     var durability = Pipeline.Durability.full
+    var retry = RetryPolicy()
+    var minFree = ByteSize.minFree
     var stages: [Stage] = []
 
     /// The folder of `processed`, where it is one.
@@ -50,6 +54,7 @@ struct PipelineDraft {
         return Pipeline(
             name: name.value, source: source, inbox: inbox.value, processed: processed.value, failed: failed.value,
             work: work?.value, match: match, ready: ready, onConflict: onConflict, activeJobs: activeJobs,
-            durability: durability, stages: entries)
+            retry: retry, durability: durability, minFree: minFree, stages: entries,
+            definition: PipelineDefinition.fingerprint(of: stages.map(\.definition)))
     }
 }

@@ -81,6 +81,9 @@ struct InitCommand: ParsableCommand {
         # ready:
         #   quiet: 1s
 
+        # How failures that may pass are tried again; a stage may have a 'retry' and a 'timeout' of its own.
+        # retry: { attempts: 3, backoff: 2s, max_backoff: 15m }
+
         stages:
           - unpack                                          # an archive becomes its contents, anything else passes
           - checksum: { algorithm: sha256, manifest: SHA256SUMS }

@@ -20,7 +20,13 @@ enum StageListing {
             lines.append("")
         }
         lines.append(
-            "Every stage also takes workers (a number, or auto: one per core) and when (a glob: other drops skip it).")
+            """
+            Every stage also takes:
+              workers  how many jobs it works on at once: a number, or auto (one per core); default 1
+              when     a glob: other drops skip the stage; default all
+              timeout  how long a run may take before it is called off and tried again, such as 10m; default no limit
+              retry    { attempts, backoff, max_backoff } for failures that may pass; default as the pipeline has it
+            """)
         return lines.joined(separator: "\n")
     }
 

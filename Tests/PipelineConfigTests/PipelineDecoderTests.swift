@@ -41,6 +41,9 @@ import Testing
         #expect(pipeline.activeJobs == 256)
         #expect(pipeline.retry == RetryPolicy())
         #expect(pipeline.durability == .full)
+        #expect(pipeline.minFree == ByteSize("256MiB"))
+        #expect(pipeline.stages[0].timeout == nil)
+        #expect(pipeline.stages[0].retry == nil)
         #expect(pipeline.stages.map(\.kind) == ["checksum"])
         #expect(pipeline.stages.map(\.workers) == [1])
         #expect(pipeline.stages[0].when == nil)
@@ -57,12 +60,13 @@ import Testing
             order: arrival
             on_conflict: fail
             active: { jobs: 8, bytes: ~ }
-            retry: ~
+            retry: { attempts: 5, backoff: 250ms }
             work: .work
             durability: fast
+            min_free: 2GB
             stages:
               - unpack:
-              - checksum: { algorithm: md5, workers: auto }
+              - checksum: { algorithm: md5, workers: auto, timeout: 90s, retry: { attempts: 1, max_backoff: 1h } }
               - move:
                   to: out/{stem}
                   workers: 3
@@ -82,6 +86,11 @@ import Testing
         #expect(pipeline.activeJobs == 8)
         #expect(pipeline.work == "/conf/.work")
         #expect(pipeline.durability == .fast)
+        #expect(pipeline.minFree == ByteSize(bytes: 2_000_000_000))
+        #expect(pipeline.retry == RetryPolicy(attempts: 5, backoff: .milliseconds(250)))
+        #expect(pipeline.stages.map(\.timeout) == [nil, .seconds(90), nil])
+        let own = RetryPolicy(attempts: 1, backoff: .milliseconds(250), maxBackoff: .seconds(3600))
+        #expect(pipeline.stages.map(\.retry) == [nil, own, nil])
         #expect(pipeline.stages.map(\.kind) == ["unpack", "checksum", "move"])
         #expect(pipeline.stages.map(\.workers) == [1, 4, 3])
         #expect(pipeline.stages[2].when?.pattern == "*.zip")
@@ -95,7 +104,7 @@ import Testing
         (
             "colour: red",
             "7:1: unknown key 'colour'; known are name, inbox, processed, failed, stages, match, ready, order, "
-                + "on_conflict, active, retry, work, durability"
+                + "on_conflict, active, retry, work, durability, min_free"
         ),
         ("<<: {a: b}", "7:1: unknown key '<<'; known are \(PipelineDecoder.keys.joined(separator: ", "))"),
         ("match: '*'", "7:8: 'match' holds a map of include, exclude, depth; found '*'"),
@@ -159,7 +168,14 @@ import Testing
             "active: { bytes: big }",
             "7:18: 'active.bytes': 'big' is no size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
         ),
-        ("retry: { attempts: 3 }", "7:1: 'retry' is not supported yet; leave it out"),
+        ("retry: 3", "7:8: 'retry' holds a map of attempts, backoff, max_backoff; found '3'"),
+        ("retry: { attempts: 101 }", "7:20: 'retry.attempts': expected at most 100, found 101"),
+        ("retry: { backoff: 1h }", "7:10: 'retry': \(tooLongAWait("1 h", "15 min"))"),
+        ("retry: { backoff: 9s, max_backoff: 3s }", "7:23: 'retry': \(tooLongAWait("9.0 s", "3.0 s"))"),
+        (
+            "min_free: lots",
+            "7:11: 'min_free': 'lots' is no size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
+        ),
         ("retry: { attempts: 0 }", "7:20: 'retry.attempts': expected at least 1, found 0"),
         // The environment.
         ("work: ${NOWHERE}", "7:7: the environment variable 'NOWHERE' is not set; set it or write ${NOWHERE:-default}"),
@@ -171,6 +187,11 @@ import Testing
         #expect(Self.read(Self.head + line + "\n").problems.first == message)
         // An unset variable leaves an empty folder behind, which is told too.
         if !line.contains("${") { #expect(Self.read(Self.head + line + "\n").problems.count == 1) }
+    }
+
+    private static func tooLongAWait(_ first: String, _ longest: String) -> String {
+        "the first wait (backoff, \(first)) is longer than the longest (max_backoff, \(longest)); make max_backoff at "
+            + "least as long"
     }
 
     private static let plainName = "use at most 64 letters, digits, '-', '_' and '.', and no dot in front"
@@ -205,12 +226,13 @@ import Testing
             "- checksum: { when: '{a' }",
             "5:23: 'checksum.when': '{a' is no usable pattern; close its braces, and keep it below 1000 alternatives"
         ),
-        ("- checksum: { timeout: 1m }", "5:17: 'checksum.timeout' is not supported yet; leave it out"),
+        ("- checksum: { timeout: 0 }", "5:26: 'checksum.timeout': a run needs some time; leave it out for no limit"),
         (
             "- checksum: { timeout: 1 }",
             "5:26: 'checksum.timeout': '1' is no duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
         ),
-        ("- checksum: { retry: { attempts: 2 } }", "5:17: 'checksum.retry' is not supported yet; leave it out"),
+        ("- checksum: { retry: { attempts: 0 } }", "5:36: 'checksum.retry.attempts': expected at least 1, found 0"),
+        ("- checksum: { retry: { backoff: 1h } }", "5:26: 'checksum.retry': \(tooLongAWait("1 h", "15 min"))"),
         (
             "- checksum: { retry: { attempt: 2 } }",
             "5:26: 'checksum.retry' has no key 'attempt'; did you mean 'attempts'?"

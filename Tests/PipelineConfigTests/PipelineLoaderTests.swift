@@ -113,7 +113,7 @@ import Testing
             "a.yaml:2:12: error: 'processed' holds the inbox; give it a folder beside the inbox"
         ),
         (
-            ["in", "delete", "./x/../in", ""],
+            ["in", "done", "./x/../in", ""],
             "a.yaml:3:9: error: 'failed' is the inbox; give it a folder beside the inbox"
         ),
         (["in", "done", "done", ""], "a.yaml:3:9: error: 'failed' is the same folder as 'processed'; use two"),
@@ -236,6 +236,20 @@ import Testing
     ])
     func stages(stages: String, message: String?) throws {
         try write("a.yaml", inbox: "in", stages: stages)
+        #expect(problems("a.yaml") == [message].compactMap { $0 })
+    }
+
+    @Test(arguments: [
+        (
+            "[checksum]",
+            "a.yaml:2:12: error: 'processed' is 'delete' and no stage publishes anything, so every drop would be "
+                + "destroyed; add 'move: { to: … }' or give 'processed' a folder"
+        ),
+        ("[checksum, move: {to: out}]", nil),
+        ("[unknown]", "a.yaml:4:10: error: unknown stage 'unknown'; there are unpack, checksum, move"),
+    ])
+    func deletingWhatWasNeverPublished(stages: String, message: String?) throws {
+        try write("a.yaml", inbox: "in", processed: "delete", stages: stages)
         #expect(problems("a.yaml") == [message].compactMap { $0 })
     }
 

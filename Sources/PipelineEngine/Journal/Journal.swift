@@ -1,4 +1,5 @@
 package import PipelineKit
+package import SystemPackage
 
 /// Says how far each job is and what happened, over crashes and restarts. The work folders say that a job exists; this says
 /// how far it is.
@@ -81,6 +82,10 @@ package struct JobCount: Sendable, Hashable {
 package struct PipelineRecord: Sendable, Equatable {
     /// Its name.
     package var name: String
+    /// Its inbox, absolute: where a failed original is sent in again.
+    package var inbox: FilePath
+    /// Its folder for failed originals, absolute.
+    package var failed: FilePath
     /// Its stages' kinds, in order.
     package var stages: [String]
     /// How many drops wait in the inbox.
@@ -94,10 +99,12 @@ package struct PipelineRecord: Sendable, Equatable {
 
     /// A record.
     package init(
-        name: String, stages: [String], waiting: Int, paused: StageFailure? = nil, pausedSince: Timestamp? = nil,
-        updatedAt: Timestamp
+        name: String, inbox: FilePath, failed: FilePath, stages: [String], waiting: Int, paused: StageFailure? = nil,
+        pausedSince: Timestamp? = nil, updatedAt: Timestamp
     ) {
         self.name = name
+        self.inbox = inbox
+        self.failed = failed
         self.stages = stages
         self.waiting = waiting
         self.paused = paused

@@ -26,15 +26,20 @@ package struct Pipeline: Sendable {
     package var retry: RetryPolicy
     /// Whether outputs and renames are on disk before a job counts as done.
     package var durability: Durability
+    /// What each file system that is written to must have free before a drop is claimed; 0: that is not looked at.
+    package var minFree: ByteSize
     /// The steps, in order.
     package var stages: [StageEntry]
+    /// Tells apart what the stages do to a drop: the same for two pipelines whose stages, options and targets are the
+    /// same, however they are written. A job that was begun under another one begins again with the first stage.
+    package var definition: String
 
     /// A pipeline whose keys but the folders have their defaults.
     package init(
         name: String, source: FilePath, inbox: FilePath, processed: Processed, failed: FilePath, work: FilePath? = nil,
         match: MatchRule = MatchRule(), ready: ReadyRule = ReadyRule(), onConflict: ConflictPolicy = .rename,
         activeJobs: Int = 256, retry: RetryPolicy = RetryPolicy(), durability: Durability = .full,
-        stages: [StageEntry] = []
+        minFree: ByteSize = .minFree, stages: [StageEntry] = [], definition: String = ""
     ) {
         self.name = name
         self.source = source
@@ -48,7 +53,9 @@ package struct Pipeline: Sendable {
         self.activeJobs = activeJobs
         self.retry = retry
         self.durability = durability
+        self.minFree = minFree
         self.stages = stages
+        self.definition = definition
     }
 
     /// What becomes of an original whose job succeeded.
@@ -88,15 +95,29 @@ package struct StageEntry: Sendable {
     package let workers: Int
     /// Which drops it is for, by name; nil: all.
     package let when: Glob?
+    /// How long a run may take before it is called off, which counts as a transient failure; nil: as long as it likes.
+    package let timeout: Duration?
+    /// How its transient failures are retried; nil: as the pipeline says.
+    package let retry: RetryPolicy?
 
     /// A stage.
-    package init(kind: String, stage: any Stage, workers: Int = 1, when: Glob? = nil) {
+    package init(
+        kind: String, stage: any Stage, workers: Int = 1, when: Glob? = nil, timeout: Duration? = nil,
+        retry: RetryPolicy? = nil
+    ) {
         self.kind = kind
         self.stage = stage
         self.workers = max(1, workers)
         self.when = when
+        self.timeout = timeout
+        self.retry = retry
     }
 
     /// Whether the stage runs for a drop of this name.
     package func applies(to name: FileName) -> Bool { when?.matches(name) ?? true }
+}
+
+extension ByteSize {
+    /// What must be free unless a pipeline says otherwise.
+    package static let minFree = ByteSize(bytes: 256 << 20)
 }

@@ -1,0 +1,44 @@
+import PipelineKit
+
+/// What tells whether the stages of two pipeline files do the same to a drop.
+enum PipelineDefinition {
+    /// Keys of a stage that change when and how often it runs, never what it makes.
+    private static let indifferent: Set<String> = ["workers", "timeout", "retry"]
+
+    /// One stage as canonical text: its kind, then its options as they are written (the environment filled in), in the
+    /// order of the alphabet. Where a relative target lies depends on the file's own folder, so that is told too.
+    static func text(of kind: String, _ options: [OptionNode.Entry], targets: [String: PathTemplate]) -> String {
+        let told = options.filter { !indifferent.contains($0.key) }
+        let places = targets.sorted { $0.key < $1.key }.map { "@\(quoted($0.value.fixedFolder.text))" }
+        return "\(quoted(kind))\(map(told))\(places.joined())"
+    }
+
+    /// A whole pipeline's stages, in order, as 32 hexadecimal digits: FNV-1a of 128 bits (draft-eastlake-fnv). Whoever
+    /// writes the pipeline file owns both sides of the comparison, so nobody gains by a collision; only chance counts.
+    static func fingerprint(of stages: [String]) -> String {
+        var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
+        let prime: UInt128 = 0x0000_0000_0100_0000_0000_0000_0000_013B
+        for byte in stages.joined(separator: "\n").utf8 { hash = (hash ^ UInt128(byte)) &* prime }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 32 - digits.count) + digits
+    }
+
+    private static func text(of node: OptionNode) -> String {
+        switch node.content {
+        case .null: "~"
+        // Quotation marks make no difference where a text is taken, and are refused where a number is.
+        case .scalar(let text, _): quoted(text)
+        case .list(let members): "[\(members.map { text(of: $0) }.joined(separator: ","))]"
+        case .map(let entries): map(entries)
+        }
+    }
+
+    /// What is set to nothing counts as not given.
+    private static func map(_ entries: [OptionNode.Entry]) -> String {
+        let given = entries.filter { !$0.value.isNull }.sorted { $0.key < $1.key }
+        return "{\(given.map { "\(quoted($0.key)):\(text(of: $0.value))" }.joined(separator: ","))}"
+    }
+
+    /// With its length in front, so that no text can be taken for two.
+    private static func quoted(_ text: String) -> String { "\(text.utf8.count)'\(text)" }
+}
