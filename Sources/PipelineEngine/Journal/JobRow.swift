@@ -106,7 +106,7 @@ enum JobRow {
         return record
     }
 
-    private static func blob(_ bytes: [UInt8]) -> DatabaseValue { Data(bytes).databaseValue }
+    static func blob(_ bytes: [UInt8]) -> DatabaseValue { Data(bytes).databaseValue }
 
     static func json<Value>(_ value: Value?, _ write: (inout JSONWriter, Value) -> Void) -> DatabaseValue {
         guard let value else { return .null }

@@ -113,6 +113,8 @@ enum Migrations {
         );
         CREATE TABLE pipelines (
             name TEXT NOT NULL PRIMARY KEY,
+            inbox BLOB NOT NULL,
+            failed BLOB NOT NULL,
             stages TEXT NOT NULL,
             waiting INTEGER NOT NULL,
             paused TEXT,

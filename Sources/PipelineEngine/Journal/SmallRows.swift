@@ -1,18 +1,24 @@
 import GRDB
 import PipelineKit
+import SystemPackage
 
 /// The rows of the table `pipelines`.
 enum PipelineRow {
-    static let select = "SELECT name, stages, waiting, paused, paused_since, updated_at FROM pipelines ORDER BY name"
+    static let select = """
+        SELECT name, inbox, failed, stages, waiting, paused, paused_since, updated_at FROM pipelines ORDER BY name
+        """
 
     static func write(_ record: PipelineRecord, to db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO pipelines (name, stages, waiting, paused, paused_since, updated_at) \
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT OR REPLACE INTO pipelines \
+                (name, inbox, failed, stages, waiting, paused, paused_since, updated_at) \
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         try statement.execute(arguments: [
             record.name,
+            JobRow.blob(record.inbox.bytes),
+            JobRow.blob(record.failed.bytes),
             JobRow.json(record.stages) { $0.array($1) { $0.string($1) } },
             record.waiting,
             JobRow.json(record.paused) { $0.failure($1) },
@@ -24,12 +30,14 @@ enum PipelineRow {
     static func record(_ columns: inout ColumnReader) throws(JournalError) -> PipelineRecord {
         let name = try columns.text("name")
         columns.subject = "pipeline '\(name)'"
+        let inbox = FilePath(bytes: try columns.bytes("inbox") ?? [])
+        let failed = FilePath(bytes: try columns.bytes("failed") ?? [])
         let stages = try columns.json("stages") { $0.all(\.string) } ?? []
         let waiting = Int(try columns.integer("waiting"))
         let paused = try columns.json("paused", \.failure)
         let pausedSince = try columns.optionalTime("paused_since")
         return PipelineRecord(
-            name: name, stages: stages, waiting: waiting, paused: paused, pausedSince: pausedSince,
+            name: name, inbox: inbox, failed: failed, stages: stages, waiting: waiting, paused: paused, pausedSince: pausedSince,
             updatedAt: try columns.time("updated_at"))
     }
 }

@@ -21,8 +21,8 @@ struct Draining {
 
     /// Looks at those that are due. `complete`: they may run now; `lost`: how many were taken from the work folder by
     /// others.
-    mutating func turn(_ spool: Spool) throws(IOError) -> (complete: [Job], lost: Int) {
-        var complete: [Job] = []
+    mutating func turn(_ spool: Spool) throws(IOError) -> (complete: [Spool.Claimed], lost: Int) {
+        var complete: [Spool.Claimed] = []
         var lost = 0
         for request in gate.due(at: .now()) {
             guard let job = jobs[request.key] else { continue }
@@ -49,7 +49,7 @@ struct Draining {
                 // Empty files are ignored in the inbox; this one is claimed, so it runs.
                 jobs[job.id] = nil
                 gate.forget(job.id)
-                complete.append(job)
+                complete.append(Spool.Claimed(job: job, identity: FileIdentity.of(job.original) ?? .unknown))
             case .vanished:
                 jobs[job.id] = nil
                 lost += 1

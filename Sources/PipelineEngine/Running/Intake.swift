@@ -13,10 +13,12 @@ final class Intake: @unchecked Sendable {
 
     /// What the intake says.
     enum Message: Sendable {
-        case claimed([Job], adopted: Bool)
+        case claimed([Spool.Claimed], adopted: Bool)
         case draining(Job, reason: String)
         case refused(FileName, reason: String)
         case watching(WatchMode, reason: String?)
+        /// So many drops wait in the inbox.
+        case waiting(Int)
         /// Our own folders are in trouble; nothing is claimed until `resume`.
         case failed(StageFailure)
         /// With `once`: nothing is left to be claimed but these, which are still being written.
@@ -24,6 +26,7 @@ final class Intake: @unchecked Sendable {
     }
 
     let spool: Spool
+    private let space: FreeSpace
     private let queue: DispatchQueue
     private let ids: JobIDGenerator
     private let isOnce: Bool
@@ -39,6 +42,7 @@ final class Intake: @unchecked Sendable {
     private var isPaused = false
     private var isRunning = false
     private var hasScanned = false
+    private var toldWaiting = -1
     private var timer: (any DispatchSourceTimer)?
 
     /// How many samples or claims are made before events get their turn.
@@ -52,6 +56,7 @@ final class Intake: @unchecked Sendable {
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
+        space = FreeSpace(of: spool.folders, floor: spool.pipeline.minFree)
         self.ids = ids
         self.deliver = deliver
         isOnce = once
@@ -71,10 +76,12 @@ final class Intake: @unchecked Sendable {
 
     // MARK: From the engine, on any queue
 
-    /// Takes in jobs that an earlier run left, then watches the inbox.
-    func start(adopting jobs: [Job]) {
+    /// Takes in jobs that an earlier run left and the journal does not know, then watches the inbox. `resumed`: how many
+    /// others take up room.
+    func start(adopting jobs: [Job], resumed: Int) {
         queue.async { @Sendable [self] in
             isRunning = true
+            room -= resumed
             adopt(jobs)
             watcher?.start()
             turn()
@@ -98,6 +105,15 @@ final class Intake: @unchecked Sendable {
         queue.async { @Sendable [self] in
             room += count
             turn()
+        }
+    }
+
+    /// Has it say how many drops wait, if that changed.
+    func askWaiting() {
+        queue.async { @Sendable [self] in
+            let count = gate.waitingCount + fingerprints.count
+            if count != toldWaiting { deliver(.waiting(count)) }
+            toldWaiting = count
         }
     }
 
@@ -180,9 +196,16 @@ final class Intake: @unchecked Sendable {
     }
 
     private func claim(_ inbox: borrowing OpenFile) throws(IOError) {
-        var jobs: [Job] = []
-        defer { if !jobs.isEmpty { deliver(.claimed(jobs, adopted: false)) } }
-        while canClaim, jobs.count < Self.batch, let name = ready.popFirst() {
+        if canClaim, !ready.isEmpty {
+            do throws(StageFailure) {
+                try space.check()
+            } catch {
+                return fail(error)
+            }
+        }
+        var claimed: [Spool.Claimed] = []
+        defer { if !claimed.isEmpty { deliver(.claimed(claimed, adopted: false)) } }
+        while canClaim, claimed.count < Self.batch, let name = ready.popFirst() {
             // One that was touched since is back in the gate.
             guard let fingerprint = fingerprints.removeValue(forKey: name) else { continue }
             let claim: Spool.Claim
@@ -193,10 +216,10 @@ final class Intake: @unchecked Sendable {
                 throw error
             }
             switch claim {
-            case .taken(let job):
+            case .taken(let claim):
                 watcher?.took(name)
                 room -= 1
-                jobs.append(job)
+                claimed.append(claim)
             case .draining(let job, let reason):
                 watcher?.took(name)
                 room -= 1
@@ -212,14 +235,14 @@ final class Intake: @unchecked Sendable {
     private func adopt(_ jobs: [Job]) {
         guard !jobs.isEmpty else { return }
         room -= jobs.count
-        var complete: [Job] = []
+        var complete: [Spool.Claimed] = []
         for job in jobs {
             do throws(IOError) {
                 let look = try spool.look(at: job)
                 if case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked,
-                    case .taken(let job) = try spool.prove(job, ready: fingerprint)
+                    case .taken(let claimed) = try spool.prove(job, ready: fingerprint)
                 {
-                    complete.append(job)
+                    complete.append(claimed)
                 } else {
                     draining.add(job)
                 }

@@ -4,6 +4,8 @@ import PipelineKit
 struct PauseState {
     var reason: StageFailure?
     var since = MonotonicTime(nanoseconds: 0)
+    /// The same on the wall clock, for people.
+    var pausedAt = Timestamp(nanoseconds: 0)
     /// The wait before the next probe; doubles from probe to probe.
     var delay = PauseState.firstDelay
     /// The job that tries whether it works again.
@@ -33,6 +35,8 @@ extension PipelineRunner {
             pause.delay = isRelapse ? min(pause.delay * 2, PauseState.longestDelay) : PauseState.firstDelay
             pause.reason = failure
             pause.since = .now()
+            pause.pausedAt = .now()
+            note()
             for stage in workers {
                 for work in stage.withdraw() {
                     busy.remove(work.job.id)
@@ -60,6 +64,7 @@ extension PipelineRunner {
         pause.reason = nil
         pause.probing = nil
         pause.since = .now()
+        note()
         observer(.resumed(pipeline: pipeline.name, after: paused))
         let waiting = held
         held = []

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 package import PipelineKit
-import SystemPackage
+package import SystemPackage
 
 /// Moves drops and outputs of one pipeline: claim, publish, settle. The only renames are here.
 package struct Spool: Sendable {
@@ -16,10 +16,24 @@ package struct Spool: Sendable {
         self.work = work
     }
 
+    /// The folders that claimed drops and their originals are in: work, processed and failed.
+    package var folders: [FilePath] {
+        if case .folder(let processed) = pipeline.processed { return [work.path, processed, pipeline.failed] }
+        return [work.path, pipeline.failed]
+    }
+
+    /// A drop that is ours.
+    package struct Claimed: Sendable {
+        /// Its job.
+        package let job: Job
+        /// Which inode it was in the inbox.
+        package let identity: FileIdentity
+    }
+
     /// What became of a claim.
     package enum Claim: Sendable {
         /// The drop is ours and complete.
-        case taken(Job)
+        case taken(Claimed)
         /// The drop is ours, but it changed at the last moment or is still open for writing: it has to stand still
         /// again, in its job's folder.
         case draining(Job, reason: String)
@@ -76,7 +90,10 @@ package struct Spool: Sendable {
         if sample.links > 1 { try makePrivate(job) }
         let drop = Drop(
             name: job.drop.name, folders: job.drop.folders, size: fingerprint.size, droppedAt: job.drop.droppedAt)
-        return .taken(Job(id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder))
+        let complete = Job(
+            id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder)
+        return .taken(
+            Claimed(job: complete, identity: FileIdentity(device: ready.device, inode: ready.inode)))
     }
 
     /// One look at a claimed drop.

@@ -76,12 +76,18 @@ package enum Transfer {
         guard futimens(target.descriptor, times) == 0 else { throw IOError("set the times of", target.path, .last) }
     }
 
-    private static func copyLink(_ source: FilePath, to target: FilePath) throws(IOError) {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let count = source.withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
-        guard count >= 0 else { throw IOError("read the link", source, .last) }
-        guard target.withPlatformString({ symlink(buffer, $0) }) == 0 else {
-            throw IOError("create the link", target, .last)
+    private static func copyLink(_ source: FilePath, to copy: FilePath) throws(IOError) {
+        let link = try target(of: source)
+        guard copy.withPlatformString({ path in link.withPlatformString { symlink($0, path) } }) == 0 else {
+            throw IOError("create the link", copy, .last)
         }
+    }
+
+    /// What a symbolic link says.
+    static func target(of link: FilePath) throws(IOError) -> FilePath {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = link.withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
+        guard count >= 0 else { throw IOError("read the link", link, .last) }
+        return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
     }
 }

@@ -10,6 +10,8 @@ package final class WorkFolder: Sendable {
     package let path: FilePath
     /// The jobs' folders lie in it.
     package let active: FilePath
+    /// Whether it was not there before: with jobs in the journal, its file system may not be mounted.
+    package let isNew: Bool
     private let lock: FolderLock
     /// Emptied job folders, kept for the next jobs.
     private let spare: FilePath
@@ -26,7 +28,7 @@ package final class WorkFolder: Sendable {
             try Folder.make(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
             spare = path.appending("spare")
-            try Folder.make(active, mode: 0o700)
+            isNew = try Folder.make(active, mode: 0o700)
             try Folder.makeClean(spare, mode: 0o700)
             try Self.checkDevice(path, of: pipeline)
         } catch {
