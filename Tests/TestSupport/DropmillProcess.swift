@@ -38,6 +38,11 @@ package struct DropmillProcess {
     /// What it has written so far.
     package func text() throws(IOError) -> String { String(decoding: try ScratchFolder.read(log), as: UTF8.self) }
 
+    /// The end of what it has written, for messages.
+    package var transcript: String {
+        do throws(IOError) { return String(try text().suffix(3000)) } catch { return "\(error)" }
+    }
+
     /// Whether it has written a log line of the event that holds the text, in JSON.
     package func hasLogged(_ event: String, _ text: String = "") throws(IOError) -> Bool {
         try self.text().split(separator: "\n").contains {

@@ -139,7 +139,9 @@ struct LedgerCheck {
             for content in members.values { owners[content] = number }
         }
         let outputs = files.filter { $0.value.place == .output && !explained.contains($0.key) && !$0.value.isHidden }
-        let folders = Dictionary(grouping: outputs) { $0.value.relative.split(separator: "/").first.map(String.init) ?? "" }
+        let folders = Dictionary(grouping: outputs) {
+            $0.value.relative.split(separator: "/").first.map(String.init) ?? ""
+        }
         for (folder, found) in folders {
             guard let number = found.lazy.compactMap({ owners[$0.value.content] }).first,
                 case .unpacked(let members) = drops[number].fate
@@ -147,7 +149,9 @@ struct LedgerCheck {
             explained.formUnion(found.map(\.key))
             let drop = drops[number]
             let contents = Dictionary(
-                uniqueKeysWithValues: found.map { (String($0.value.relative.dropFirst(folder.count + 1)), $0.value.content) })
+                uniqueKeysWithValues: found.map {
+                    (String($0.value.relative.dropFirst(folder.count + 1)), $0.value.content)
+                })
             var expected = members
             expected["SHA256SUMS"] = Self.manifest(of: members)
             if contents == expected {

@@ -75,7 +75,9 @@ extension Torture {
             let run = try mill.runOnce(fault)
             var problems: [String] = []
             // 78: a folder could not be made at the start, and the program said so.
-            if ![0, 1, 78].contains(run.status) { problems.append("exit status \(run.status): \(run.log.suffix(800))") }
+            if ![0, 1, 78].contains(run.status) {
+                problems.append("exit status \(run.status): \(run.log.suffix(800))")
+            }
             problems += try mill.violations(.interrupted(copying: true)).map { "in trouble: \($0)" }
             let settled = try mill.violations(.settled).isEmpty
             problems += syncedAgain(try Faultline.calls(in: log)).map { "synced again after a failure: \($0)" }
@@ -85,7 +87,8 @@ extension Torture {
             if !problems.isEmpty {
                 let calls = try Faultline.calls(in: log)
                 let call = calls.indices.contains(point - 1) ? calls[point - 1] : nil
-                let at = "\(trouble.error) at call \(point)\(andLater ? "+" : ""), \(call?.name ?? "") \(call?.path ?? "")"
+                let at =
+                    "\(trouble.error) at call \(point)\(andLater ? "+" : ""), \(call?.name ?? "") \(call?.path ?? "")"
                 problems = problems.map { "\(at) \(call?.target ?? ""): \($0)" }
             }
             return (settled, problems)

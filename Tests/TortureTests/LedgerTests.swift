@@ -28,7 +28,9 @@ import Testing
         try #require(from.withPlatformString { from in to.withPlatformString { Glibc.rename(from, $0) } } == 0)
     }
 
-    private func copy(_ old: String, to new: String) throws { try scratch.write(scratch.read(old), to: scratch.path(new)) }
+    private func copy(_ old: String, to new: String) throws {
+        try scratch.write(scratch.read(old), to: scratch.path(new))
+    }
 
     @Test func findsNothingWhereAllIsWell() throws {
         #expect(try mill.violations(.settled) == [])

@@ -23,15 +23,15 @@ struct Mill {
         logs = root
     }
 
-    /// Makes the folders and the pipeline file; `rules` are further lines of it.
-    func build(quiet: String = "10ms", _ rules: [String] = []) throws {
+    /// Makes the folders and the pipeline file. `rules`: further lines of it; `checksum`: further options of that stage.
+    func build(quiet: String = "10ms", _ rules: [String] = [], checksum: String = "") throws {
         for folder in [layout.inbox, layout.processed, layout.failed, layout.output, root.appending("pipelines")] {
             try Folder.make(folder)
         }
         let lines = [
             "name: all", "inbox: \(layout.inbox.string)", "processed: \(layout.processed.string)",
             "failed: \(layout.failed.string)", "ready: { quiet: \(quiet) }", "stages:", "  - unpack",
-            "  - checksum: { manifest: SHA256SUMS }", "  - move: { to: \"\(layout.output.string)/{stem}\" }",
+            "  - checksum: { manifest: SHA256SUMS\(checksum) }", "  - move: { to: \"\(layout.output.string)/{stem}\" }",
         ]
         try write(Array((lines + rules).map { $0 + "\n" }.joined().utf8), to: root.appending("pipelines/all.yaml"))
     }
@@ -56,23 +56,30 @@ struct Mill {
     }
 
     /// A file that is published as it is. `again`: tells its content from that of another drop of the same name.
-    mutating func dropPlain(_ name: String, again: Int = 1, size: Int = 100) throws {
+    mutating func dropPlain(_ name: String, again: Int = 1, size: Int = 100, fate: Ledger.Fate = .published) throws {
         let content = Self.content("\(name)#\(again)", size: size)
         try drop(name, content)
-        ledger.note(name, content, .published)
+        ledger.note(name, content, fate)
     }
 
     /// An archive of so many files.
     mutating func dropZip(_ name: String, again: Int = 1, members: Int = 3, size: Int = 60) throws {
+        let names = (1...members).map { $0 == 1 ? "folder/member-1" : "member-\($0)" }
+        try dropZip(name, again: again, memberNames: names, size: size)
+    }
+
+    /// An archive of files with these names; `fate`: if it is not to be unpacked.
+    mutating func dropZip(
+        _ name: String, again: Int = 1, memberNames: [String], size: Int = 60, fate: Ledger.Fate? = nil
+    ) throws {
         var zip = ZipBuilder()
         var contents: [String: [UInt8]] = [:]
-        for number in 1...members {
-            let member = number == 1 ? "folder/member-1" : "member-\(number)"
+        for member in memberNames {
             contents[member] = Self.content("\(name)#\(again)/\(member)", size: size)
             zip.add(Array(member.utf8), content: contents[member] ?? [])
         }
         try drop(name, zip.finished)
-        ledger.note(name, zip.finished, .unpacked(contents))
+        ledger.note(name, zip.finished, fate ?? .unpacked(contents))
     }
 
     /// An archive that ends too early.

@@ -27,7 +27,7 @@ extension Torture {
                 var ended = try await eventually(within: dropsAt) { try daemon.hasEnded() }
                 try producer.drop(round, &generator)
                 if !ended { ended = try await eventually(within: moment) { try daemon.hasEnded() } }
-                #expect(!ended, "the daemon ended by itself, in round \(round): \(try daemon.text().suffix(2000))")
+                #expect(!ended, "the daemon ended by itself, in round \(round): \(daemon.transcript)")
                 try daemon.end()
             }
             try producer.finish()
