@@ -7,7 +7,7 @@ import Testing
 extension Torture {
     /// A file that kills the daemon whenever it is unpacked cannot kill it for ever, and harms no other.
     @Suite(.enabled(if: Faultline.isPossible, "\(Faultline.skip)")) struct PoisonTests {
-        @Test(arguments: [1, 3]) func endsInFailed(attempts: Int) throws {
+        @Test(arguments: [2, 3]) func endsInFailed(attempts: Int) throws {
             let site = try Site.plain()
             try site.mill.build(["retry: { attempts: \(attempts) }"])
             for number in 1...3 { try site.mill.dropPlain("before-\(number).txt") }
@@ -31,8 +31,7 @@ extension Torture {
             let path = site.mill.layout.failed.appending("poison.zip.error.json")
             let report =
                 Folder.kind(of: path) == nil ? "" : String(decoding: try ScratchFolder.read(path), as: UTF8.self)
-            let times = attempts == 1 ? "once" : "\(attempts) times"
-            #expect(report.contains("the daemon stopped \(times) while this job was running"), "\(report)")
+            #expect(report.contains("stopped \(attempts) times while this job was running"), "\(report)")
         }
 
         /// Many others are at work when it kills: none of them may be taken for the culprit.
@@ -46,7 +45,8 @@ extension Torture {
             fault.at = 1
             var kills = 0
             while try site.mill.runOnce(fault).status == 137, kills < 6 { kills += 1 }
-            #expect(try site.mill.violations(.settled) == [])
+            let violations = try site.mill.violations(.settled)
+            #expect(violations == [])
         }
     }
 }

@@ -6,7 +6,6 @@ struct SettlementOrder {
 
     private let calls: [Call]
     private let results: [String]
-    /// Each path's name at the time of its last write, followed through later renames in the work folder.
     private var problems: [String] = []
 
     /// `results`: the folders that things are published in. The rest is found by its name: `/active/JOB/`, and
@@ -96,6 +95,8 @@ struct SettlementOrder {
         for made in calls where made.ended < call.begun {
             if Self.isWrite(made) || (made.name.hasPrefix("mkdir") && Self.job(of: made.path) != nil) {
                 last[made.path] = made
+            } else if made.name.hasPrefix("unlink") || made.name == "rmdir" {
+                last[made.path] = nil
             } else if Self.isRename(made) {
                 for (path, write) in last where path == made.path || path.hasPrefix(made.path + "/") {
                     last[path] = nil

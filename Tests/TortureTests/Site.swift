@@ -30,19 +30,26 @@ final class Site: @unchecked Sendable {
         disks = []
     }
 
+    /// What the program writes to its log is not to count, so that lies outside.
+    private static func mill(in scratch: ScratchFolder) throws -> Mill {
+        var mill = Mill(at: try scratch.makeFolder("mill"))
+        mill.logs = scratch.path
+        return mill
+    }
+
     /// Everything in one folder.
     static func plain() throws -> Site {
         let scratch = try ScratchFolder()
-        let mill = Mill(at: scratch.path)
+        let mill = try mill(in: scratch)
         try mill.build()
         return Site(scratch, mill)
     }
 
     /// Output and processed on a device of their own.
-    static func otherDevice(_ options: String = "size=16m", _ rules: [String] = []) throws -> Site {
+    static func otherDevice(_ options: String = "size=16m", _ rules: [String] = ["min_free: 0"]) throws -> Site {
         let scratch = try ScratchFolder()
-        var mill = Mill(at: scratch.path)
-        let mount = try TemporaryMount(tmpfs: options, at: scratch.path("elsewhere"))
+        var mill = try mill(in: scratch)
+        let mount = try TemporaryMount(tmpfs: options, at: mill.root.appending("elsewhere"))
         mill.layout.output = mount.path.appending("output")
         mill.layout.processed = mount.path.appending("processed")
         try mill.build(rules)
@@ -52,8 +59,8 @@ final class Site: @unchecked Sendable {
     /// Output and processed by another mount of the same device: renames fail, though the device's number is equal.
     static func otherMount(_ rules: [String] = []) throws -> Site {
         let scratch = try ScratchFolder()
-        var mill = Mill(at: scratch.path)
-        let mount = try TemporaryMount(bind: try scratch.makeFolder("real"), at: scratch.path("elsewhere"))
+        var mill = try mill(in: scratch)
+        let mount = try TemporaryMount(bind: try scratch.makeFolder("real"), at: mill.root.appending("elsewhere"))
         mill.layout.output = mount.path.appending("output")
         mill.layout.processed = mount.path.appending("processed")
         try mill.build(rules)
@@ -73,7 +80,7 @@ final class Site: @unchecked Sendable {
             disks.append(other)
             mill.state = other.path.appending("state")
         }
-        try mill.build()
+        try mill.build(["min_free: 0"])
         return Site(scratch, mill, disks: disks)
     }
 
