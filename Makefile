@@ -8,7 +8,7 @@ SWIFT ?= swift
 RELEASE := .build-release/release/dropmill
 DOCS := $(DESTDIR)$(PREFIX)/share/doc/dropmill
 
-.PHONY: help build release demo test check format install clean deps test-deps
+.PHONY: help build release demo test torture check format install clean deps test-deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,8 +28,13 @@ release: deps ## the binary to install: optimised, Swift linked in
 demo: release ## run the samples through the quickstart pipeline and show what becomes of them
 	@packaging/demo.sh $(RELEASE)
 
+# What kills, fills disks and cuts power has the machine for itself.
 test: test-deps ## every test
-	$(SWIFT) test
+	$(SWIFT) test --skip TortureTests
+	$(SWIFT) test --skip-build --filter TortureTests
+
+torture: test-deps ## 200 random kills, and every system call as a point to kill, to fail and to cut the power at
+	DROPMILL_TORTURE=1 $(SWIFT) test --filter TortureTests
 
 check: deps ## formatting, lint, and every shipped pipeline file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

@@ -58,8 +58,8 @@ let package = Package(
             swiftSettings: strict),
 
         .target(
-            name: "TestSupport", dependencies: ["PipelineKit", system], path: "Tests/TestSupport", swiftSettings: strict
-        ),
+            name: "TestSupport", dependencies: ["PipelineKit", "Digests", system], path: "Tests/TestSupport",
+            swiftSettings: strict),
         .testTarget(
             name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", system], swiftSettings: strict),
         .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
@@ -84,6 +84,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", system],
+            swiftSettings: strict),
+        // Kills, faults and power cuts; `faultline` is the program that causes them.
+        .executableTarget(name: "faultline", path: "Tests/faultline"),
+        .testTarget(
+            name: "TortureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", system],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -14,19 +14,25 @@ package final class FolderLock: Sendable {
         } catch {
             throw EngineError(kind: .configuration, message: "\(what): \(error)")
         }
-        guard flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        for attempt in 1... {
+            if flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0 { return }
             let error = Errno.last
             guard error == .wouldBlock else {
                 throw EngineError(kind: .configuration, message: "\(what): \(IOError("lock", path, error))")
             }
-            throw EngineError(
-                kind: .locked,
-                message:
-                    "\(what) '\(path.text)' is held by another running dropmill; stop that one, or give this one "
-                    + "its own"
-            )
+            // Who only looks whether a daemon runs (`isHeld`) holds it too, for a moment.
+            guard attempt < Self.attempts else { break }
+            usleep(Self.pause)
         }
+        throw EngineError(
+            kind: .locked,
+            message:
+                "\(what) '\(path.text)' is held by another running dropmill; stop that one, or give this one its own")
     }
+
+    private static let attempts = 10
+    /// Microseconds between two attempts.
+    private static let pause: useconds_t = 10_000
 
     /// Gives the folder back before the process ends.
     package func release() { _ = flock(folder.descriptor, LOCK_UN) }

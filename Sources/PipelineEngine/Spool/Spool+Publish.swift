@@ -82,6 +82,16 @@ extension Spool {
         for folder in missing { effects.folders.insert(folder.removingLastComponent()) }
     }
 
+    /// Removes the source of a move that was made by copying. A folder gets another name first: taken apart file by
+    /// file, it would look to a later run like something that is still to be moved.
+    func removeCopied(_ source: FilePath) throws(IOError) {
+        guard Folder.kind(of: source) == .folder, let name = source.lastName else { return try Folder.remove(source) }
+        let gone = source.removingLastComponent().appending(name.appending(".gone", unique: "gone"))
+        try Folder.remove(gone)
+        try NoReplace.rename(source, to: gone)
+        try Folder.remove(gone)
+    }
+
     /// Every file and folder that has to reach the disk for a tree to be whole.
     static func everything(in path: FilePath) throws(IOError) -> [FilePath] {
         guard Folder.kind(of: path) == .folder else { return [path] }

@@ -1,0 +1,78 @@
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// One run of the real program, its standard output and error in a file.
+package struct DropmillProcess {
+    /// The binary: `$DROPMILL_BINARY`, else the one that was built with the tests.
+    package static let binary: FilePath =
+        getenv("DROPMILL_BINARY").map { FilePath(String(cString: $0)) } ?? built("dropmill")
+
+    /// A program of this package, in the folder of the test program itself, where SwiftPM puts them all (on Linux the
+    /// test bundle is the running program, `/proc/self/exe`).
+    package static func built(_ name: String) -> FilePath {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        let program = FilePath(bytes: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) })
+        return program.removingLastComponent().appending(name)
+    }
+
+    private let process: pid_t
+    private let log: FilePath
+    /// How it ended: its exit status, or 128 + the signal; nil while it runs.
+    package private(set) var status: Int32?
+
+    /// Starts the program in a folder; what it writes goes to the file `log`. `wrapper`: a program, with its arguments,
+    /// that starts it.
+    package init(
+        _ arguments: [String], in folder: FilePath, log: FilePath, wrapper: [String] = []
+    ) throws(IOError) {
+        let output = try OpenFile.open(log, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+        let words = wrapper + [Self.binary.string] + arguments
+        process = try ChildProcess.spawn(
+            FilePath(words[0]), words.dropFirst().map { Array($0.utf8) }, output: output.descriptor,
+            error: output.descriptor, folder: folder)
+        self.log = log
+    }
+
+    /// What it has written so far.
+    package func text() throws(IOError) -> String { String(decoding: try ScratchFolder.read(log), as: UTF8.self) }
+
+    /// The end of what it has written, for messages.
+    package var transcript: String {
+        do throws(IOError) { return String(try text().suffix(3000)) } catch { return "\(error)" }
+    }
+
+    /// Whether it has written a log line of the event that holds the text, in JSON.
+    package func hasLogged(_ event: String, _ text: String = "") throws(IOError) -> Bool {
+        try self.text().split(separator: "\n").contains {
+            $0.contains("\"event\":\"\(event)\"") && (text.isEmpty || $0.contains(text))
+        }
+    }
+
+    /// Whether it has ended.
+    package mutating func hasEnded() throws(IOError) -> Bool {
+        if status == nil { status = try ChildProcess.poll(process, of: Self.binary) }
+        return status != nil
+    }
+
+    /// Sends a signal, unless it has ended.
+    package mutating func send(_ signal: Int32) throws(IOError) {
+        guard try !hasEnded() else { return }
+        kill(process, signal)
+    }
+
+    /// Ends it at once and waits for that.
+    package mutating func end() throws(IOError) {
+        try send(SIGKILL)
+        _ = try wait()
+    }
+
+    /// Waits for its end and returns how it ended. Blocks the calling thread.
+    package mutating func wait() throws(IOError) -> Int32 {
+        if let status { return status }
+        let ended = try ChildProcess.wait(for: process, of: Self.binary)
+        status = ended
+        return ended
+    }
+}

@@ -1,0 +1,110 @@
+import PipelineKit
+package import SystemPackage
+
+/// Promise 1 as a program: knows what was dropped, and says of any moment whether something was lost, published twice or
+/// half-published. It looks at folders only and knows nothing of how Dropmill works.
+///
+/// Things are known again by their bytes, so every drop and every file in an archive must be unique.
+package struct Ledger: Sendable {
+    /// Where a pipeline's things lie. The pipeline publishes into `output/{stem}` with SHA-256 digests.
+    package struct Layout: Sendable {
+        /// The folders of the pipeline file.
+        package var inbox: FilePath, processed: FilePath, failed: FilePath, output: FilePath
+        /// Its work folder.
+        package var work: FilePath
+
+        /// The usual layout below one folder, of a pipeline named `all`.
+        package init(below root: FilePath) {
+            inbox = root.appending("inbox")
+            processed = root.appending("processed")
+            failed = root.appending("failed")
+            output = root.appending("output")
+            work = root.appending(".dropmill").appending("all")
+        }
+    }
+
+    /// What is to become of a drop.
+    package enum Fate: Sendable {
+        /// It is itself published in `output/{stem}`, with `NAME.sha256` beside it.
+        case published
+        /// These files are published as the folder `output/{stem}`, with SHA256SUMS; it goes to processed.
+        case unpacked([String: [UInt8]])
+        /// It goes to failed, with `NAME.error.json` beside it.
+        case failed
+    }
+
+    /// One drop.
+    package struct Drop: Sendable {
+        let name: String
+        let content: [UInt8]
+        let fate: Fate
+    }
+
+    /// Something that must never be.
+    package struct Violation: Sendable, Hashable, CustomStringConvertible {
+        /// What kind of harm it is.
+        package enum Kind: String, Sendable {
+            /// A drop, or what it became, is nowhere.
+            case lost
+            /// A drop is in two places.
+            case doubled
+            /// The same result was published twice.
+            case publishedTwice = "published twice"
+            /// A result is there in part, with other bytes, or without what belongs beside it.
+            case torn = "half-published"
+            /// All is settled, but this drop is not.
+            case unsettled
+            /// A drop ended where it should not.
+            case misjudged
+            /// A temporary file was left behind.
+            case leftover
+            /// Something is there that nobody asked for.
+            case stranger
+        }
+
+        /// The kind.
+        package let kind: Kind
+        /// What is wrong, with the name.
+        package let text: String
+
+        /// `lost: 'a.txt' is nowhere`
+        package var description: String { "\(kind.rawValue): \(text)" }
+    }
+
+    /// How far the world should be when it is looked at.
+    package enum Moment: Sendable {
+        /// The daemon was just killed: drops may be anywhere, but whole. `copying`: a move may be a copy, so that a drop
+        /// may be at its target and in the work folder.
+        case interrupted(copying: Bool)
+        /// All is done.
+        case settled
+    }
+
+    /// What was dropped.
+    package private(set) var drops: [Drop] = []
+    /// Files that lay in the folders before, by their paths.
+    private var standing: [FilePath: [UInt8]] = [:]
+
+    /// Nothing dropped yet.
+    package init() {}
+
+    /// Notes a drop.
+    package mutating func note(_ name: String, _ content: [UInt8], _ fate: Fate) {
+        drops.append(Drop(name: name, content: content, fate: fate))
+    }
+
+    /// Notes a file that lay there before and must stay as it is.
+    package mutating func noteStanding(_ path: FilePath, _ content: [UInt8]) { standing[path] = content }
+
+    /// All that is wrong at this moment.
+    package func violations(in layout: Layout, at moment: Moment) throws -> [Violation] {
+        var check = LedgerCheck(drops: drops, layout: layout, moment: moment)
+        try check.gather()
+        for (path, content) in standing { check.expectStanding(path, content) }
+        check.findDrops()
+        check.findPublishedFolders()
+        check.judgeRest()
+        check.judgeDrops()
+        return check.violations
+    }
+}

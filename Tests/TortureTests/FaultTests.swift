@@ -1,0 +1,118 @@
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+extension Torture {
+    /// System calls that fail: the program neither crashes nor hangs, nothing is lost, and once they succeed again all
+    /// is settled as if nothing had been.
+    @Suite(.enabled(if: Faultline.isPossible, "\(Faultline.skip)")) struct FaultTests {
+        /// An error, and the calls that it is plausible for.
+        struct Trouble: Sendable, CustomTestStringConvertible {
+            let error: String
+            let calls: [String]
+            var onlyResults = false
+            var testDescription: String { error }
+        }
+
+        private static let names = ["mkdir", "rename", "renameat2", "link", "unlink", "unlinkat", "rmdir"]
+        private static let data = ["create", "write", "pwrite64", "ftruncate", "copy_file_range"]
+
+        static let troubles = [
+            Trouble(error: "ENOSPC", calls: ["mkdir", "rename", "renameat2", "link"] + data + Faultline.syncs),
+            Trouble(error: "EIO", calls: ["openat"] + names + data.dropFirst() + Faultline.syncs),
+            Trouble(error: "EDQUOT", calls: ["mkdir", "rename", "renameat2", "link"] + data + Faultline.syncs),
+            Trouble(error: "EROFS", calls: ["create"] + names),
+            Trouble(error: "EMFILE", calls: ["openat"]),
+            Trouble(error: "EXDEV", calls: ["rename", "renameat2", "link"], onlyResults: true),
+            Trouble(error: "EINTR", calls: ["openat", "write", "pwrite64", "fsync", "fdatasync", "syncfs"]),
+        ]
+
+        @Test(arguments: troubles) func oneFailureIsSurvived(_ trouble: Trouble) async throws {
+            try await Self.fail(trouble, andLater: false, most: 16)
+        }
+
+        @Test(arguments: troubles) func lastingTroubleIsSurvived(_ trouble: Trouble) async throws {
+            try await Self.fail(trouble, andLater: true, most: 8)
+        }
+
+        @Test func shortWritesAreCompleted() throws {
+            let site = try Site.plain()
+            try site.mill.dropMixed()
+            var fault = site.mill.fault(["write", "pwrite64"])
+            (fault.at, fault.andLater, fault.deed) = (1, true, .short)
+            let run = try site.mill.runOnce(fault)
+            #expect(run.status == 1, "\(run.log)")
+            #expect(try site.mill.violations(.settled) == [])
+        }
+
+        private static func fail(_ trouble: Trouble, andLater: Bool, most: Int) async throws {
+            let site = try Site.plain()
+            try site.mill.dropMixed()
+            let count = try site.mill.countCalls(trouble.calls)
+            // Most of the time is spent waiting, in pauses.
+            let trials = try await Torture.forEach(Torture.spread(count, most: most), width: 8) { point in
+                try trial(trouble, at: point, andLater: andLater)
+            }
+            let problems = trials.flatMap(\.problems)
+            Torture.say(
+                "\(trouble.error)\(andLater ? " from then on" : ""): at \(trials.count) of \(count) system calls, "
+                    + "\(trials.count { $0.settled }) settled in the same run, \(problems.count) violations")
+            #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
+        }
+
+        private static func trial(
+            _ trouble: Trouble, at point: Int, andLater: Bool
+        ) throws -> (settled: Bool, problems: [String]) {
+            let site = try Site.plain()
+            try site.mill.dropMixed()
+            let mill = site.mill
+            var fault = mill.fault(trouble.calls)
+            if trouble.onlyResults { fault.path = "\(mill.root.string)/@(output|processed|failed)/*" }
+            (fault.at, fault.andLater, fault.deed) = (point, andLater, .fail(trouble.error))
+            let log = mill.logs.appending("calls")
+            fault.log = log
+            let run = try mill.runOnce(fault)
+            var problems: [String] = []
+            // 78: a folder could not be made at the start, and the program said so.
+            if ![0, 1, 78].contains(run.status) {
+                problems.append("exit status \(run.status): \(run.log.suffix(800))")
+            }
+            problems += try mill.violations(.interrupted(copying: true)).map { "in trouble: \($0)" }
+            let settled = try mill.violations(.settled).isEmpty
+            problems += syncedAgain(try Faultline.calls(in: log)).map { "synced again after a failure: \($0)" }
+            let again = try mill.runOnce()
+            problems += try mill.violations(.settled).map { "after the trouble: \($0)" }
+            if again.status > 1 { problems.append("after the trouble: exit status \(again.status)") }
+            if !problems.isEmpty {
+                let calls = try Faultline.calls(in: log)
+                let call = calls.indices.contains(point - 1) ? calls[point - 1] : nil
+                let at =
+                    "\(trouble.error) at call \(point)\(andLater ? "+" : ""), \(call?.name ?? "") \(call?.path ?? "")"
+                problems = problems.map { "\(at) \(call?.target ?? ""): \($0)" }
+            }
+            return (settled, problems)
+        }
+
+        /// Files whose sync failed and then, with nothing written anew, was asked for again: the kernel may have dropped
+        /// the data and say that all is well.
+        static func syncedAgain(_ calls: [Faultline.Call]) -> [String] {
+            var failed: Set<String> = []
+            var problems: [String] = []
+            for call in calls where call.path.contains("/active/") {
+                switch call.name {
+                case "fsync", "fdatasync":
+                    if call.result < 0, call.result != -4 {
+                        failed.insert(call.path)
+                    } else if failed.contains(call.path) {
+                        problems.append(call.path)
+                    }
+                // Made anew. (With `openat` counted, every opening shows; only the program's own trace tells them apart.)
+                case "create", "rename", "unlink": failed.subtract([call.path, call.target])
+                default: break
+                }
+            }
+            return problems
+        }
+    }
+}

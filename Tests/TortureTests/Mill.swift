@@ -1,0 +1,169 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+
+/// A pipeline in a folder of its own, what was dropped into it, and the program to run over it.
+struct Mill {
+    let root: FilePath
+    var layout: Ledger.Layout
+    var ledger = Ledger()
+    /// The state folder.
+    var state: FilePath
+    /// Where logs go: never into a folder that loses power.
+    var logs: FilePath
+
+    /// The longest that one run to the end may take.
+    private static let patience = 120
+
+    init(at root: FilePath) {
+        self.root = root
+        layout = Ledger.Layout(below: root)
+        state = root.appending("state")
+        logs = root
+    }
+
+    /// Makes the folders and the pipeline file. `rules`: further lines of it; `checksum`: further options of that stage.
+    func build(quiet: String = "10ms", _ rules: [String] = [], checksum: String = "") throws {
+        for folder in [layout.inbox, layout.processed, layout.failed, layout.output, root.appending("pipelines")] {
+            try Folder.make(folder)
+        }
+        let lines = [
+            "name: all", "inbox: \(layout.inbox.string)", "processed: \(layout.processed.string)",
+            "failed: \(layout.failed.string)", "ready: { quiet: \(quiet) }", "stages:", "  - unpack",
+            "  - checksum: { manifest: SHA256SUMS\(checksum) }", "  - move: { to: \"\(layout.output.string)/{stem}\" }",
+        ]
+        try write(Array((lines + rules).map { $0 + "\n" }.joined().utf8), to: root.appending("pipelines/all.yaml"))
+    }
+
+    func write(_ bytes: [UInt8], to path: FilePath) throws(IOError) {
+        let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        try file.write(bytes)
+        try file.sync()
+        try file.close()
+    }
+
+    // MARK: Dropping
+
+    /// Writes the drop elsewhere and renames it into the inbox, so that it is whole at once.
+    private func drop(_ name: String, _ bytes: [UInt8]) throws {
+        let outside = root.appending("outside")
+        try write(bytes, to: outside)
+        let target = layout.inbox.appending(name)
+        guard outside.withPlatformString({ from in target.withPlatformString { Glibc.rename(from, $0) } }) == 0 else {
+            throw IOError("rename", target, .last)
+        }
+    }
+
+    /// A file that is published as it is. `again`: tells its content from that of another drop of the same name.
+    mutating func dropPlain(_ name: String, again: Int = 1, size: Int = 100, fate: Ledger.Fate = .published) throws {
+        let content = Self.content("\(name)#\(again)", size: size)
+        try drop(name, content)
+        ledger.note(name, content, fate)
+    }
+
+    /// An archive of so many files.
+    mutating func dropZip(_ name: String, again: Int = 1, members: Int = 3, size: Int = 60) throws {
+        let names = (1...members).map { $0 == 1 ? "folder/member-1" : "member-\($0)" }
+        try dropZip(name, again: again, memberNames: names, size: size)
+    }
+
+    /// An archive of files with these names; `fate`: if it is not to be unpacked.
+    mutating func dropZip(
+        _ name: String, again: Int = 1, memberNames: [String], size: Int = 60, fate: Ledger.Fate? = nil
+    ) throws {
+        var zip = ZipBuilder()
+        var contents: [String: [UInt8]] = [:]
+        for member in memberNames {
+            contents[member] = Self.content("\(name)#\(again)/\(member)", size: size)
+            zip.add(Array(member.utf8), content: contents[member] ?? [])
+        }
+        try drop(name, zip.finished)
+        ledger.note(name, zip.finished, fate ?? .unpacked(contents))
+    }
+
+    /// An archive that ends too early.
+    mutating func dropBadZip(_ name: String, again: Int = 1) throws {
+        var zip = ZipBuilder()
+        for member in ["x", "y"] { zip.add(Array(member.utf8), content: Self.content("\(name)#\(again)/\(member)")) }
+        let content = Array(zip.finished.prefix(zip.finished.count / 2))
+        try drop(name, content)
+        ledger.note(name, content, .failed)
+    }
+
+    /// A file that lay in processed before anything was dropped.
+    mutating func standInProcessed(_ name: String) throws {
+        let path = layout.processed.appending(name)
+        try write(Self.content("standing \(name)"), to: path)
+        ledger.noteStanding(path, Self.content("standing \(name)"))
+    }
+
+    /// A little of everything.
+    mutating func dropMixed() throws {
+        try standInProcessed("three.zip")
+        try dropPlain("plain.txt")
+        try dropZip("three.zip")
+        try dropBadZip("bad.zip")
+    }
+
+    static func content(_ title: String, size: Int = 100) -> [UInt8] {
+        let line = Array("\(title)\n".utf8)
+        return Array(repeatElement(line, count: max(1, size / line.count)).joined())
+    }
+
+    // MARK: Running
+
+    /// How a run ended.
+    struct Run {
+        let status: Int32
+        let log: String
+    }
+
+    /// Runs `dropmill run --once` to its end; 124 where it does not come to one. Blocks. `booted`: as if the machine had
+    /// been started since.
+    func runOnce(_ fault: Faultline? = nil, booted: Bool = false) throws -> Run {
+        var limit = ["/usr/bin/timeout", "-s", "TERM", "-k", "5", "\(Self.patience)"]
+        if booted { limit = try bootedWrapper() + limit }
+        let log = logs.appending("log")
+        try Folder.remove(log)
+        var process = try start(once: true, log: log, wrapper: limit + (fault?.wrapper ?? []))
+        let status = try process.wait()
+        return Run(status: status, log: try process.text())
+    }
+
+    /// Gives the program another boot id (random/boot_id of proc(5)), in a mount namespace of its own. Needs root.
+    private func bootedWrapper() throws -> [String] {
+        let id = logs.appending("boot_id")
+        try write(Array("00000000-0000-4000-8000-000000000001\n".utf8), to: id)
+        let script = "mount --bind '\(id.string)' /proc/sys/kernel/random/boot_id && exec \"$@\""
+        return ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, "sh"]
+    }
+
+    /// Starts the program.
+    func start(
+        once: Bool = false, log: FilePath, level: String = "warning", wrapper: [String] = []
+    ) throws -> DropmillProcess {
+        let words = ["run", root.appending("pipelines").string, "--state", state.string, "--log-format", "json"]
+        return try DropmillProcess(
+            words + ["--log-level", level] + (once ? ["--once"] : []), in: logs, log: log, wrapper: wrapper)
+    }
+
+    /// What counts as a point: calls on anything below the mill's folder.
+    func fault(_ calls: [String] = Faultline.changing) -> Faultline {
+        Faultline(calls: calls, path: "\(root.string)/*", log: nil)
+    }
+
+    /// How many such calls a whole run makes.
+    func countCalls(_ calls: [String] = Faultline.changing) throws -> Int {
+        var fault = fault(calls)
+        let log = logs.appending("calls")
+        fault.log = log
+        _ = try runOnce(fault)
+        return try Faultline.calls(in: log).count
+    }
+
+    /// What is wrong now.
+    func violations(_ moment: Ledger.Moment) throws -> [Ledger.Violation] {
+        try ledger.violations(in: layout, at: moment)
+    }
+}

@@ -1,0 +1,149 @@
+/// Reads the system calls of a run and says where settlement did not keep its order: what is published is on the disk
+/// before it gets its name, an original moves only when the folders of its job's outputs are on the disk, the journal
+/// knows the moves before the first is made, and it knows of the end before the job's folder goes.
+struct SettlementOrder {
+    typealias Call = Faultline.Call
+
+    private let calls: [Call]
+    private let results: [String]
+    private var problems: [String] = []
+
+    /// `results`: the folders that things are published in. The rest is found by its name: `/active/JOB/`, and
+    /// `journal.sqlite-wal`, which is left out where there is none.
+    static func problems(in calls: [Call], results: [String]) -> [String] {
+        var order = SettlementOrder(calls: calls.filter { $0.result >= 0 }, results: results)
+        order.check()
+        return order.problems
+    }
+
+    private init(calls: [Call], results: [String]) {
+        self.calls = calls
+        self.results = results
+    }
+
+    // MARK: What a call is
+
+    private func isPublishing(_ call: Call) -> Bool {
+        Self.isRename(call) && Self.job(of: call.path) != nil && results.contains { call.target.hasPrefix($0 + "/") }
+    }
+
+    private static func isRename(_ call: Call) -> Bool { ["rename", "renameat", "renameat2"].contains(call.name) }
+
+    private static func isSync(_ call: Call) -> Bool { call.name == "fsync" || call.name == "fdatasync" }
+
+    private static func isWrite(_ call: Call) -> Bool {
+        ["create", "write", "pwrite64", "copy_file_range", "ftruncate"].contains(call.name)
+    }
+
+    private static func isJournal(_ call: Call) -> Bool { call.path.hasSuffix("/journal.sqlite-wal") }
+
+    /// The job that a path of the work folder belongs to.
+    private static func job(of path: String) -> String? {
+        let parts = path.split(separator: "/")
+        guard let place = parts.firstIndex(of: "active"), parts.count > place + 1 else { return nil }
+        return String(parts[place + 1])
+    }
+
+    private static func parent(_ path: String) -> String {
+        "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+    }
+
+    /// The drop as it was claimed lies in the job's folder itself, under a name that shows.
+    private static func isOriginal(_ path: String) -> Bool {
+        let parts = path.split(separator: "/")
+        guard let place = parts.firstIndex(of: "active") else { return false }
+        return parts.count == place + 3 && parts[place + 2].first != "."
+    }
+
+    // MARK: The rules
+
+    private mutating func check() {
+        let publishing = calls.filter(isPublishing)
+        for call in publishing { checkSynced(call) }
+        for job in Set(publishing.compactMap { Self.job(of: $0.path) }).sorted() {
+            let moves = publishing.filter { Self.job(of: $0.path) == job }
+            if let original = moves.first(where: { Self.isOriginal($0.path) }) {
+                for output in moves where output.begun < original.begun && !isBeside(output, original) {
+                    expectSync(of: Self.parent(output.target), after: output, before: original)
+                }
+            }
+            if let end = end(of: job) {
+                for move in moves { expectSync(of: Self.parent(move.target), after: move, before: end) }
+            }
+            checkJournal(job, moves)
+        }
+    }
+
+    /// A digest or a report goes with what it lies beside.
+    private func isBeside(_ output: Call, _ original: Call) -> Bool { output.target.hasPrefix(original.target + ".") }
+
+    /// Everything that was written below the source must have been synced after its last write.
+    private mutating func checkSynced(_ call: Call) {
+        for (path, written) in writes(below: call.path, before: call) {
+            let isSynced = calls.contains { sync in
+                guard sync.begun > written.ended, sync.ended < call.begun else { return false }
+                return sync.name == "syncfs" || (Self.isSync(sync) && sync.path == path)
+            }
+            if !isSynced { problems.append("'\(path)' was published as '\(call.target)' before it was synced") }
+        }
+    }
+
+    /// The last write of each file that is below a path when a call begins, by its name at that time. The source itself
+    /// counts as written when it came to be, so that a drop is synced too.
+    private func writes(below source: String, before call: Call) -> [String: Call] {
+        var last: [String: Call] = [:]
+        for made in calls where made.ended < call.begun {
+            if Self.isWrite(made) || (made.name.hasPrefix("mkdir") && Self.job(of: made.path) != nil) {
+                last[made.path] = made
+            } else if made.name.hasPrefix("unlink") || made.name == "rmdir" {
+                last[made.path] = nil
+            } else if Self.isRename(made) {
+                for (path, write) in last where path == made.path || path.hasPrefix(made.path + "/") {
+                    last[path] = nil
+                    last[made.target + path.dropFirst(made.path.count)] = write
+                }
+                if Self.job(of: made.target) != nil, Self.isOriginal(made.target) { last[made.target] = made }
+            }
+        }
+        return last.filter { $0.key == source || $0.key.hasPrefix(source + "/") }
+    }
+
+    private mutating func expectSync(of folder: String, after move: Call, before later: Call) {
+        let isSynced = calls.contains {
+            $0.begun > move.ended && $0.ended < later.begun
+                && ($0.name == "syncfs" || (Self.isSync($0) && $0.path == folder))
+        }
+        if !isSynced {
+            problems.append("'\(folder)' was not synced between '\(move.target)' and \(later.name) '\(later.path)'")
+        }
+    }
+
+    /// When the job's folder is put away.
+    private func end(of job: String) -> Call? {
+        calls.first { call in
+            let isFolder = call.path.hasSuffix("/active/\(job)")
+            return isFolder && (Self.isRename(call) || call.name == "rmdir" || call.name == "unlinkat")
+        }
+    }
+
+    private mutating func checkJournal(_ job: String, _ moves: [Call]) {
+        guard calls.contains(where: Self.isJournal), let first = moves.map(\.begun).min(),
+            let last = moves.map(\.ended).max()
+        else { return }
+        let commits = calls.filter { Self.isJournal($0) && Self.isSync($0) }
+        // What the stages made is on the disk first, then the journal may promise to publish it.
+        let synced = calls.filter { Self.isSync($0) && Self.job(of: $0.path) == job && $0.ended < first }.map(\.ended)
+            .max()
+        if !commits.contains(where: { $0.ended < first && $0.begun > (synced ?? -1) }) {
+            problems.append("job \(job): the journal was not synced between its outputs and the first move")
+        }
+        guard let end = end(of: job) else { return }
+        let folderSync = calls.filter {
+            Self.isSync($0) && $0.begun > last && $0.ended < end.begun && !Self.isJournal($0)
+        }
+        let after = folderSync.map(\.ended).min() ?? last
+        if !commits.contains(where: { $0.begun > after && $0.ended < end.begun }) {
+            problems.append("job \(job): the journal did not know of the end when the job's folder went")
+        }
+    }
+}

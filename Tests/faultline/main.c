@@ -1,0 +1,394 @@
+// Runs a program and does something to it at its N-th system call of some kinds: kills it, makes the call fail, makes a
+// write short, or cuts the power of the file system that it works on.
+//
+//   faultline --calls CALL,… [--path GLOB] [--at N[+]] [--kill | --error ERRNO | --short | --cut FOLDER …]
+//             [--busy] [--skip CALL,…] [--log FILE] -- PROGRAM [ARGUMENT…]
+//
+// Calls are counted over all threads together, in the order in which they are entered: strace(1) counts for each thread,
+// so that its `when=N` cannot reach every point of a program that works on many. Only calls that touch a path matching
+// GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat that may make the file. What is done is done before the call
+// is made. `--at N+`: the N-th and all later ones. `--busy`: somebody else syncs just before the power cut. `--skip`: these calls are never made and say that they succeeded.
+// FILE gets `call SEQUENCE NUMBER NAME PATH PATH` as a call begins `done SEQUENCE RESULT`
+// as it ends, and `total NUMBER`. The exit status is the program's, 128 + N where signal N ended it, 125 for
+// trouble of its own. SIGTERM is handed on.
+
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// What an argument is, one letter each: p a path, d a folder that the next path starts from, f a descriptor, n a length.
+struct call {
+    const char *name;
+    long number;
+    const char *arguments;
+};
+
+static const struct call calls[] = {
+#ifdef SYS_rename
+    {"rename", SYS_rename, "pp"},
+    {"mkdir", SYS_mkdir, "p"},
+    {"unlink", SYS_unlink, "p"},
+    {"rmdir", SYS_rmdir, "p"},
+    {"link", SYS_link, "pp"},
+    {"open", SYS_open, "p"},
+#endif
+    {"renameat", SYS_renameat, "dpdp"},
+    {"renameat2", SYS_renameat2, "dpdp"},
+    {"mkdirat", SYS_mkdirat, "dp"},
+    {"unlinkat", SYS_unlinkat, "dp"},
+    {"linkat", SYS_linkat, "dpdp"},
+    {"openat", SYS_openat, "dp"},
+    {"create", SYS_openat, "dp"},
+    {"fsync", SYS_fsync, "f"},
+    {"fdatasync", SYS_fdatasync, "f"},
+    {"syncfs", SYS_syncfs, "f"},
+    {"ftruncate", SYS_ftruncate, "f"},
+    {"write", SYS_write, "f.n"},
+    {"pwrite64", SYS_pwrite64, "f.n"},
+    {"copy_file_range", SYS_copy_file_range, "..f.n"},
+};
+enum { callCount = sizeof calls / sizeof *calls };
+
+static const struct {
+    const char *name;
+    int number;
+} errors[] = {
+    {"ENOSPC", ENOSPC}, {"EIO", EIO},     {"EDQUOT", EDQUOT}, {"EROFS", EROFS}, {"EMFILE", EMFILE},
+    {"EXDEV", EXDEV},   {"EINTR", EINTR}, {"EACCES", EACCES}, {"ENOENT", ENOENT},
+};
+
+static int counted[callCount], skipped[callCount];
+static const char *glob = "*";
+static long at, count, sequence;
+static int andLater, hasFired, isBusy;
+static enum { nothing, killing, failing, shortening, cutting } action;
+static int injected;
+static const char *cuts[8];
+static int cutCount;
+static FILE *logFile;
+static pid_t child;
+
+static void give_up(const char *what) {
+    perror(what);
+    if (child > 0) kill(child, SIGKILL);
+    exit(125);
+}
+
+static void hand_on(int signal) { kill(child, signal); }
+
+static void choose(char *names, int *chosen) {
+    for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
+        for (int i = 0; i < callCount; i++)
+            if (!strcmp(calls[i].name, name)) chosen[i] = 1;
+    }
+}
+
+// ---- The tracee's registers
+
+#if defined(__x86_64__)
+typedef struct user_regs_struct registers;
+static long number_of(const registers *r) { return (long)r->orig_rax; }
+static long result_of(const registers *r) { return (long)r->rax; }
+static unsigned long argument(const registers *r, int i) {
+    const unsigned long all[] = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9};
+    return all[i];
+}
+static void set_argument(registers *r, int i, unsigned long value) {
+    if (i == 2) r->rdx = value;
+    if (i == 4) r->r8 = value;
+}
+static void leave_out(pid_t thread, registers *r, long result) {
+    (void)thread;
+    r->orig_rax = -1UL;
+    r->rax = (unsigned long)result;
+}
+#elif defined(__aarch64__)
+typedef struct user_regs_struct registers;
+static long number_of(const registers *r) { return (long)r->regs[8]; }
+static long result_of(const registers *r) { return (long)r->regs[0]; }
+static unsigned long argument(const registers *r, int i) { return r->regs[i]; }
+static void set_argument(registers *r, int i, unsigned long value) { r->regs[i] = value; }
+static void leave_out(pid_t thread, registers *r, long result) {
+    int none = -1;
+    struct iovec part = {&none, sizeof none};
+    ptrace(PTRACE_SETREGSET, thread, NT_ARM_SYSTEM_CALL, &part);
+    r->regs[0] = (unsigned long)result;
+}
+#else
+#error "faultline knows x86_64 and aarch64"
+#endif
+
+static int get(pid_t thread, registers *r) {
+    struct iovec part = {r, sizeof *r};
+    return ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &part);
+}
+
+static void set(pid_t thread, registers *r) {
+    struct iovec part = {r, sizeof *r};
+    ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &part);
+}
+
+// ---- The paths of a call
+
+static void link_target(pid_t thread, const char *what, char *path) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/%s", thread, what);
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    path[length > 0 ? length : 0] = 0;
+}
+
+static void path_of(pid_t thread, int descriptor, char *path) {
+    char what[32];
+    snprintf(what, sizeof what, "fd/%d", descriptor);
+    link_target(thread, descriptor == AT_FDCWD ? "cwd" : what, path);
+}
+
+static void text_at(pid_t thread, unsigned long address, char *text) {
+    size_t length = 0;
+    while (length < PATH_MAX - 1) {
+        size_t piece = 4096 - (address + length) % 4096;
+        if (piece > PATH_MAX - 1 - length) piece = PATH_MAX - 1 - length;
+        struct iovec here = {text + length, piece}, there = {(void *)(address + length), piece};
+        ssize_t got = process_vm_readv(thread, &here, 1, &there, 1, 0);
+        if (got <= 0) break;
+        if (memchr(text + length, 0, (size_t)got)) return;
+        length += (size_t)got;
+    }
+    text[length] = 0;
+}
+
+// Fills in up to two paths.
+static void paths_of(pid_t thread, const struct call *call, const registers *r, char paths[2][PATH_MAX * 2]) {
+    int found = 0, folder = AT_FDCWD;
+    paths[0][0] = paths[1][0] = 0;
+    for (int i = 0; call->arguments[i] && found < 2; i++) {
+        unsigned long value = argument(r, i);
+        switch (call->arguments[i]) {
+            case 'd': folder = (int)value; break;
+            case 'f': path_of(thread, (int)value, paths[found++]); break;
+            case 'p': {
+                char name[PATH_MAX];
+                text_at(thread, value, name);
+                if (name[0] == '/') {
+                    strcpy(paths[found], name);
+                } else {
+                    path_of(thread, folder, paths[found]);
+                    strcat(strcat(paths[found], "/"), name);
+                }
+                found++;
+                break;
+            }
+        }
+    }
+}
+
+// ---- What happens at a call
+
+static void cut_power(void) {
+    unsigned argument = 2;  // EXT4_GOING_FLAGS_NOLOGFLUSH: what is not on the disk by now never gets there.
+    for (int i = 0; i < cutCount; i++) {
+        // Somebody else syncs a file of theirs just before: names get to the disk by that, but not the data behind them.
+        if (isBusy) {
+            char path[PATH_MAX];
+            snprintf(path, sizeof path, "%s/somebody-else", cuts[i]);
+            int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+            if (file < 0 || write(file, "x", 1) != 1 || fsync(file) != 0) give_up(path);
+            close(file);
+        }
+        int folder = open(cuts[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (folder < 0 || ioctl(folder, 0x8004587d, &argument) != 0) give_up(cuts[i]);
+        close(folder);
+    }
+    kill(child, SIGKILL);
+}
+
+static void shorten(const struct call *call, registers *r) {
+    const char *length = strchr(call->arguments, 'n');
+    if (!length) return;
+    int index = (int)(length - call->arguments);
+    unsigned long value = argument(r, index);
+    if (value > 1) set_argument(r, index, value / 2);
+}
+
+// Which of the wanted calls this is, or NULL.
+static const struct call *wanted(const registers *r, const int *chosen) {
+    for (int i = 0; i < callCount; i++) {
+        if (!chosen[i] || calls[i].number != number_of(r)) continue;
+        if (!strcmp(calls[i].name, "create") && !(argument(r, 2) & O_CREAT)) continue;
+        return &calls[i];
+    }
+    return NULL;
+}
+
+// Returns whether the call's end is to be seen.
+static int at_call(pid_t thread, long *mark) {
+    static char paths[2][PATH_MAX * 2];
+    registers r;
+    if (get(thread, &r) != 0) return 0;
+    const struct call *skip = wanted(&r, skipped), *call = wanted(&r, counted);
+    if (!skip && !call) return 0;
+    paths_of(thread, call ? call : skip, &r, paths);
+    if (fnmatch(glob, paths[0], FNM_EXTMATCH) != 0 && fnmatch(glob, paths[1], FNM_EXTMATCH) != 0) return 0;
+    if (skip) {
+        leave_out(thread, &r, 0);
+        set(thread, &r);
+        if (!call) return 0;
+    }
+    count++;
+    *mark = ++sequence;
+    if (logFile) fprintf(logFile, "call\t%ld\t%ld\t%s\t%s\t%s\n", *mark, count, call->name, paths[0], paths[1]);
+    if (at == 0 || count < at || (count > at && !andLater)) return logFile != NULL;
+    hasFired = 1;
+    switch (action) {
+        case nothing: break;
+        case killing: kill(child, SIGKILL); break;
+        case cutting: cut_power(); break;
+        case failing: leave_out(thread, &r, -injected); break;
+        case shortening: shorten(call, &r); break;
+    }
+    if (action == failing || action == shortening) set(thread, &r);
+    return logFile != NULL;
+}
+
+// ---- Running
+
+static void run(char **program, int gate) {
+    char byte;
+    if (read(gate, &byte, 1) != 1) _exit(125);
+    struct sock_filter filter[2 * callCount + 3];
+    int length = 0;
+    filter[length++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (int i = 0; i < callCount; i++) {
+        if (!counted[i] && !skipped[i]) continue;
+        filter[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i].number, 0, 1);
+        filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
+    }
+    filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog all = {(unsigned short)length, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) != 0)
+        give_up("seccomp");
+    execvp(program[0], program);
+    perror(program[0]);
+    _exit(125);
+}
+
+static int marksOf(pid_t thread, long **mark) {
+    enum { most = 256 };
+    static struct {
+        pid_t thread;
+        long mark;
+    } marks[most];
+    for (int i = 0; i < most; i++) {
+        if (marks[i].thread != thread && marks[i].thread != 0) continue;
+        marks[i].thread = thread;
+        *mark = &marks[i].mark;
+        return 1;
+    }
+    return 0;
+}
+
+static int watch(void) {
+    int status, end = 125;
+    pid_t thread;
+    while ((thread = waitpid(-1, &status, __WALL)) > 0 || (thread < 0 && errno == EINTR)) {
+        if (thread < 0) continue;
+        if (WIFEXITED(status) || WIFSIGNALED(status)) {
+            if (thread == child) end = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            continue;
+        }
+        long *mark = NULL;
+        int signal = WSTOPSIG(status), event = status >> 16, how = PTRACE_CONT;
+        if (event == PTRACE_EVENT_SECCOMP) {
+            if (marksOf(thread, &mark) && at_call(thread, mark)) how = PTRACE_SYSCALL;
+            signal = 0;
+        } else if (event == PTRACE_EVENT_STOP) {
+            if (signal != SIGTRAP) how = PTRACE_LISTEN;
+            signal = 0;
+        } else if (event != 0) {
+            signal = 0;
+        } else if (signal == (SIGTRAP | 0x80)) {
+            registers r;
+            if (logFile && get(thread, &r) == 0 && marksOf(thread, &mark))
+                fprintf(logFile, "done\t%ld\t%ld\n", *mark, result_of(&r));
+            signal = 0;
+        }
+        // A thread that was just killed is gone: ESRCH, as it should be.
+        ptrace(how, thread, 0, (long)signal);
+    }
+    return end;
+}
+
+int main(int argc, char **argv) {
+    int i = 1;
+    for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *option = argv[i];
+        if (!strcmp(option, "--kill")) {
+            action = killing;
+            continue;
+        }
+        if (!strcmp(option, "--short")) {
+            action = shortening;
+            continue;
+        }
+        if (!strcmp(option, "--busy")) {
+            isBusy = 1;
+            continue;
+        }
+        char *value = i + 1 < argc ? argv[++i] : "";
+        if (!strcmp(option, "--calls")) choose(value, counted);
+        if (!strcmp(option, "--skip")) choose(value, skipped);
+        if (!strcmp(option, "--path")) glob = value;
+        if (!strcmp(option, "--at")) {
+            at = atol(value);
+            andLater = strchr(value, '+') != NULL;
+        }
+        if (!strcmp(option, "--log") && !(logFile = fopen(value, "we"))) give_up(value);
+        if (!strcmp(option, "--cut") && cutCount < 8) {
+            action = cutting;
+            cuts[cutCount++] = value;
+        }
+        if (!strcmp(option, "--error")) {
+            action = failing;
+            for (size_t e = 0; e < sizeof errors / sizeof *errors; e++)
+                if (!strcmp(errors[e].name, value)) injected = errors[e].number;
+        }
+    }
+    if (i + 1 >= argc) {
+        fputs("usage: faultline --calls CALL,… [OPTION…] -- PROGRAM [ARGUMENT…]\n", stderr);
+        return 64;
+    }
+    int gate[2];
+    if (pipe2(gate, O_CLOEXEC) != 0) give_up("pipe");
+    child = fork();
+    if (child < 0) give_up("fork");
+    if (child == 0) run(argv + i + 1, gate[0]);
+    const long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACESECCOMP
+                         | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
+    if (ptrace(PTRACE_SEIZE, child, 0, options) != 0) give_up("ptrace");
+    signal(SIGTERM, hand_on);
+    if (write(gate[1], "", 1) != 1) give_up("pipe");
+    int end = watch();
+    if (logFile) fprintf(logFile, "total\t%ld\t%d\n", count, hasFired);
+    return end;
+}
