@@ -12,6 +12,8 @@ let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
 // The layers, lowest first; a target imports from lower layers only (Tests/ArchitectureTests reads the imports).
@@ -25,6 +27,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // L0: module maps, and the few C lines that Swift cannot say.
@@ -42,7 +45,7 @@ let package = Package(
         .target(
             name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", system], swiftSettings: strict),
         .target(
-            name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap],
+            name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap, database, sqlite],
             swiftSettings: strict),
         .target(name: "PipelineConfig", dependencies: ["PipelineKit", "CYaml", system], swiftSettings: strict),
 
@@ -70,7 +73,7 @@ let package = Package(
             dependencies: ["PipelineConfig", "BuiltinStages", "PipelineKit", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport"],
+            name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport", database],
             swiftSettings: strict),
         .testTarget(
             name: "dropmillTests",

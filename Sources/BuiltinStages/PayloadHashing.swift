@@ -33,7 +33,7 @@ struct PayloadHashing {
         for file in files {
             try context.checkCancelled()
             let descriptor = file.relative.withPlatformString { openat(parent, $0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
-            guard descriptor >= 0 else { throw StageFailure(IOError("open", root.pushing(file.relative), .last)) }
+            guard descriptor >= 0 else { throw StageFailure(inStage: IOError("open", root.pushing(file.relative), .last)) }
             defer { close(descriptor) }
             if announcingSize { announceSize(descriptor) }
             digests.append(
@@ -61,7 +61,7 @@ struct PayloadHashing {
         } catch {
             switch error {
             case .stopped: throw .cancelled
-            case .unreadable(let errno): throw StageFailure(IOError("read", root.pushing(file), errno))
+            case .unreadable(let errno): throw StageFailure(inStage: IOError("read", root.pushing(file), errno))
             case .unavailable, .failed:
                 throw StageFailure(
                     .environment, code: "checksum.algorithm", summary: "The digests could not be made.",

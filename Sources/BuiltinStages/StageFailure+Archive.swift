@@ -16,7 +16,7 @@ extension StageFailure {
             let path =
                 action == "read"
                 ? archive : entry.map { folder.pushing(FilePath(bytes: $0.filter { $0 != 0 })) } ?? folder
-            self.init(IOError(action, path, errno))
+            self.init(inStage: IOError(action, path, errno))
         case .stopped: self = .cancelled
         }
     }

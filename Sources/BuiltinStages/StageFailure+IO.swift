@@ -6,7 +6,7 @@ extension StageFailure {
         do throws(IOError) {
             return try body()
         } catch {
-            throw StageFailure(error)
+            throw StageFailure(inStage: error)
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -31,6 +32,12 @@ int dm_syncfs(int descriptor) {
 int dm_probe_read_lease(int descriptor) {
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return -1;
     return fcntl(descriptor, F_SETLEASE, F_UNLCK);
+}
+
+int64_t dm_mount_id(const char *path) {
+    struct statx info;
+    if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &info) != 0) return -1;
+    return info.stx_mask & STATX_MNT_ID ? (int64_t)info.stx_mnt_id : -1;
 }
 
 int64_t dm_file_system_type(const char *path) {

@@ -24,15 +24,14 @@ extension PipelineDecoder {
             $0 == .file
         }
 
-        var rule = ReadyRule()
-        rule.quiet =
-            ready.read("quiet", problems: &problems) { node throws(OptionProblem) in
+        var rule = ReadyRule(
+            quiet: ready.read("quiet", problems: &problems) { node throws(OptionProblem) in
                 let quiet = try node.duration()
                 guard quiet >= .milliseconds(1) else {
                     throw node.problem("a drop must stand unchanged for some time to be complete; write at least 1ms")
                 }
                 return quiet
-            } ?? rule.quiet
+            })
         rule.writers =
             ready.read("writers", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: ReadyRule.Writers.self)

@@ -64,7 +64,7 @@ struct CheckCommand: ParsableCommand {
                 }
             }
         }
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.string
     }
 
     private static func write(_ pipeline: Pipeline, _ json: inout JSONText) {

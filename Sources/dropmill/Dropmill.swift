@@ -15,7 +15,10 @@ struct Dropmill: ParsableCommand {
               dropmill run
             """,
         version: "0.1.0",
-        subcommands: [RunCommand.self, CheckCommand.self, StagesCommand.self, InitCommand.self])
+        subcommands: [
+            RunCommand.self, CheckCommand.self, StatusCommand.self, JobsCommand.self, ShowCommand.self,
+            RetryCommand.self, StagesCommand.self, InitCommand.self,
+        ])
 
     static func main() {
         // Without it glibc looks at /etc/localtime for every time that it converts: twice for an archive's entry.

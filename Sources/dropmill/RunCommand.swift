@@ -28,23 +28,19 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Settle what is in the inboxes now, then exit; with status 1 if a job failed or is not over.")
     var once = false
 
-    @Option(
-        help: ArgumentHelp(
-            "The folder for the lock and the journal. (default: $DROPMILL_STATE, else .dropmill-state)",
-            valueName: "dir"),
-        completion: .directory)
-    var state: String?
+    @OptionGroup var state: StateArguments
 
     @Option(
         help: ArgumentHelp(
             "How long running stages may go on after a signal, such as 5m. (default: 30s)", valueName: "duration"),
-        transform: { text in
-            guard let duration = Duration(configured: text) else {
-                throw ValidationError("'\(text)' is no duration; write a number and a unit, such as 30s or 5m")
-            }
-            return duration
-        })
+        transform: TimeArgument.duration)
     var grace: Duration = .seconds(30)
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the journal keeps jobs that are over, such as 30d. (default: 90d)", valueName: "duration"),
+        transform: TimeArgument.duration)
+    var keepHistory: Duration = .seconds(90 * 86400)
 
     func run() throws {
         // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
@@ -53,7 +49,7 @@ struct RunCommand: ParsableCommand {
         let pipelines = try pipelines.loadOrReport()
         let output = LogOutput(descriptor: STDERR_FILENO)
         let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
-        let configuration = EngineConfiguration(state: statePath, once: once)
+        let configuration = EngineConfiguration(state: state.folder.path, once: once, keepHistory: keepHistory)
         let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in log.record($0) }
         let signals = StopSignals { [grace] in
             output.stopWaiting()
@@ -73,11 +69,6 @@ struct RunCommand: ParsableCommand {
         output.flush()
         if once { for line in Self.closing(summary) { print(line) } }
         if once, Self.hadTrouble(summary) { throw ExitStatus.failure }
-    }
-
-    private var statePath: FilePath {
-        let configured = Environment.variables["DROPMILL_STATE"].flatMap { $0.isEmpty ? nil : $0 }
-        return FilePath(state ?? configured ?? ".dropmill-state")
     }
 
     /// Whether somebody has to look: a drop that merely stayed in its inbox is no trouble.

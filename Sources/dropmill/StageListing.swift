@@ -59,7 +59,7 @@ enum StageListing {
                 }
             }
         }
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.string
     }
 
     private static func write(_ option: AnyStageOption, _ json: inout JSONText) {

@@ -28,6 +28,8 @@ struct Scenario: Sendable {
         case write([UInt8], contents: [UInt8])
         /// Runs a verb to its end: `run --once` or `check`.
         case run(Verb)
+        /// Runs a verb that looks at the journal to its end, with these arguments.
+        case look([String])
         /// Starts the daemon and waits until it watches.
         case startDaemon
         /// Sends the daemon SIGTERM and waits for its end.

@@ -44,8 +44,14 @@ extension Scenario {
             let verb = try words.word()
             if verb == "daemon" {
                 action = .startDaemon
+            } else if ["status", "jobs", "show", "retry"].contains(verb) {
+                var arguments = [verb]
+                while !words.isAtEnd { arguments.append(words.isAtValue ? try words.text() : try words.word()) }
+                action = .look(arguments)
             } else {
-                guard let verb = Verb(rawValue: verb) else { throw words.problem("run what? once, daemon or check") }
+                guard let verb = Verb(rawValue: verb) else {
+                    throw words.problem("run what? once, daemon, check, status, jobs, show or retry")
+                }
                 action = .run(verb)
             }
         case "stop": action = .stopDaemon

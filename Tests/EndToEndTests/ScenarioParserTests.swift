@@ -23,6 +23,7 @@ import Testing
             ),
             ("run once", .run(.once)),
             ("run check", .run(.check)),
+            (#"run jobs --state failed "a b""#, .look(["jobs", "--state", "failed", "a b"])),
             ("run daemon", .startDaemon),
             ("stop", .stopDaemon),
             ("expect status 75", .expectStatus(75)),

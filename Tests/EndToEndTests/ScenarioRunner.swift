@@ -58,7 +58,9 @@ struct ScenarioRunner {
             else { throw IOError("link", path, .last) }
         case .write(let path, let contents):
             try scratch.write(contents, to: scratch.path.pushing(FilePath(bytes: path)))
-        case .run(let verb): try await runToEnd(verb)
+        case .run(.once): try await runToEnd(["run", "--once", "pipelines"] + Self.runArguments)
+        case .run(.check): try await runToEnd(["check", "pipelines"])
+        case .look(let arguments): try await runToEnd(arguments + ["--state-dir", "state"])
         case .startDaemon: try await startDaemon()
         case .stopDaemon: try await stopDaemon()
         default: try await expect(action)
@@ -116,8 +118,7 @@ struct ScenarioRunner {
 
     private static let runArguments = ["--state", "state", "--log-format", "json", "--log-level", "debug"]
 
-    private mutating func runToEnd(_ verb: Scenario.Verb) async throws {
-        let arguments = verb == .once ? ["run", "--once", "pipelines"] + Self.runArguments : ["check", "pipelines"]
+    private mutating func runToEnd(_ arguments: [String]) async throws {
         var process = try start(arguments)
         let ended = try await eventually(within: Self.patience) { try process.hasEnded() }
         try process.end()

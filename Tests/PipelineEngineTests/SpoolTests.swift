@@ -9,10 +9,14 @@ import Testing
 @Suite("Spool") struct SpoolTests {
     private let scratch: ScratchFolder
     private let ids = JobIDGenerator()
+    private let journal: any Journal
+    private let writer: JournalWriter
 
     init() throws {
         scratch = try ScratchFolder()
-        for folder in ["inbox", "processed", "failed"] { try scratch.makeFolder(folder) }
+        for folder in ["inbox", "processed", "failed", "state"] { try scratch.makeFolder(folder) }
+        journal = try SQLiteJournal.open(writing: scratch.path("state"), durable: false)
+        writer = JournalWriter(journal: journal)
     }
 
     private func spool(_ adjust: (inout Pipeline) -> Void = { _ in }) throws -> Spool {
@@ -28,9 +32,9 @@ import Testing
     private func claim(_ name: FileName, _ spool: Spool) throws -> Job {
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false),
-            case .taken(let job) = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+            case .taken(let claimed) = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
         else { throw NotAName() }
-        return job
+        return claimed.job
     }
 
     private func dropped(_ name: String, _ contents: String, _ spool: Spool) throws -> Job {
@@ -39,17 +43,29 @@ import Testing
     }
 
     private func succeeded(_ job: Job, _ payload: Payload? = nil) -> Settlement {
-        Settlement(job: job, payload: payload ?? Payload(dropOf: job), outcome: .processed, report: nil)
+        settlement(job, payload, .processed)
     }
 
-    private func failed(_ job: Job) -> Settlement {
-        let failure = StageFailure.file("test.bad", "Bad.")
-        let report = FailureReport(failure, of: job, stage: "fake", attempts: 1, at: .now())
-        return Settlement(job: job, payload: Payload(dropOf: job), outcome: .failed(failure), report: report)
+    private func failed(_ job: Job) -> Settlement { settlement(job, nil, .failed(.file("test.bad", "Bad."))) }
+
+    private func settlement(_ job: Job, _ payload: Payload?, _ outcome: JobState.Outcome) -> Settlement {
+        var record = JobRecord(claimed: job, identity: FileIdentity.of(job.original) ?? .unknown, definition: "")
+        record.payload = payload
+        var report: FailureReport?
+        if case .failed(let failure) = outcome {
+            report = FailureReport(failure, of: job, stage: "fake", attempts: 1, at: .now())
+        }
+        return Settlement(job: job, record: record, outcome: outcome, report: report)
     }
 
-    private func failure(_ result: Settlement.Result?) -> StageFailure? {
-        if case .failed(let failure, _) = result { failure } else { nil }
+    /// Settles a batch; returns the failures, in its order.
+    @discardableResult
+    private func settle(_ spool: Spool, _ settlements: Settlement...) -> [StageFailure?] {
+        var batch = SettlementBatch(settlements, spool: spool, journal: writer, names: NameChooser())
+        batch.settle()
+        return batch.outcomes.map { outcome in
+            if case .failed(let failure) = outcome.result { failure } else { nil }
+        }
     }
 
     // MARK: Claims
@@ -115,7 +131,7 @@ import Testing
             let job = try dropped("report.tar.gz", "\(number)", spool)
             var payload = Payload(dropOf: job)
             payload.companions = [Companion(suffix: ".sha256", parts: [.checksumLine(digest: "d\(number)")])]
-            _ = spool.settle([succeeded(job, payload)])
+            settle(spool, succeeded(job, payload))
         }
         #expect(try scratch.tree("processed").count == 24)
         #expect(try scratch.text("processed/report.12.tar.gz") == "12")
@@ -129,7 +145,7 @@ import Testing
         let job = try dropped("a.txt", "x", spool)
         var payload = Payload(dropOf: job)
         payload.companions = [Companion(suffix: ".sha256", parts: [.checksumLine(digest: "d")])]
-        _ = spool.settle([succeeded(job, payload)])
+        settle(spool, succeeded(job, payload))
         #expect(try scratch.tree("processed") == ["a.2.txt", "a.2.txt.sha256", "a.txt.sha256"])
         #expect(try scratch.text("processed/a.txt.sha256") == "somebody's")
     }
@@ -137,7 +153,7 @@ import Testing
     @Test("`replace` puts the newcomer in the place of the old one, whole")
     func replaces() throws {
         let spool = try spool { $0.onConflict = .replace }
-        for contents in ["old", "new"] { _ = spool.settle([succeeded(try dropped("a", contents, spool))]) }
+        for contents in ["old", "new"] { settle(spool, succeeded(try dropped("a", contents, spool))) }
         #expect(try scratch.tree("processed") == ["a"])
         #expect(try scratch.text("processed/a") == "new")
         #expect(try scratch.tree(".dropmill/test/active") == [])
@@ -152,7 +168,7 @@ import Testing
             try scratch.write(Array(contents.utf8), to: made.appending(try "file-\(contents)".fileName))
             var payload = Payload(folder: made)
             payload.destination = scratch.path("out/a")
-            _ = spool.settle([succeeded(job, payload)])
+            settle(spool, succeeded(job, payload))
         }
         #expect(try scratch.tree("out") == ["a/", "a/file-new"])
         #expect(try scratch.tree(".dropmill/test/active") == [])
@@ -167,14 +183,14 @@ import Testing
         try scratch.write(Array("x".utf8), to: made.appending(try "inside".fileName))
         var payload = Payload(folder: made)
         payload.destination = scratch.path("out/a")
-        let failure = failure(spool.settle([succeeded(job, payload)]).first)
+        let failure = settle(spool, succeeded(job, payload))[0]
         #expect(failure?.class == .file)
         #expect(failure?.code == "conflict.taken")
         #expect(!scratch.exists("out/a"))
-        _ = spool.settle([self.failed(job)])
+        settle(spool, failed(job))
         #expect(try scratch.tree("failed") == ["a.zip", "a.zip.error.json"])
         // Failures find a place whatever is there.
-        _ = spool.settle([self.failed(try dropped("a.zip", "again", spool))])
+        settle(spool, failed(try dropped("a.zip", "again", spool)))
         #expect(try scratch.tree("failed").count == 4)
     }
 
@@ -184,7 +200,7 @@ import Testing
         let job = try dropped("a.txt", "x", spool)
         var payload = Payload(dropOf: job)
         payload.destination = scratch.path("out/deep/er")
-        _ = spool.settle([succeeded(job, payload)])
+        settle(spool, succeeded(job, payload))
         #expect(try scratch.tree("out") == ["deep/", "deep/er/", "deep/er/a.txt"])
         #expect(try scratch.tree("processed") == [])
 
@@ -193,7 +209,7 @@ import Testing
         try scratch.write(Array("unpacked".utf8), to: made.appending(try "b.csv".fileName))
         var file = Payload(file: try "b.csv".fileName, in: made)
         file.destination = scratch.path("out")
-        _ = spool.settle([succeeded(other, file)])
+        settle(spool, succeeded(other, file))
         #expect(try scratch.text("out/b.csv") == "unpacked")
         #expect(try scratch.tree("processed") == ["b.csv.gz"])
     }
@@ -204,13 +220,13 @@ import Testing
         let job = try dropped("a.zip", "x", spool)
         let made = job.scratch(stage: 0, kind: "unpack")
         try scratch.write(Array("x".utf8), to: made.appending(try "inside".fileName))
-        #expect(failure(spool.settle([succeeded(job, Payload(folder: made))]).first)?.code == "settle.unpublished")
+        #expect(settle(spool, succeeded(job, Payload(folder: made)))[0]?.code == "settle.unpublished")
     }
 
     @Test("`processed: delete` deletes the original")
     func deletes() throws {
         let spool = try spool { $0.processed = .delete }
-        _ = spool.settle([succeeded(try dropped("a", "x", spool))])
+        settle(spool, succeeded(try dropped("a", "x", spool)))
         #expect(try scratch.tree("processed") == [])
         #expect(try scratch.tree(".dropmill/test/active") == [])
     }
@@ -220,12 +236,12 @@ import Testing
         let spool = try spool()
         let bad = try dropped("bad", "x", spool)
         try Folder.remove(bad.original)
-        let batch = [succeeded(try dropped("a", "1", spool)), succeeded(bad), succeeded(try dropped("b", "2", spool))]
-        let results = spool.settle(batch)
-        #expect(results.map { failure($0)?.code } == [nil, "settle.missing", nil])
+        let (a, b) = (try dropped("a", "1", spool), try dropped("b", "2", spool))
+        let failures = settle(spool, succeeded(a), succeeded(bad), succeeded(b))
+        #expect(failures.map { $0?.code } == [nil, "settle.missing", nil])
         #expect(try scratch.tree("processed") == ["a", "b"])
         // There is nothing to move to failed, but the reason is there.
-        #expect(failure(spool.settle([failed(bad)]).first) == nil)
+        #expect(settle(spool, failed(bad)) == [nil])
         #expect(try scratch.tree("failed") == ["bad.error.json"])
     }
 
@@ -241,7 +257,7 @@ import Testing
         for bytes in names {
             let name = try #require(FileName(bytes))
             try scratch.write(bytes, to: spool.pipeline.inbox.appending(name))
-            _ = spool.settle([failed(try claim(name, spool))])
+            settle(spool, failed(try claim(name, spool)))
             #expect(try ScratchFolder.read(scratch.path("failed").appending(name)) == bytes)
         }
         let reports = try Folder.names(in: scratch.path("failed")).filter {
@@ -269,8 +285,7 @@ import Testing
         #expect(inside.withPlatformString { utimensat(AT_FDCWD, $0, times, 0) } == 0)
         var payload = Payload(folder: made)
         payload.destination = scratch.path("other/out/a")
-        let results = spool.settle([succeeded(job, payload)])
-        #expect(failure(results.first) == nil)
+        #expect(settle(spool, succeeded(job, payload)) == [nil])
         #expect(
             try scratch.tree("other") == [
                 "out/", "out/a/", "out/a/sub/", "out/a/sub/file", "processed/", "processed/a.zip",

@@ -150,4 +150,12 @@ import Testing
         #expect(failure.summary.contains(error.path.string))
         #expect(failure.remedy.isEmpty == (expected == .file))
     }
+
+    @Test("A drop that cannot be read fails alone; what a stage cannot write is the surroundings' fault")
+    func classesSystemErrorsOfStages() {
+        #expect(StageFailure(inStage: IOError("open", "/in/a", .permissionDenied)).class == .file)
+        #expect(StageFailure(inStage: IOError("read", "/in/a", .noSuchFileOrDirectory)).class == .file)
+        #expect(StageFailure(inStage: IOError("read", "/in/a", .ioError)).class == .environment)
+        #expect(StageFailure(inStage: IOError("create", "/work/a", .permissionDenied)).class == .environment)
+    }
 }

@@ -29,7 +29,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (["run", "--grace", "3x"], 64), (["run", "--log-level", "loud"], 64), (["run", "--log-format", "xml"], 64),
+        (["run", "--grace", "3x"], 64), (["run", "--keep-history", "long"], 64), (["run", "--log-level", "loud"], 64),
+        (["run", "--log-format", "xml"], 64),
         (["frobnicate"], 64), (["stages", "--json", "--markdown"], 64), (["--version"], 0),
     ])
     func usage(arguments: [String], status: Int) {
@@ -47,11 +48,15 @@ import Testing
         ])
         #expect(command.pipelines.paths == ["a.yaml", "b"])
         #expect(command.once)
-        #expect(command.state == "s")
+        #expect(command.state.folder.path == "s")
         #expect(command.logging.logFormat == .json)
         #expect(command.logging.logLevel == .info)
         #expect(command.grace == .milliseconds(250))
         #expect(try RunCommand.parse([]).grace == .seconds(30))
+        #expect(try RunCommand.parse([]).keepHistory == .seconds(90 * 86400))
+        let other = try RunCommand.parse(["--state-dir", "t", "--keep-history", "12h"])
+        #expect(other.state.folder.path == "t")
+        #expect(other.keepHistory == .seconds(43200))
     }
 
     @Test func theClosingLineCounts() throws {

@@ -25,6 +25,10 @@ int dm_syncfs(int descriptor);
 /// for writing, EACCES where the caller neither owns it nor has CAP_LEASE, EINVAL where the file system has no leases.
 int dm_probe_read_lease(int descriptor);
 
+/// The number of the mount that the path is on (statx(2), STATX_MNT_ID), or -1 where the kernel (before 5.8) has none. Two
+/// mounts of one file system have the same device, but a rename between them fails with EXDEV.
+int64_t dm_mount_id(const char *path);
+
 /// The magic number of the file system that holds the path (statfs(2), f_type), or -1.
 int64_t dm_file_system_type(const char *path);
 

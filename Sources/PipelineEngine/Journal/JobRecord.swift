@@ -94,6 +94,9 @@ package struct FileIdentity: Sendable, Hashable, Codable {
     /// The inode's number (st_ino).
     package var inode: UInt64
 
+    /// That of no file.
+    package static let unknown = FileIdentity(device: 0, inode: 0)
+
     /// An identity.
     package init(device: UInt64, inode: UInt64) {
         self.device = device

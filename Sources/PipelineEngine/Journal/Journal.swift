@@ -15,6 +15,9 @@ package protocol Journal: Sendable {
     /// Ends the run cleanly: what is unfinished was put down in order, so the next start counts no recovery.
     func endRun() throws(JournalError)
 
+    /// The latest run, whether it has ended or not; nil where there was none.
+    func lastRun() throws(JournalError) -> RunRecord?
+
     /// Every job that is not over, oldest first.
     func unfinished() throws(JournalError) -> [JobRecord]
 
@@ -47,6 +50,10 @@ package struct JobQuery: Sendable, Hashable {
     package var states: [JobRecord.State] = []
     /// Only of this pipeline.
     package var pipeline: String?
+    /// Only those whose id begins with this.
+    package var idPrefix: String?
+    /// Only drops of exactly this name.
+    package var name: FileName?
     /// Only claimed at or after this time.
     package var since: Timestamp?
     /// Only those that a job of this id led to by `retry`.

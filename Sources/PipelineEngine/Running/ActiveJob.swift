@@ -4,32 +4,76 @@ import SystemPackage
 /// A job that is claimed and not over, as the engine knows it.
 struct ActiveJob {
     let job: Job
-    var payload: Payload
     var state: JobState
+    /// What is, or is about to be, written down of it.
+    var record: JobRecord
     /// Since when it is at work in this process.
-    let begun: MonotonicTime
-    var times: [JobReport.StageTime] = []
+    let begun = MonotonicTime.now()
+    /// What each stage took that ran in this process, in order.
+    private(set) var times: [JobReport.StageTime] = []
     /// The kind of the stage that ran last.
-    var stage: String?
-    /// How often that stage ran.
-    var attempts = 0
-    var progress = SettlementProgress()
+    private(set) var stage: String?
 
-    init(_ job: Job, state: JobState) {
+    init(_ job: Job, state: JobState, record: JobRecord) {
         self.job = job
         self.state = state
-        payload = Payload(dropOf: job)
-        begun = .now()
+        self.record = record
     }
 
-    mutating func ran(_ kind: String, for duration: Duration) {
-        if stage == kind, let last = times.last, last.kind == kind {
+    /// What the next stage is given.
+    var payload: Payload { record.payload ?? Payload(dropOf: job) }
+
+    /// A stage succeeded.
+    mutating func did(_ kind: String, in duration: Duration, giving payload: Payload) {
+        count(kind, duration)
+        // Most drops pass most stages as they are; nothing is worth writing down then.
+        record.payload = payload == Payload(dropOf: job) ? nil : payload
+        if payload.isDrop, !payload.digests.isEmpty { record.digests = payload.digests }
+        record.failure = nil
+        record.failedStage = nil
+        record.history.append(Transition("done", at: .now(), stage: kind, duration: duration))
+    }
+
+    /// A stage failed.
+    mutating func failed(_ kind: String, in duration: Duration, because failure: StageFailure) {
+        count(kind, duration)
+        guard failure.class != .cancelled else { return }
+        record.failure = failure
+        record.failedStage = kind
+        record.history.append(
+            Transition("failed", at: .now(), stage: kind, duration: duration, note: failure.summary))
+    }
+
+    private mutating func count(_ kind: String, _ duration: Duration) {
+        stage = kind
+        if let last = times.last, last.kind == kind {
             times[times.count - 1] = JobReport.StageTime(kind: kind, duration: last.duration + duration)
-            attempts += 1
         } else {
             times.append(JobReport.StageTime(kind: kind, duration: duration))
-            stage = kind
-            attempts = 1
+        }
+    }
+
+    /// Brings the record up to the state.
+    mutating func writeState(stages: Int) {
+        record.nextAttempt = nil
+        switch state {
+        case .waiting(let stage, let failures):
+            (record.state, record.stage, record.failures) = (.waiting, stage, failures)
+        case .running(let stage, let failures):
+            (record.state, record.stage, record.failures) = (.running, stage, failures)
+        case .deferred(let stage, let failures, _):
+            (record.state, record.stage, record.failures) = (.deferred, stage, failures)
+        case .settling(let outcome):
+            (record.state, record.stage) = (.settling, stages)
+            if case .failed(let failure) = outcome {
+                if record.failure != failure {
+                    record.failure = failure
+                    record.failedStage = nil
+                }
+            } else {
+                record.failure = nil
+            }
+        case .settled: break
         }
     }
 
@@ -37,8 +81,9 @@ struct ActiveJob {
     func settlement(_ outcome: JobState.Outcome) -> Settlement {
         var report: FailureReport?
         if case .failed(let failure) = outcome {
-            report = FailureReport(failure, of: job, stage: stage, attempts: attempts, at: .now())
+            let attempts = record.failedStage == nil ? record.failures : record.failures + 1
+            report = FailureReport(failure, of: job, stage: record.failedStage, attempts: attempts, at: .now())
         }
-        return Settlement(job: job, payload: payload, outcome: outcome, report: report, progress: progress)
+        return Settlement(job: job, record: record, outcome: outcome, report: report)
     }
 }

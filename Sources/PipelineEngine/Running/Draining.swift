@@ -19,43 +19,58 @@ struct Draining {
         gate.touch(job.id, at: .now())
     }
 
-    /// Looks at those that are due. `complete`: they may run now; `lost`: how many were taken from the work folder by
-    /// others.
-    mutating func turn(_ spool: Spool) throws(IOError) -> (complete: [Job], lost: Int) {
-        var complete: [Job] = []
+    /// What a look at those that are due led to.
+    struct Turn {
+        /// They may run now.
+        var complete: [Spool.Claimed] = []
+        /// How many were taken from the work folder by others.
         var lost = 0
+        /// Why not all could be looked at.
+        var error: IOError?
+    }
+
+    /// Looks at those that are due. What could not be looked at stays, to be looked at again.
+    mutating func turn(_ spool: Spool) -> Turn {
+        var turn = Turn()
         for request in gate.due(at: .now()) {
             guard let job = jobs[request.key] else { continue }
-            let sample: Sample
             do throws(IOError) {
-                sample = try spool.look(at: job).sample
+                try look(at: job, spool, &turn)
             } catch {
-                if error.errno == .noSuchFileOrDirectory {
-                    sample = .gone
-                } else {
-                    gate.touch(job.id, at: .now())
-                    throw error
-                }
-            }
-            switch gate.record(sample, of: job.id, at: .now()) {
-            case .ready(let fingerprint):
-                if case .taken(let taken) = try spool.prove(job, ready: fingerprint) {
-                    jobs[job.id] = nil
-                    complete.append(taken)
-                } else {
-                    gate.touch(job.id, at: .now())
-                }
-            case .ignored:
-                // Empty files are ignored in the inbox; this one is claimed, so it runs.
-                jobs[job.id] = nil
+                turn.error = error
                 gate.forget(job.id)
-                complete.append(job)
-            case .vanished:
-                jobs[job.id] = nil
-                lost += 1
-            case .waiting, .refused: break
+                gate.touch(job.id, at: .now() + Self.pauseAfterTrouble)
             }
         }
-        return (complete, lost)
+        return turn
+    }
+
+    private static let pauseAfterTrouble = Duration.seconds(1)
+
+    private mutating func look(at job: Job, _ spool: Spool, _ turn: inout Turn) throws(IOError) {
+        var sample = Sample.gone
+        do throws(IOError) {
+            sample = try spool.look(at: job).sample
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory else { throw error }
+        }
+        switch gate.record(sample, of: job.id, at: .now()) {
+        case .ready(let fingerprint):
+            if case .taken(let claimed) = try spool.prove(job, ready: fingerprint) {
+                jobs[job.id] = nil
+                turn.complete.append(claimed)
+            } else {
+                gate.touch(job.id, at: .now())
+            }
+        case .ignored:
+            // Empty files are ignored in the inbox; this one is claimed, so it runs.
+            jobs[job.id] = nil
+            gate.forget(job.id)
+            turn.complete.append(Spool.Claimed(job: job, identity: FileIdentity.of(job.original) ?? .unknown))
+        case .vanished:
+            jobs[job.id] = nil
+            turn.lost += 1
+        case .waiting, .refused: break
+        }
     }
 }

@@ -1,58 +1,32 @@
 @preconcurrency import Dispatch
 package import PipelineKit
-package import SystemPackage
-
-/// How an engine is to run.
-package struct EngineConfiguration: Sendable {
-    /// The state folder: lock, and later the journal. Made if missing.
-    package var state: FilePath
-    /// Whether to settle what is in the inboxes now and then finish.
-    package var once: Bool
-
-    /// A configuration.
-    package init(state: FilePath, once: Bool = false) {
-        self.state = state
-        self.once = once
-    }
-}
-
-/// Why an engine cannot start: a sentence with its remedy.
-package struct EngineError: Error, Sendable {
-    /// What kind of trouble it is.
-    package enum Kind: Sendable {
-        /// Another instance holds the state or a work folder.
-        case locked
-        /// A folder cannot be used as configured.
-        case configuration
-    }
-
-    /// The kind.
-    package let kind: Kind
-    /// The sentence.
-    package let message: String
-}
+import SystemPackage
 
 /// Runs pipelines. Everything that is decided is decided on its one serial queue; what blocks happens elsewhere and
 /// comes back as messages.
 // @unchecked: every `var` below is touched on `queue` only.
 package final class Engine: @unchecked Sendable {
-    private enum Message: Sendable {
+    enum Message: Sendable {
         case intake(Int, Intake.Message)
         case stage(Int, StageWorkers.Result)
         case settled(Int, [Settler.Outcome])
     }
 
-    private let pipelines: [Pipeline]
-    private let configuration: EngineConfiguration
-    private let observer: @Sendable (EngineEvent) -> Void
-    private let queue = DispatchQueue(label: "dropmill.engine")
-    private var runners: [PipelineRunner] = []
+    let pipelines: [Pipeline]
+    let configuration: EngineConfiguration
+    let observer: @Sendable (EngineEvent) -> Void
+    let queue = DispatchQueue(label: "dropmill.engine")
+    var runners: [PipelineRunner] = []
     private var retiring: [PipelineRunner] = []
     private var inotify: InotifyEvents?
-    private var stateLock: FolderLock?
+    private var opened: OpenedState?
     private var ticker: (any DispatchSourceTimer)?
     private var finished: (@Sendable (RunSummary) -> Void)?
     private var isStopping = false
+    /// What is not begun yet, because jobs under suspicion run alone before it; nil once the inboxes are open.
+    private var notBegun: [Prepared]?
+    private var suspects: ArraySlice<(runner: Int, job: Recovery.Resumed)> = []
+    private var suspect: (runner: Int, id: JobID)?
 
     /// How often running stages are told about, from when they have run that long.
     private static let tick = Duration.seconds(2)
@@ -69,16 +43,21 @@ package final class Engine: @unchecked Sendable {
         self.observer = observer
     }
 
-    /// Takes the locks, makes missing folders, adopts what lies in the work folders and begins to watch. `finished` is
-    /// called once, on a queue of the engine: with `once` when all is settled, else after `stop`.
+    /// Takes the locks, makes missing folders, opens the journal, brings it together with the work folders and begins to
+    /// watch. `finished` is called once, on a queue of the engine: with `once` when all is settled, else after `stop`.
     package func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
-        let lock = try lockState()
-        var spools: [(spool: Spool, jobs: [Job])] = []
-        for pipeline in pipelines { spools.append(try prepare(pipeline)) }
+        let state = try openState()
+        let prepared: [Prepared]
+        do throws(EngineError) {
+            prepared = try prepare(with: state)
+        } catch {
+            state.close()
+            throw error
+        }
         queue.sync {
-            stateLock = lock
+            opened = state
             self.finished = finished
-            run(spools)
+            run(prepared, journal: state.writer)
         }
     }
 
@@ -90,38 +69,7 @@ package final class Engine: @unchecked Sendable {
 
     // MARK: Starting
 
-    private func lockState() throws(EngineError) -> FolderLock {
-        do throws(IOError) {
-            try Folder.make(configuration.state, mode: 0o700)
-        } catch {
-            throw EngineError(kind: .configuration, message: "\(error); name another state folder with --state")
-        }
-        return try FolderLock(configuration.state, describedAs: "the state folder")
-    }
-
-    private func prepare(_ pipeline: Pipeline) throws(EngineError) -> (spool: Spool, jobs: [Job]) {
-        do throws(IOError) {
-            try Folder.make(pipeline.inbox)
-            if case .folder(let processed) = pipeline.processed { try Folder.make(processed) }
-            try Folder.make(pipeline.failed)
-        } catch {
-            throw EngineError(kind: .configuration, message: "\(pipeline.source.text): error: \(error)")
-        }
-        let work = try WorkFolder(for: pipeline)
-        do throws(IOError) {
-            let findings = try Recovery.adopt(work, pipeline: pipeline.name)
-            for stranger in findings.strangers {
-                observer(
-                    .warning(pipeline: pipeline.name, message: "'\(stranger.text)' is no job of ours; it is left alone")
-                )
-            }
-            return (Spool(pipeline: pipeline, work: work), findings.jobs)
-        } catch {
-            throw EngineError(kind: .configuration, message: "\(pipeline.source.text): error: \(error)")
-        }
-    }
-
-    private func run(_ spools: [(spool: Spool, jobs: [Job])]) {
+    private func run(_ prepared: [Prepared], journal: JournalWriter) {
         do throws(IOError) {
             inotify = try InotifyEvents()
         } catch {
@@ -130,22 +78,49 @@ package final class Engine: @unchecked Sendable {
         }
         let ids = JobIDGenerator()
         let mailbox = Mailbox<Message>(on: queue) { @Sendable [self] messages in take(messages) }
-        for (index, (spool, _)) in spools.enumerated() {
-            let intake = Intake(spool: spool, inotify: inotify, ids: ids, once: configuration.once) { message in
+        for (index, pipeline) in prepared.enumerated() {
+            let intake = Intake(spool: pipeline.spool, inotify: inotify, ids: ids, once: configuration.once) { message in
                 mailbox.post(.intake(index, message))
             }
             runners.append(
                 PipelineRunner(
-                    spool: spool, intake: intake, observer: observer,
+                    spool: pipeline.spool, intake: intake, journal: journal, observer: observer,
                     deliverStage: { mailbox.post(.stage(index, $0)) },
                     deliverSettled: { mailbox.post(.settled(index, $0)) },
                     later: { @Sendable [self] delay, body in after(delay, index, body) }))
         }
-        for (runner, (_, jobs)) in zip(runners, spools) {
-            observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: jobs.count))
-            runner.intake.start(adopting: jobs)
+        for (index, pipeline) in prepared.enumerated() {
+            suspects += pipeline.findings.resumed.filter(\.isSuspect).map { (index, $0) }
         }
+        notBegun = prepared
+        if isStopping { return finish() }
+        beginWhenUnsuspected()
         startTicker()
+    }
+
+    /// Lets the jobs that may have killed the daemon run one after another, alone; then begins with all else.
+    private func beginWhenUnsuspected() {
+        guard let prepared = notBegun, !isStopping else { return }
+        while true {
+            if let suspect, runners[suspect.runner].busy.contains(suspect.id) { return }
+            guard let next = suspects.popFirst() else { break }
+            suspect = (next.runner, next.job.record.id)
+            runners[next.runner].resume(next.job)
+        }
+        notBegun = nil
+        begin(prepared)
+    }
+
+    /// Takes up what earlier runs left, and opens the inboxes.
+    private func begin(_ prepared: [Prepared]) {
+        for (runner, pipeline) in zip(runners, prepared) {
+            let findings = pipeline.findings
+            let count = findings.resumed.count + findings.adopted.count
+            observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
+            runner.note()
+            runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.count)
+            for resumed in findings.resumed where !resumed.isSuspect { runner.resume(resumed) }
+        }
     }
 
     private func after(_ delay: Duration, _ index: Int, _ body: @escaping @Sendable (PipelineRunner) -> Void) {
@@ -183,7 +158,9 @@ package final class Engine: @unchecked Sendable {
 
     private func tellProgress() {
         let now = MonotonicTime.now()
-        for runner in runners where !runner.busy.isEmpty {
+        for runner in runners {
+            runner.intake.askWaiting()
+            guard !runner.busy.isEmpty else { continue }
             for (stage, workers) in runner.workers.enumerated() {
                 for running in workers.running where now - running.since >= Self.tick {
                     observer(
@@ -198,8 +175,10 @@ package final class Engine: @unchecked Sendable {
     // MARK: Stopping
 
     private func stopWorking(grace: Duration) {
-        guard !isStopping, !runners.isEmpty else { return }
+        guard !isStopping else { return }
         isStopping = true
+        // Asked for before there is anything to stop: `run` ends at once then.
+        guard !runners.isEmpty else { return }
         for runner in runners { runner.stop() }
         observer(.stopping(running: runners.reduce(0) { $0 + $1.busy.count }, grace: grace))
         finishIfDone()
@@ -207,15 +186,15 @@ package final class Engine: @unchecked Sendable {
             for runner in runners { runner.workers.forEach { $0.cancel() } }
         }
         // A stage that does not look up is left behind; its job is found again at the next start.
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int((grace + Self.afterGrace).nanoseconds))) {
-            @Sendable [self] in
-            finish()
-        }
+        let end = DispatchTime.now() + .nanoseconds(Int((grace + Self.afterGrace).nanoseconds))
+        queue.asyncAfter(deadline: end) { @Sendable [self] in finish() }
     }
 
     private func finishIfDone() {
         guard !runners.isEmpty else { return }
-        if isStopping ? runners.allSatisfy(\.isQuiet) : configuration.once && runners.allSatisfy(\.isDone) { finish() }
+        beginWhenUnsuspected()
+        let isOver = configuration.once && notBegun == nil && runners.allSatisfy(\.isDone)
+        if isStopping ? runners.allSatisfy(\.isQuiet) : isOver { finish() }
     }
 
     /// Closes everything and reports.
@@ -235,9 +214,12 @@ package final class Engine: @unchecked Sendable {
             inotify?.stop()
             inotify = nil
             let summary = summary(of: retiring)
+            // Where a stage was left behind, the run has not ended in order.
+            if retiring.allSatisfy(\.isQuiet) { opened?.end(observer) }
+            opened?.close()
             for runner in retiring { runner.intake.spool.work.release() }
             retiring = []
-            stateLock?.release()
+            opened = nil
             finished(summary)
         }
     }
@@ -248,9 +230,9 @@ package final class Engine: @unchecked Sendable {
             summary.processed += runner.summary.processed
             summary.failed += runner.summary.failed
             summary.unfinished += runner.jobs.count
-            for name in runner.remaining ?? [] {
+            for left in runner.remaining ?? [] {
                 summary.remaining.append(
-                    RunSummary.Remaining(pipeline: runner.pipeline.name, name: name, reason: "still being written"))
+                    RunSummary.Remaining(pipeline: runner.pipeline.name, name: left.name, reason: left.reason))
             }
         }
         return summary

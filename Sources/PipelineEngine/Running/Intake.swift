@@ -13,17 +13,28 @@ final class Intake: @unchecked Sendable {
 
     /// What the intake says.
     enum Message: Sendable {
-        case claimed([Job], adopted: Bool)
+        case claimed([Spool.Claimed], adopted: Bool)
         case draining(Job, reason: String)
         case refused(FileName, reason: String)
         case watching(WatchMode, reason: String?)
+        /// So many drops wait in the inbox.
+        case waiting(Int)
         /// Our own folders are in trouble; nothing is claimed until `resume`.
         case failed(StageFailure)
         /// With `once`: nothing is left to be claimed but these, which are still being written.
-        case idle(remaining: [FileName])
+        case idle(remaining: [Left])
+        /// Nobody can tell whether drops are open for writing: a longer quiet time holds.
+        case blind
+    }
+
+    /// A drop that is not taken, and why.
+    struct Left: Sendable {
+        let name: FileName
+        let reason: String
     }
 
     let spool: Spool
+    private let space: FreeSpace
     private let queue: DispatchQueue
     private let ids: JobIDGenerator
     private let isOnce: Bool
@@ -34,11 +45,15 @@ final class Intake: @unchecked Sendable {
     private var ready = Deque<FileName>()
     private var fingerprints: [FileName: Fingerprint] = [:]
     var draining: Draining
-    private var reported: Set<FileName> = []
+    /// What was refused, and why: told once.
+    private var reported: [FileName: String] = [:]
+    private var hasToldBlindness = false
+    private let isOnNetwork: Bool
     private var room: Int
     private var isPaused = false
     private var isRunning = false
     private var hasScanned = false
+    private var toldWaiting = -1
     private var timer: (any DispatchSourceTimer)?
 
     /// How many samples or claims are made before events get their turn.
@@ -52,6 +67,7 @@ final class Intake: @unchecked Sendable {
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
+        space = FreeSpace(of: spool.folders, floor: spool.pipeline.minFree)
         self.ids = ids
         self.deliver = deliver
         isOnce = once
@@ -59,22 +75,26 @@ final class Intake: @unchecked Sendable {
         gate = ReadyGate(rule: spool.pipeline.ready)
         draining = Draining(rule: spool.pipeline.ready)
         room = spool.pipeline.activeJobs
+        isOnNetwork = FileSystemKind.of(spool.pipeline.inbox) != .local
         let match = spool.pipeline.match
         watcher = InboxWatcher(
             inbox: spool.pipeline.inbox, inotify: inotify, queue: queue,
             interest: { @Sendable name in match.verdict(on: name) == .taken },
             listener: InboxWatcher.Listener(
                 changed: { @Sendable [weak self] changes, isInitial in self?.take(changes, isInitial: isInitial) },
+                scanned: { @Sendable [weak self] in self?.scanned() },
                 watching: { @Sendable mode, reason in deliver(.watching(mode, reason: reason)) },
                 failed: { @Sendable [weak self] error in self?.fail(StageFailure(error)) }))
     }
 
     // MARK: From the engine, on any queue
 
-    /// Takes in jobs that an earlier run left, then watches the inbox.
-    func start(adopting jobs: [Job]) {
+    /// Takes in jobs that an earlier run left and the journal does not know, then watches the inbox. `resumed`: how many
+    /// others take up room.
+    func start(adopting jobs: [Job], resumed: Int) {
         queue.async { @Sendable [self] in
             isRunning = true
+            room -= resumed
             adopt(jobs)
             watcher?.start()
             turn()
@@ -98,6 +118,15 @@ final class Intake: @unchecked Sendable {
         queue.async { @Sendable [self] in
             room += count
             turn()
+        }
+    }
+
+    /// Has it say how many drops wait, if that changed.
+    func askWaiting() {
+        queue.async { @Sendable [self] in
+            let count = gate.waitingCount + fingerprints.count
+            if count != toldWaiting { deliver(.waiting(count)) }
+            toldWaiting = count
         }
     }
 
@@ -126,10 +155,16 @@ final class Intake: @unchecked Sendable {
             case .vanished(let name):
                 fingerprints[name] = nil
                 gate.forget(name)
-                reported.remove(name)
+                reported[name] = nil
             }
         }
         if isInitial { hasScanned = true }
+        turn()
+    }
+
+    /// A refused name may have become a file without an event.
+    private func scanned() {
+        gate.touchParked(at: .now())
         turn()
     }
 
@@ -161,12 +196,15 @@ final class Intake: @unchecked Sendable {
     private var canClaim: Bool { room > 0 && !isPaused }
 
     private func sample(_ inbox: borrowing OpenFile) throws(IOError) {
-        for request in gate.due(at: .now(), limit: Self.batch) {
+        let requests = gate.due(at: .now(), limit: Self.batch)
+        for (index, request) in requests.enumerated() {
             let sample: Sample
             do throws(IOError) {
-                sample = try Sample.take(of: request.key, in: inbox, writers: request.deciding)
+                sample = seen(try Sample.take(of: request.key, in: inbox, writers: request.deciding))
             } catch {
-                gate.touch(request.key, at: .now())
+                // None of those that are due may be forgotten because one could not be looked at.
+                let later = MonotonicTime.now() + Self.troubledPause
+                for unanswered in requests[index...] { gate.postpone(unanswered.key, to: later) }
                 throw error
             }
             switch gate.record(sample, of: request.key, at: .now()) {
@@ -179,10 +217,30 @@ final class Intake: @unchecked Sendable {
         }
     }
 
+    /// What is to be believed of a sample: on a network file system a lease says nothing of writers elsewhere.
+    private func seen(_ sample: Sample) -> Sample {
+        guard case .file(let fingerprint, let writers) = sample, writers == .none || writers == .unknown else {
+            return sample
+        }
+        let isBlind = writers == .unknown || isOnNetwork
+        if isBlind, !hasToldBlindness {
+            hasToldBlindness = true
+            deliver(.blind)
+        }
+        return .file(fingerprint, isBlind ? .unknown : .none)
+    }
+
     private func claim(_ inbox: borrowing OpenFile) throws(IOError) {
-        var jobs: [Job] = []
-        defer { if !jobs.isEmpty { deliver(.claimed(jobs, adopted: false)) } }
-        while canClaim, jobs.count < Self.batch, let name = ready.popFirst() {
+        if canClaim, !ready.isEmpty {
+            do throws(StageFailure) {
+                try space.check()
+            } catch {
+                return fail(error)
+            }
+        }
+        var claimed: [Spool.Claimed] = []
+        defer { if !claimed.isEmpty { deliver(.claimed(claimed, adopted: false)) } }
+        while canClaim, claimed.count < Self.batch, let name = ready.popFirst() {
             // One that was touched since is back in the gate.
             guard let fingerprint = fingerprints.removeValue(forKey: name) else { continue }
             let claim: Spool.Claim
@@ -193,17 +251,19 @@ final class Intake: @unchecked Sendable {
                 throw error
             }
             switch claim {
-            case .taken(let job):
+            case .taken(let claim):
                 watcher?.took(name)
                 room -= 1
-                jobs.append(job)
+                claimed.append(claim)
             case .draining(let job, let reason):
                 watcher?.took(name)
                 room -= 1
                 draining.add(job)
                 deliver(.draining(job, reason: reason))
             case .vanished: watcher?.took(name)
-            case .refused(let reason): report(name, reason)
+            case .refused(let reason):
+                gate.refuse(name, at: .now())
+                report(name, reason)
             }
         }
     }
@@ -212,14 +272,14 @@ final class Intake: @unchecked Sendable {
     private func adopt(_ jobs: [Job]) {
         guard !jobs.isEmpty else { return }
         room -= jobs.count
-        var complete: [Job] = []
+        var complete: [Spool.Claimed] = []
         for job in jobs {
             do throws(IOError) {
                 let look = try spool.look(at: job)
                 if case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked,
-                    case .taken(let job) = try spool.prove(job, ready: fingerprint)
+                    case .taken(let claimed) = try spool.prove(job, ready: fingerprint)
                 {
-                    complete.append(job)
+                    complete.append(claimed)
                 } else {
                     draining.add(job)
                 }
@@ -232,13 +292,16 @@ final class Intake: @unchecked Sendable {
     }
 
     private func drain() throws(IOError) {
-        let drained = try draining.turn(spool)
+        let drained = draining.turn(spool)
         room += drained.lost
         if !drained.complete.isEmpty { deliver(.claimed(drained.complete, adopted: false)) }
+        if let error = drained.error { throw error }
     }
 
     private func report(_ name: FileName, _ reason: String) {
-        if reported.insert(name).inserted { deliver(.refused(name, reason: reason)) }
+        guard reported[name] != reason else { return }
+        reported[name] = reason
+        deliver(.refused(name, reason: reason))
     }
 
     private func fail(_ failure: StageFailure) {
@@ -251,7 +314,12 @@ final class Intake: @unchecked Sendable {
         guard isOnce, isRunning, hasScanned, fingerprints.isEmpty else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
-        deliver(.idle(remaining: waiting.map(\.key) + draining.names))
+        let inInbox = waiting.map { Left(name: $0.key, reason: "stays in the inbox: still being written") }
+        let claimed = draining.names.map {
+            Left(name: $0, reason: "stays in the work folder: still being written by a process that has it open")
+        }
+        let refused = reported.map { Left(name: $0.key, reason: "stays in the inbox: \($0.value)") }
+        deliver(.idle(remaining: inInbox + claimed + refused.sorted { $0.name < $1.name }))
     }
 
     private func wake(after pause: Duration?) {

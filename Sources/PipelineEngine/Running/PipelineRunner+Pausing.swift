@@ -4,6 +4,8 @@ import PipelineKit
 struct PauseState {
     var reason: StageFailure?
     var since = MonotonicTime(nanoseconds: 0)
+    /// The same on the wall clock, for people.
+    var pausedAt = Timestamp(nanoseconds: 0)
     /// The wait before the next probe; doubles from probe to probe.
     var delay = PauseState.firstDelay
     /// The job that tries whether it works again.
@@ -33,6 +35,8 @@ extension PipelineRunner {
             pause.delay = isRelapse ? min(pause.delay * 2, PauseState.longestDelay) : PauseState.firstDelay
             pause.reason = failure
             pause.since = .now()
+            pause.pausedAt = .now()
+            note()
             for stage in workers {
                 for work in stage.withdraw() {
                     busy.remove(work.job.id)
@@ -47,10 +51,13 @@ extension PipelineRunner {
     /// Lets one held job try; without any, the intake.
     private func probe() {
         guard pause.isPaused, pause.probing == nil, !isStopping else { return }
-        guard !held.isEmpty else { return goOn() }
-        let id = held.removeFirst()
-        pause.probing = id
-        again(id)
+        while let id = held.first {
+            held.removeFirst()
+            guard jobs[id] != nil else { continue }
+            pause.probing = id
+            return again(id)
+        }
+        goOn()
     }
 
     /// The surroundings are well again: everything that was held goes on.
@@ -60,6 +67,7 @@ extension PipelineRunner {
         pause.reason = nil
         pause.probing = nil
         pause.since = .now()
+        note()
         observer(.resumed(pipeline: pipeline.name, after: paused))
         let waiting = held
         held = []

@@ -2,21 +2,21 @@
 import PipelineKit
 import SystemPackage
 
-/// Takes the jobs of one pipeline from stage to stage. It decides nothing itself: `JobState` says what follows, and
-/// this does it. All of it lives on the engine's queue.
+/// Takes the jobs of one pipeline from stage to stage. It decides nothing itself: `JobState` says what follows, and this
+/// does it and has it written down. All of it lives on the engine's queue.
+// @unchecked: every `var` below is touched on the engine's queue only.
 final class PipelineRunner: @unchecked Sendable {
-    // @unchecked: every `var` below is touched on the engine's queue only.
-
     let pipeline: Pipeline
     let observer: @Sendable (EngineEvent) -> Void
     let intake: Intake
     let workers: [StageWorkers]
+    let journal: JournalWriter
     private let settler: Settler
     /// Calls the body on the engine's queue after a while.
     let later: @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
 
     var jobs: [JobID: ActiveJob] = [:]
-    /// With workers or the settler.
+    /// With workers, the settler, or the journal.
     var busy: Set<JobID> = []
     /// Ready to go on, but held by a pause or a stop.
     var held: [JobID] = []
@@ -24,66 +24,110 @@ final class PipelineRunner: @unchecked Sendable {
     var isStopping = false
     var summary = RunSummary()
     /// What the intake said last of the drops that stay, with `once`; nil while it is at work.
-    var remaining: [FileName]?
+    var remaining: [Intake.Left]?
+    /// How many drops wait in the inbox, as far as was told.
+    var waiting = 0
+    private var lastNote: PipelineRecord?
 
     init(
-        spool: Spool, intake: Intake, observer: @escaping @Sendable (EngineEvent) -> Void,
+        spool: Spool, intake: Intake, journal: JournalWriter, observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
         later: @escaping @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
     ) {
         pipeline = spool.pipeline
         self.intake = intake
+        self.journal = journal
         self.observer = observer
         self.later = later
         let name = spool.pipeline.name
-        workers = spool.pipeline.stages.map { StageWorkers(entry: $0, pipeline: name, deliver: deliverStage) }
-        settler = Settler(spool: spool, deliver: deliverSettled)
+        let space = FreeSpace(of: [spool.work.path], floor: spool.pipeline.minFree)
+        workers = spool.pipeline.stages.map {
+            StageWorkers(entry: $0, pipeline: name, space: space, deliver: deliverStage)
+        }
+        settler = Settler(spool: spool, journal: journal, deliver: deliverSettled)
     }
 
     // MARK: What comes in
 
     func take(_ message: Intake.Message) {
         switch message {
-        case .claimed(let jobs, let adopted):
+        case .claimed(let claimed, let adopted):
             remaining = nil
-            for job in jobs { begin(job, adopted: adopted) }
+            for claim in claimed { begin(claim, adopted: adopted) }
         case .draining(let job, let reason): observer(.draining(job, reason: reason))
         case .refused(let name, let reason): observer(.refused(pipeline: pipeline.name, name: name, reason: reason))
         case .watching(let mode, let reason):
             if let reason { observer(.watching(pipeline: pipeline.name, mode, reason: reason)) }
         case .failed(let failure): stopWorking(because: failure)
-        case .idle(let names): remaining = names
+        case .waiting(let count):
+            waiting = count
+            note()
+        case .idle(let left): remaining = left
+        case .blind: observer(.warning(pipeline: pipeline.name, message: blindness))
         }
     }
 
-    private func begin(_ job: Job, adopted: Bool) {
+    private func begin(_ claim: Spool.Claimed, adopted: Bool) {
+        let job = claim.job
         observer(.claimed(job, adopted: adopted))
-        let (state, action) = JobState.claimed(rules(stage: 0))
+        var record = JobRecord(claimed: job, identity: claim.identity, definition: pipeline.definition)
+        record.history.append(Transition(adopted ? "recovered" : "claimed", at: .now()))
+        if adopted { record.recoveries = 1 }
+        var (state, action) = JobState.claimed(rules(stage: 0))
         if job.drop.size == 0, pipeline.ready.empty == .fail {
             let failure = StageFailure.file(
                 "drop.empty", "'\(job.drop.name)' is empty (0 bytes).", remedy: "Drop it again with its content.")
-            jobs[job.id] = ActiveJob(job, state: .settling(.failed(failure)))
-            return perform(.settle(.failed(failure)), job.id)
+            (state, action) = (.settling(.failed(failure)), .settle(.failed(failure)))
         }
-        jobs[job.id] = ActiveJob(job, state: state)
+        enter(ActiveJob(job, state: state, record: record))
         perform(action, job.id)
+    }
+
+    /// A job of an earlier run that the journal knows.
+    func resume(_ resumed: Recovery.Resumed) {
+        let record = resumed.record
+        observer(.claimed(resumed.job, adopted: true))
+        switch resumed.resumption {
+        case .settle(let outcome):
+            jobs[record.id] = ActiveJob(resumed.job, state: .settling(outcome), record: record)
+            perform(.settle(outcome), record.id)
+        case .run:
+            guard record.stage < pipeline.stages.count else {
+                enter(ActiveJob(resumed.job, state: .settling(.processed), record: record))
+                return perform(.settle(.processed), record.id)
+            }
+            if record.state == .deferred, let failure = record.failure {
+                let state = JobState.deferred(stage: record.stage, failures: record.failures, failure)
+                enter(ActiveJob(resumed.job, state: state, record: record))
+                // Wall clocks jump: never longer than the longest wait there is.
+                let rest = record.nextAttempt.map { $0 - .now() } ?? .zero
+                let longest = policy(stage: record.stage).maxBackoff
+                return later(min(max(rest, .zero), longest)) { runner in runner.apply([.due], to: record.id) }
+            }
+            let state = JobState.waiting(stage: record.stage, failures: record.failures)
+            enter(ActiveJob(resumed.job, state: state, record: record))
+            perform(.run(stage: record.stage), record.id)
+        }
+    }
+
+    private func enter(_ job: ActiveJob) {
+        jobs[job.job.id] = job
+        write(job.job.id)
     }
 
     func take(_ result: StageWorkers.Result) {
         let id = result.work.job.id
         busy.remove(id)
-        guard var active = jobs[id] else { return }
+        guard let job = jobs[id]?.job else { return }
         let kind = pipeline.stages[result.work.stage].kind
-        active.ran(kind, for: result.duration)
         switch result.result {
         case .success(let payload):
-            active.payload = payload
-            jobs[id] = active
-            observer(.stageFinished(active.job, stage: kind, duration: result.duration))
+            jobs[id]?.did(kind, in: result.duration, giving: payload)
+            observer(.stageFinished(job, stage: kind, duration: result.duration))
             apply([.started, .succeeded], to: id)
         case .failure(let failure):
-            jobs[id] = active
+            jobs[id]?.failed(kind, in: result.duration, because: failure)
             apply([.started, .failed(failure)], to: id)
         }
     }
@@ -93,106 +137,64 @@ final class PipelineRunner: @unchecked Sendable {
         for (settlement, result) in outcomes {
             let id = settlement.job.id
             busy.remove(id)
+            jobs[id]?.record = settlement.record
             switch result {
-            case .settled(let outputs, let original):
-                report(id, settlement.outcome, outputs, original)
+            case .settled:
+                report(id, settlement)
                 apply([.settled], to: id)
                 released += 1
-            case .failed(let failure, let progress):
-                jobs[id]?.progress = progress
+            case .failed(let failure):
+                // What was decided for success says nothing of a failure.
+                if failure.class == .file { jobs[id]?.record.intents = [] }
                 apply([.failed(failure)], to: id)
             case .outputsLost(let failure):
-                jobs[id]?.payload = Payload(dropOf: settlement.job)
+                jobs[id]?.record.payload = nil
+                jobs[id]?.record.intents = []
                 apply([.outputsLost(failure)], to: id)
             }
         }
         if released > 0 { intake.release(released) }
     }
 
-    private func report(_ id: JobID, _ outcome: JobState.Outcome, _ outputs: [FilePath], _ original: FilePath?) {
+    private func report(_ id: JobID, _ settlement: Settlement) {
         guard let active = jobs[id] else { return }
-        switch outcome {
+        switch settlement.outcome {
         case .processed: summary.processed += 1
         case .failed: summary.failed += 1
         }
         observer(
             .settled(
                 JobReport(
-                    job: active.job, outcome: outcome, original: original, outputs: outputs,
-                    duration: MonotonicTime.now() - active.begun, stages: active.times)))
+                    job: active.job, outcome: settlement.outcome, original: settlement.record.original,
+                    outputs: settlement.record.outputs, duration: MonotonicTime.now() - active.begun,
+                    stages: active.times)))
     }
 
-    // MARK: What follows
-
-    /// Brings the events to the job's state, and does what it says.
-    func apply(_ events: [JobState.Event], to id: JobID) {
-        for event in events {
-            guard let active = jobs[id] else { return }
-            guard let (state, action) = active.state.next(event, rules(stage: active.state.stage)) else {
-                observer(
-                    .warning(
-                        pipeline: pipeline.name,
-                        message:
-                            "job \(id): \(event) cannot happen in state \(active.state); this is a bug, please "
-                            + "report it"
-                    ))
-                return
-            }
-            jobs[id]?.state = state
-            if pause.probing == id {
-                switch action {
-                case .pause, .none: break
-                default: goOn()
-                }
-            }
-            perform(action, id)
-        }
+    private var blindness: String {
+        "whether a process still writes to a drop cannot be seen here (a network file system, or files of other users); "
+            + "drops must stand unchanged for \(pipeline.ready.blindQuiet.text). Give Dropmill CAP_LEASE, or set "
+            + "`ready.quiet` to what the senders need"
     }
 
-    func perform(_ action: JobState.Action, _ id: JobID) {
-        switch action {
-        case .none: break
-        case .run(let stage): run(id, stage: stage)
-        case .settle(let outcome): settle(id, outcome)
-        case .wait(let delay): wait(id, delay)
-        case .pause(let failure):
-            held.append(id)
-            stopWorking(because: failure)
-        case .park: held.append(id)
-        case .release: jobs[id] = nil
-        }
+    // MARK: What is written down
+
+    /// Has the journal know of the job's state, soon.
+    func write(_ id: JobID) {
+        jobs[id]?.writeState(stages: pipeline.stages.count)
+        guard let record = jobs[id]?.record else { return }
+        journal.note(record)
     }
 
-    private func run(_ id: JobID, stage: Int) {
-        guard let active = jobs[id] else { return }
-        let entry = pipeline.stages[stage]
-        guard entry.applies(to: active.job.drop.name) else { return apply([.started, .succeeded], to: id) }
-        guard mayWork(id) else { return held.append(id) }
-        busy.insert(id)
-        observer(.stageStarted(active.job, stage: entry.kind))
-        workers[stage].submit(StageWorkers.Work(job: active.job, payload: active.payload, stage: stage))
-    }
-
-    private func settle(_ id: JobID, _ outcome: JobState.Outcome) {
-        guard let active = jobs[id] else { return }
-        // What is finished is settled also while the engine stops: it is quick, and then it is done.
-        guard pause.isPaused ? pause.probing == id : true else { return held.append(id) }
-        busy.insert(id)
-        settler.settle(active.settlement(outcome))
-    }
-
-    private func wait(_ id: JobID, _ delay: Duration) {
-        guard let active = jobs[id] else { return }
-        if case .deferred(_, _, let failure) = active.state {
-            observer(.deferred(active.job, stage: active.stage ?? "", failure: failure, delay: delay))
-        }
-        later(delay) { runner in runner.apply([.due], to: id) }
-    }
-
-    private func mayWork(_ id: JobID) -> Bool { !isStopping && (!pause.isPaused || pause.probing == id) }
-
-    private func rules(stage: Int?) -> JobState.Rules {
-        JobState.Rules(stages: pipeline.stages.count, retry: pipeline.retry, jitter: .random(in: 0...1))
+    /// Has the journal know of the pipeline's state, if it changed.
+    func note() {
+        let since = pause.reason == nil ? nil : pause.pausedAt
+        var record = PipelineRecord(
+            name: pipeline.name, inbox: pipeline.inbox, failed: pipeline.failed, stages: pipeline.stages.map(\.kind),
+            waiting: waiting, paused: pause.reason, pausedSince: since, updatedAt: lastNote?.updatedAt ?? .now())
+        guard record != lastNote else { return }
+        record.updatedAt = .now()
+        lastNote = record
+        journal.note(record)
     }
 
     // MARK: Stopping
@@ -205,9 +207,11 @@ final class PipelineRunner: @unchecked Sendable {
         }
     }
 
-    /// Whether nothing is with a worker or the settler.
+    /// Whether nothing is with a worker, the settler or the journal.
     var isQuiet: Bool { busy.isEmpty }
 
     /// Whether nothing more will come, with `once`: a run that is to end does not wait for ever for its surroundings.
     var isDone: Bool { pause.isPaused ? isQuiet && pause.isStubborn : remaining != nil && jobs.isEmpty }
+
+    func settle(_ settlement: Settlement) { settler.settle(settlement) }
 }

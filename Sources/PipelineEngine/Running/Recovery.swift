@@ -1,58 +1,186 @@
 package import PipelineKit
-package import SystemPackage
+import SystemPackage
 
-/// Finds what an earlier run left in a work folder. The folder says that a job exists.
-package enum Recovery {
-    /// What was found.
-    package struct Findings: Sendable {
-        /// Jobs that go on, oldest first.
-        package var jobs: [Job] = []
-        /// Things that nobody here made, left alone.
-        package var strangers: [FilePath] = []
+/// Brings together what the work folder and the journal say at a start. The folder says that a job exists; the journal
+/// says how far it is.
+package struct Recovery: Sendable {
+    /// How a job goes on.
+    package enum Resumption: Sendable, Equatable {
+        /// At the stage that its record names.
+        case run
+        /// Its settlement is rolled forward, or made.
+        case settle(JobState.Outcome)
     }
 
-    /// Reads the work folder: a job folder with its drop is adopted, with scratch folders removed; one without (the
-    /// claim did not get to its rename, or the settlement moved the original already) is removed.
-    package static func adopt(_ work: WorkFolder, pipeline: String) throws(IOError) -> Findings {
+    /// A job that goes on.
+    package struct Resumed: Sendable {
+        /// The job.
+        package let job: Job
+        /// What is written down of it, with this recovery counted.
+        package let record: JobRecord
+        /// How it goes on.
+        package let resumption: Resumption
+
+        /// Whether it may be what the daemon dies of: it runs alone, so that no other job is taken for the culprit.
+        package var isSuspect: Bool
+    }
+
+    /// What was found.
+    package struct Findings: Sendable {
+        /// Jobs that the journal knows, oldest first.
+        package var resumed: [Resumed] = []
+        /// Jobs that it does not know, oldest first: their drops may not even be complete.
+        package var adopted: [Job] = []
+        /// Records that changed and have to be durable before anything runs again.
+        package var changed: [JobRecord] = []
+        /// Things to say: sentences.
+        package var warnings: [String] = []
+    }
+
+    private let pipeline: Pipeline
+    private let work: WorkFolder
+    /// Whether the last run was killed or crashed.
+    private let wasKilled: Bool
+    /// Whether the machine has been started since: what was not synced may be lost.
+    private let wasRebooted: Bool
+    private let now: Timestamp
+
+    /// A recovery of one pipeline. `lastRun`: the one before this, nil for none; `boot`: the machine's present boot.
+    package init(
+        of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, at time: Timestamp = .now()
+    ) {
+        self.pipeline = pipeline
+        self.work = work
+        wasKilled = lastRun.map { $0.endedAt == nil } ?? true
+        wasRebooted = lastRun.map { $0.boot != boot } ?? true
+        now = time
+    }
+
+    /// Compares the job folders with the journal's unfinished records of this pipeline.
+    package func reconcile(_ records: [JobRecord]) throws(IOError) -> Findings {
         var findings = Findings()
-        for name in try Folder.names(in: work.active) {
+        var unmatched = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        for name in try Folder.names(in: work.active).sorted() {
             let folder = work.active.appending(name)
             guard let id = JobID(name.text), Folder.kind(of: folder) == .folder else {
-                findings.strangers.append(folder)
+                findings.warnings.append("'\(folder.text)' is no job of ours; it is left alone")
                 continue
             }
-            switch try content(of: folder) {
-            case .drop(let name, let size): findings.jobs.append(job(id, (name, size), in: folder, of: pipeline))
-            case .nothing: try Folder.remove(folder)
-            case .strange: findings.strangers.append(folder)
-            }
+            try match(folder, id, unmatched.removeValue(forKey: id), &findings)
         }
-        findings.jobs.sort { $0.id < $1.id }
+        for record in unmatched.values.sorted(by: { $0.id < $1.id }) { withoutFolder(record, &findings) }
         return findings
     }
 
-    private enum Content {
-        case drop(FileName, size: Int64)
-        case nothing
-        case strange
+    private func match(
+        _ folder: FilePath, _ id: JobID, _ record: JobRecord?, _ findings: inout Findings
+    ) throws(IOError) {
+        if let record, record.state == .settling {
+            findings.resumed.append(settling(record, folder))
+            return
+        }
+        let entries = try Folder.names(in: folder)
+        guard let drop = entries.first(where: { !$0.isHidden }) else {
+            // Its claim did not get to the rename, or its settlement was as good as over.
+            try Folder.remove(folder)
+            if let record { vanish(record, "its drop is gone from the work folder", &findings) }
+            return
+        }
+        if let record {
+            findings.resumed.append(try resume(record, folder, entries, &findings))
+        } else if let size = try size(of: drop, in: folder) {
+            for entry in entries where entry.isHidden { try Folder.remove(folder.appending(entry)) }
+            let drop = Drop(name: drop, size: size, droppedAt: id.time)
+            findings.adopted.append(
+                Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
+        } else {
+            findings.warnings.append("'\(folder.text)' holds something that is no file; it is left alone")
+        }
     }
 
-    private static func content(of path: FilePath) throws(IOError) -> Content {
-        let names = try Folder.names(in: path)
-        guard let drop = names.first(where: { !$0.isHidden }) else { return .nothing }
-        let folder = try OpenFile.openFolder(path)
-        let sample = try Sample.take(of: drop, in: folder, writers: false)
-        guard case .file(let fingerprint, _) = sample else { return .strange }
-        for name in names where name.isHidden { try Folder.remove(path.appending(name)) }
-        return .drop(drop, size: fingerprint.size)
+    /// A job with its folder and its record goes on at its first unfinished stage, or from the beginning where what was
+    /// made so far may not be whole or would be made differently now.
+    private func resume(
+        _ found: JobRecord, _ folder: FilePath, _ entries: [FileName], _ findings: inout Findings
+    ) throws(IOError) -> Resumed {
+        var record = found
+        let isUsable = record.payload.map { Folder.kind(of: $0.path) != nil } ?? true
+        if wasRebooted || record.definition != pipeline.definition || !isUsable || record.stage > pipeline.stages.count {
+            record.stage = 0
+            record.failures = 0
+            record.payload = nil
+            record.definition = pipeline.definition
+            record.nextAttempt = nil
+        }
+        if wasKilled, record.recoveries == 0 || record.state == .running {
+            record.recoveries += 1
+            record.history.append(Transition("recovered", at: now))
+        }
+        if record.state == .running { record.state = .waiting }
+        let kept = record.payload.map { $0.root }
+        for entry in entries where entry.isHidden && folder.appending(entry) != kept {
+            try Folder.remove(folder.appending(entry))
+        }
+        let job = job(record, folder)
+        guard record.recoveries >= limit else {
+            if record != found { findings.changed.append(record) }
+            // From the second recovery on, and always before the one that would be too many.
+            let isSuspect = record.recoveries >= min(2, limit - 1)
+            return Resumed(job: job, record: record, resumption: .run, isSuspect: isSuspect)
+        }
+        let failure = StageFailure.file(
+            "recovery.limit", "The daemon stopped \(record.recoveries) times while this job was running.",
+            remedy: "The file may be what stops it: look at the log of these times before you send it again.")
+        record.failure = failure
+        findings.changed.append(record)
+        return Resumed(job: job, record: record, resumption: .settle(.failed(failure)), isSuspect: false)
     }
 
-    private static func job(
-        _ id: JobID, _ drop: (name: FileName, size: Int64), in folder: FilePath, of pipeline: String
-    ) -> Job {
+    /// A record whose folder is gone. One that was being settled is over but for the journal; else a power cut may have
+    /// undone the claim, and the drop is in the inbox again.
+    private func withoutFolder(_ record: JobRecord, _ findings: inout Findings) {
+        guard !work.isNew else {
+            findings.warnings.append(
+                "the folder of job \(record.id) ('\(record.drop.name)') is gone with the whole work folder; is its file "
+                    + "system mounted? The job is left as it is")
+            return
+        }
+        if record.state == .settling {
+            let folder = work.folder(of: record.id)
+            findings.resumed.append(settling(record, folder))
+        } else {
+            vanish(record, "its folder is gone from the work folder", &findings)
+        }
+    }
+
+    private func vanish(_ record: JobRecord, _ note: String, _ findings: inout Findings) {
+        var record = record
+        record.state = .vanished
+        record.finishedAt = now
+        record.payload = nil
+        record.history.append(Transition("vanished", at: now, note: note))
+        findings.changed.append(record)
+        // A machine that lost power may have undone the claim: that is as it should be, and the inbox has the drop.
+        if !wasRebooted { findings.warnings.append("job \(record.id) ('\(record.drop.name)'): \(note)") }
+    }
+
+    private func settling(_ record: JobRecord, _ folder: FilePath) -> Resumed {
+        let outcome = record.failure.map { JobState.Outcome.failed($0) } ?? .processed
+        return Resumed(job: job(record, folder), record: record, resumption: .settle(outcome), isSuspect: false)
+    }
+
+    /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of which job
+    /// was its cause, since it is counted for all that there were.
+    private var limit: Int { max(2, pipeline.retry.attempts) }
+
+    private func job(_ record: JobRecord, _ folder: FilePath) -> Job {
         Job(
-            id: id, pipeline: pipeline, drop: Drop(name: drop.name, size: drop.size, droppedAt: id.time),
-            claimedAt: id.time,
-            folder: folder)
+            id: record.id, pipeline: record.pipeline, drop: record.drop, claimedAt: record.claimedAt, folder: folder)
+    }
+
+    private func size(of drop: FileName, in folder: FilePath) throws(IOError) -> Int64? {
+        let opened = try OpenFile.openFolder(folder)
+        guard case .file(let fingerprint, _) = try Sample.take(of: drop, in: opened, writers: false) else { return nil }
+        return fingerprint.size
     }
 }

@@ -2,6 +2,7 @@ import DequeModule
 @preconcurrency import Dispatch
 package import PipelineKit
 import Synchronization
+import SystemPackage
 
 /// The workers of one stage of one pipeline: each a serial queue, since stages block and every serial queue has a
 /// thread of its own at once. A free worker takes the next job; results go to a mailbox.
@@ -48,11 +49,15 @@ package final class StageWorkers: Sendable {
     private let label: String
     private let queues: [DispatchQueue]
     private let state: Mutex<State>
+    private let space: FreeSpace
     private let deliver: @Sendable (Result) -> Void
 
-    /// Workers for a stage. `deliver` is called on a worker's queue.
-    package init(entry: StageEntry, pipeline: String, deliver: @escaping @Sendable (Result) -> Void) {
+    /// Workers for a stage. `space`: looked at before a stage that makes files; `deliver` is called on a worker's queue.
+    package init(
+        entry: StageEntry, pipeline: String, space: FreeSpace, deliver: @escaping @Sendable (Result) -> Void
+    ) {
         self.entry = entry
+        self.space = space
         self.deliver = deliver
         label = "dropmill.\(pipeline).\(entry.kind)"
         let label = label
@@ -98,18 +103,53 @@ package final class StageWorkers: Sendable {
 
     private func run(_ worker: Int) {
         while let running = next(worker) {
-            let job = running.work.job
-            let context = StageContext(
-                job: job.id, drop: job.drop, values: job.templateValues,
-                scratch: job.scratch(stage: running.work.stage, kind: entry.kind), cancellation: running.cancellation,
-                progress: running.progress, label: "\(label).\(worker + 1)")
             let result: Swift.Result<Payload, StageFailure>
             do throws(StageFailure) {
-                result = .success(try entry.stage.run(running.work.payload, in: context))
+                result = .success(try run(running, on: worker))
             } catch {
                 result = .failure(error)
             }
             deliver(Result(work: running.work, result: result, duration: MonotonicTime.now() - running.since))
+        }
+    }
+
+    private func run(_ running: Running, on worker: Int) throws(StageFailure) -> Payload {
+        let job = running.work.job
+        let scratch = job.scratch(stage: running.work.stage, kind: entry.kind)
+        let context = StageContext(
+            job: job.id, drop: job.drop, values: job.templateValues, scratch: scratch,
+            cancellation: running.cancellation, progress: running.progress, label: "\(label).\(worker + 1)")
+        let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
+        defer { alarm?.cancel() }
+        do throws(StageFailure) {
+            if entry.makesFiles { try space.check() }
+            return try entry.stage.run(running.work.payload, in: context)
+        } catch {
+            // What was made so far is of no use, and its space may be just what is missing.
+            if error.class != .file { removeScratch(scratch) }
+            guard error.class == .cancelled, running.cancellation.reason == .timeout, let timeout = entry.timeout else {
+                throw error
+            }
+            throw .timedOut(entry.kind, after: timeout)
+        }
+    }
+
+    private func ring(_ cancellation: Cancellation, after timeout: Duration) -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: Self.alarms)
+        timer.schedule(deadline: .now() + .nanoseconds(Int(timeout.nanoseconds)))
+        timer.setEventHandler { @Sendable in cancellation.cancel(.timeout) }
+        timer.activate()
+        return timer
+    }
+
+    /// Only sets flags, so one queue serves all.
+    private static let alarms = DispatchQueue(label: "dropmill.timeouts")
+
+    private func removeScratch(_ scratch: FilePath) {
+        do throws(IOError) {
+            try Folder.remove(scratch)
+        } catch {
+            // The next attempt begins by emptying it, and meets the same trouble in a place where it is reported.
         }
     }
 
@@ -125,5 +165,14 @@ package final class StageWorkers: Sendable {
             state.running[worker] = running
             return running
         }
+    }
+}
+
+extension StageFailure {
+    /// A stage took longer than its `timeout`.
+    static func timedOut(_ kind: String, after timeout: Duration) -> StageFailure {
+        StageFailure(
+            .transient, code: "stage.timeout", summary: "The stage '\(kind)' took longer than \(timeout.text).",
+            remedy: "Give it more time with `timeout`, if its work is that long.")
     }
 }

@@ -15,6 +15,10 @@ package final class FolderLock: Sendable {
             throw EngineError(kind: .configuration, message: "\(what): \(error)")
         }
         guard flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let error = Errno.last
+            guard error == .wouldBlock else {
+                throw EngineError(kind: .configuration, message: "\(what): \(IOError("lock", path, error))")
+            }
             throw EngineError(
                 kind: .locked,
                 message:

@@ -12,16 +12,19 @@ package enum NoReplace {
         if call(source, target, dm_rename_noreplace) == 0 { return }
         switch Errno.last {
         case .invalidArgument, .noFunction: try renameWithoutFlag(source, to: target)
-        case let error: throw IOError("rename", error == .noSuchFileOrDirectory ? source : target, error)
+        case let error:
+            let isSourceGone = error == .noSuchFileOrDirectory && Folder.kind(of: source) == nil
+            throw IOError("rename", isSourceGone ? source : target, error)
         }
     }
 
-    /// Puts the source in the target's place; what was there is afterwards where the source was. Where the file system
-    /// cannot exchange names, a file is replaced by rename(2).
-    package static func exchange(_ source: FilePath, with target: FilePath) throws(IOError) {
-        if call(source, target, dm_rename_exchange) == 0 { return }
-        let error = Errno.last
-        guard error == .invalidArgument || error == .noFunction else { throw IOError("replace", target, error) }
+    /// Puts the source in the target's place: a file by rename(2), which leaves nothing of the old one; a folder by an
+    /// exchange, after which the old one is where the source was.
+    package static func replace(_ target: FilePath, with source: FilePath) throws(IOError) {
+        if Folder.kind(of: source) == .folder, Folder.kind(of: target) == .folder {
+            guard call(source, target, dm_rename_exchange) == 0 else { throw IOError("replace", target, .last) }
+            return
+        }
         let replaced = source.withPlatformString { old in target.withPlatformString { Glibc.rename(old, $0) } }
         guard replaced == 0 else { throw IOError("replace", target, .last) }
     }

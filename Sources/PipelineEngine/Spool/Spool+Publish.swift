@@ -1,151 +1,82 @@
 import Glibc
 import PipelineKit
-import SystemPackage
+package import SystemPackage
 
 extension Spool {
-    /// Gives a placement its final name and returns the paths: the thing itself, then its companions. `touched` gathers
-    /// the folders whose entries changed.
-    ///
-    /// Companions go first: whoever sees a failed original finds the reason beside it. Where the thing's own name turns
-    /// out to be taken, the companion is taken back and the next name is tried, so that the two always belong together.
-    func publish(_ placement: Placement, of job: Job, touched: inout Set<FilePath>) throws(StageFailure) -> [FilePath] {
-        do throws(IOError) {
-            if placement.makesFolder { try makeFolder(placement.folder, touched: &touched) }
-            var attempt = 1
-            while true {
-                let name = placement.candidate(attempt)
-                if let paths = try tryName(name, placement, job, isFirst: attempt == 1) {
-                    touched.insert(placement.folder)
-                    return paths
-                }
-                if placement.onConflict == .fail {
-                    throw IOError("publish", placement.folder.appending(name), .fileExists)
-                }
-                attempt += 1
-            }
-        } catch {
-            throw .settling(error)
-        }
-    }
+    /// What the pipeline asks for.
+    package var durability: Durability { Durability(pipeline.durability) }
 
-    /// Where a companion waits in the job's folder until it is published.
-    func companionPath(_ index: Int, of job: Job) -> FilePath { job.folder.appending(".beside-\(index + 1)") }
-
-    /// Writes the companions for a name, in the job's folder; returns their paths. The side file of the first choice is
-    /// written before a batch is synced; others are synced as they are written.
-    func writeCompanions(_ placement: Placement, name: FileName, of job: Job, sync: Bool) throws(IOError) -> [FilePath]
-    {
-        var paths: [FilePath] = []
+    /// Decides on the names of a placement and writes what goes beside it: the moves to be made, companions first (whoever
+    /// sees a failed original finds the reason beside it), and what has to be on disk before any of them is made.
+    func intend(
+        _ placement: Placement, number: Int, of job: Job, _ names: inout NameChooser
+    ) throws(IOError) -> (intents: [Intent], unsynced: [FilePath]) {
+        if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
+        let name = try names.choose(placement, of: job)
+        let targets = placement.targets(as: name, of: job)
+        var intents: [Intent] = []
         for (index, companion) in placement.companions.enumerated() {
-            let path = companionPath(index, of: job)
-            let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o666)
+            let source = job.folder.appending(".beside-\(number + 1)-\(index + 1)")
+            let file = try OpenFile.open(source, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o666)
             try file.write(companion.contents(for: name))
-            if sync, durability.isFull { try file.sync() }
+            let status = try file.status()
             try file.close()
-            paths.append(path)
+            intents.append(
+                Intent(role: .companion, source: source, target: targets[index + 1], identity: FileIdentity(status)))
         }
-        return paths
+        var unsynced = durability.isFull ? intents.map(\.source) : []
+        if let source = placement.source {
+            guard let identity = FileIdentity.of(source) else { throw IOError("publish", source, .noSuchFileOrDirectory) }
+            intents.append(Intent(role: placement.role, source: source, target: targets[0], identity: identity))
+            if durability.isFull { unsynced += try Self.everything(in: source) }
+        }
+        return (intents, unsynced)
     }
 
-    var durability: Durability { Durability(pipeline.durability) }
-
-    /// Tries one name; nil where it, or that of a companion, is taken and the policy lets others be tried.
-    private func tryName(
-        _ name: FileName, _ placement: Placement, _ job: Job, isFirst: Bool
-    ) throws(IOError) -> [FilePath]? {
-        let target = placement.folder.appending(name)
-        if !isFirst, !placement.companions.isEmpty {
-            // Costly enough not to be done for every taken name.
-            if Folder.kind(of: target) != nil { return nil }
-            _ = try writeCompanions(placement, name: name, of: job, sync: true)
-        }
-        var published: [FilePath] = []
-        for (index, companion) in placement.companions.enumerated() {
-            let path = placement.folder.appending(name.appending(companion.suffix, unique: job.id.text))
-            let source = companionPath(index, of: job)
-            guard try move(source, to: path, placement.onConflict, job) else {
-                try takeBack(published, job)
-                return nil
-            }
-            published.append(path)
-        }
-        let isPlaced: Bool
-        do throws(IOError) {
-            guard let source = placement.source else { return published }
-            isPlaced = try move(source, to: target, placement.onConflict, job)
-        } catch {
-            try takeBack(published, job)
-            throw error
-        }
-        guard isPlaced else {
-            try takeBack(published, job)
-            return nil
-        }
-        return [target] + published
-    }
-
-    /// Companions that were published for a name that the thing itself could not have.
-    private func takeBack(_ published: [FilePath], _ job: Job) throws(IOError) {
-        for (index, path) in published.enumerated() {
-            let home = companionPath(index, of: job)
-            let moved = path.withPlatformString { from in home.withPlatformString { rename(from, $0) } }
-            if moved != 0 { try Folder.remove(path) }
-        }
-    }
-
-    /// Moves to a name; false where it is taken and must not be replaced.
-    private func move(
-        _ source: FilePath, to target: FilePath, _ policy: Pipeline.ConflictPolicy, _ job: Job
+    /// Makes the moves of one placement. False where a name turned out to be taken: then none of them is made.
+    ///
+    /// `isReplay`: an earlier attempt, perhaps of an earlier run, may have made some of them. A move was made if its target
+    /// is there with the identity that was written down, or if its source is gone: nobody else takes things from a job's
+    /// folder, and who fetched the target meanwhile did what it was published for.
+    func carryOut(
+        _ intents: [Intent], of job: Job, isReplay: Bool, _ effects: inout SettlementEffects
     ) throws(IOError) -> Bool {
-        do throws(IOError) {
-            try NoReplace.rename(source, to: target)
-            return true
-        } catch {
-            switch error.errno {
-            case .fileExists where policy == .replace:
-                try NoReplace.exchange(source, with: target)
-                return true
-            case .fileExists: return false
-            case .improperLink: return try moveAcross(source, to: target, policy, job)
-            default: throw error
+        var made: [Intent] = []
+        for intent in intents {
+            effects.folders.insert(intent.target.removingLastComponent())
+            if isReplay, FileIdentity.of(intent.target) == intent.identity || FileIdentity.of(intent.source) == nil {
+                continue
             }
-        }
-    }
-
-    /// To another file system, or another mount: a copy under a hidden name of this job, brought to the disk, then
-    /// renamed; the source goes only when the folder is on disk, with the job's own folder.
-    private func moveAcross(
-        _ source: FilePath, to target: FilePath, _ policy: Pipeline.ConflictPolicy, _ job: Job
-    ) throws(IOError) -> Bool {
-        let folder = target.removingLastComponent()
-        let partial = folder.appending(".dropmill-\(job.id.text).partial")
-        if policy != .replace, Folder.kind(of: target) != nil { return false }
-        do throws(IOError) {
-            try Folder.remove(partial)
-            try Transfer.copy(source, to: partial)
-            try durability.sync(files: try Self.everything(in: partial), below: folder)
+            let isMade: Bool
             do throws(IOError) {
-                try NoReplace.rename(partial, to: target)
+                isMade = try move(intent, of: job, isReplay: isReplay)
             } catch {
-                guard error.errno == .fileExists else { throw error }
-                guard policy == .replace else {
-                    try Folder.remove(partial)
-                    return false
-                }
-                try NoReplace.exchange(partial, with: target)
-                try Folder.remove(partial)
+                try takeBack(made)
+                throw error
             }
-        } catch {
-            do throws(IOError) {
-                try Folder.remove(partial)
-            } catch {
-                // The first error tells more; what is left is hidden, bears the job's id and goes at the next attempt.
+            guard isMade else {
+                try takeBack(made)
+                return false
             }
-            throw error
+            made.append(intent)
+            // Moved by copying: the source may go once the copy's name is on disk.
+            if FileIdentity.of(intent.source) == intent.identity { effects.copied.append(intent.source) }
         }
-        try durability.sync(folders: [folder])
-        try Folder.remove(source)
         return true
+    }
+
+    /// Makes a folder that outputs go into, and notes those above it that got a new entry. What is configured as it is
+    /// (processed, failed) is never made here: it may be a mount that is away.
+    func makeFolder(_ path: FilePath, _ effects: inout SettlementEffects) throws(IOError) {
+        var missing: [FilePath] = []
+        var next = path
+        while Folder.kind(of: next, followingLinks: true) == nil, next != next.removingLastComponent() {
+            missing.append(next)
+            next = next.removingLastComponent()
+        }
+        guard !missing.isEmpty else { return }
+        try Folder.make(path)
+        for folder in missing { effects.folders.insert(folder.removingLastComponent()) }
     }
 
     /// Every file and folder that has to reach the disk for a tree to be whole.
@@ -155,17 +86,90 @@ extension Spool {
         return tree.files.map { path.pushing($0.relative) } + tree.folders.map { path.pushing($0) } + [path]
     }
 
-    /// Makes a folder and notes those above it that got a new entry.
-    private func makeFolder(_ path: FilePath, touched: inout Set<FilePath>) throws(IOError) {
-        var missing: [FilePath] = []
-        var next = path
-        while Folder.kind(of: next, followingLinks: true) == nil, next != next.removingLastComponent() {
-            missing.append(next)
-            next = next.removingLastComponent()
+    private func move(_ intent: Intent, of job: Job, isReplay: Bool) throws(IOError) -> Bool {
+        do throws(IOError) {
+            try NoReplace.rename(intent.source, to: intent.target)
+            return true
+        } catch {
+            switch error.errno {
+            case .fileExists where pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target):
+                try NoReplace.replace(intent.target, with: intent.source)
+                return true
+            case .fileExists: return isReplay ? try Transfer.isCopy(intent.target, of: intent.source) : false
+            case .improperLink: return try moveAcross(intent, of: job, isReplay: isReplay)
+            default: throw error
+            }
         }
-        guard !missing.isEmpty else { return }
-        try Folder.make(path)
-        for folder in missing { touched.insert(folder.removingLastComponent()) }
+    }
+
+    /// To another file system, or another mount: a copy under a hidden name of this job, compared with its source and
+    /// brought to the disk, then renamed.
+    private func moveAcross(_ intent: Intent, of job: Job, isReplay: Bool) throws(IOError) -> Bool {
+        let folder = intent.target.removingLastComponent()
+        let partial = folder.appending(".dropmill-\(job.id.text).partial")
+        let mayReplace = pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target)
+        if !mayReplace, Folder.kind(of: intent.target) != nil {
+            return isReplay ? try Transfer.isCopy(intent.target, of: intent.source) : false
+        }
+        do throws(IOError) {
+            try Folder.remove(partial)
+            try Transfer.copy(intent.source, to: partial)
+            try durability.sync(files: try Self.everything(in: partial), below: folder)
+            guard try Transfer.isCopy(partial, of: intent.source) else { throw IOError("verify the copy", partial, .ioError) }
+            do throws(IOError) {
+                try NoReplace.rename(partial, to: intent.target)
+            } catch {
+                guard error.errno == .fileExists else { throw error }
+                if mayReplace { try NoReplace.replace(intent.target, with: partial) }
+                try Folder.remove(partial)
+                return mayReplace
+            }
+        } catch {
+            do throws(IOError) {
+                try Folder.remove(partial)
+            } catch {
+                // The first error tells more; what is left is hidden, bears the job's id and goes at the next attempt.
+            }
+            throw error
+        }
+        return true
+    }
+
+    /// Whether both are folders, or neither is.
+    private static func areAlike(_ one: FilePath, _ other: FilePath) -> Bool {
+        (Folder.kind(of: one) == .folder) == (Folder.kind(of: other) == .folder)
+    }
+
+    /// Companions that were published for a name that the thing itself could not have.
+    private func takeBack(_ made: [Intent]) throws(IOError) {
+        for intent in made.reversed() {
+            if FileIdentity.of(intent.source) == nil {
+                try NoReplace.rename(intent.target, to: intent.source)
+            } else {
+                try Folder.remove(intent.target)
+            }
+        }
+    }
+}
+
+/// What the moves of a batch left to be done.
+package struct SettlementEffects: Sendable {
+    /// Folders whose entries changed, to be brought to the disk.
+    var folders: Set<FilePath> = []
+    /// Sources whose copies are in their places, to be removed once these are on disk.
+    var copied: [FilePath] = []
+}
+
+extension FileIdentity {
+    init(_ status: stat) {
+        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// The identity of what is at a path, a link not followed; nil where there is nothing.
+    package static func of(_ path: FilePath) -> FileIdentity? {
+        var status = stat()
+        guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return nil }
+        return FileIdentity(status)
     }
 }
 

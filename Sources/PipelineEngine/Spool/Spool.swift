@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 package import PipelineKit
-import SystemPackage
+package import SystemPackage
 
 /// Moves drops and outputs of one pipeline: claim, publish, settle. The only renames are here.
 package struct Spool: Sendable {
@@ -16,10 +16,24 @@ package struct Spool: Sendable {
         self.work = work
     }
 
+    /// The folders that claimed drops and their originals are in: work, processed and failed.
+    package var folders: [FilePath] {
+        if case .folder(let processed) = pipeline.processed { return [work.path, processed, pipeline.failed] }
+        return [work.path, pipeline.failed]
+    }
+
+    /// A drop that is ours.
+    package struct Claimed: Sendable {
+        /// Its job.
+        package let job: Job
+        /// Which inode it was in the inbox.
+        package let identity: FileIdentity
+    }
+
     /// What became of a claim.
     package enum Claim: Sendable {
         /// The drop is ours and complete.
-        case taken(Job)
+        case taken(Claimed)
         /// The drop is ours, but it changed at the last moment or is still open for writing: it has to stand still
         /// again, in its job's folder.
         case draining(Job, reason: String)
@@ -47,11 +61,14 @@ package struct Spool: Sendable {
             try work.removeFolder(of: id)
             switch error {
             case .noSuchFileOrDirectory: return .vanished
-            case .permissionDenied, .notPermitted:
+            case .notPermitted:
                 return .refused(
                     "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its "
                         + "sticky bit, and chattr"
                 )
+            // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
+            case let error where !error.isEnvironmental && error != .improperLink:
+                return .refused("it cannot be moved: \(error)")
             default: throw IOError("claim", inbox.path.appending(name), error)
             }
         }
@@ -59,7 +76,12 @@ package struct Spool: Sendable {
             id: id, pipeline: pipeline.name,
             drop: Drop(name: name, size: ready.size, droppedAt: Timestamp(nanoseconds: ready.changed)),
             claimedAt: id.time, folder: folder)
-        return try prove(job, ready: ready)
+        do throws(IOError) {
+            return try prove(job, ready: ready)
+        } catch {
+            // It is ours by now: whatever is wrong, it must not be forgotten.
+            return .draining(job, reason: "\(error)")
+        }
     }
 
     /// Whether the claimed drop is what was found ready, with nobody writing to it. One with other hard links becomes a
@@ -73,10 +95,15 @@ package struct Spool: Sendable {
         if pipeline.ready.writers == .wait, writers == .some {
             return .draining(job, reason: "a process has it open for writing")
         }
-        if sample.links > 1 { try makePrivate(job) }
+        if sample.links > 1, try !makePrivate(job, fingerprint) {
+            return .draining(job, reason: "it changed while it was copied, by another name that it has")
+        }
         let drop = Drop(
             name: job.drop.name, folders: job.drop.folders, size: fingerprint.size, droppedAt: job.drop.droppedAt)
-        return .taken(Job(id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder))
+        let complete = Job(
+            id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder)
+        return .taken(
+            Claimed(job: complete, identity: FileIdentity(device: ready.device, inode: ready.inode)))
     }
 
     /// One look at a claimed drop.
@@ -97,11 +124,18 @@ package struct Spool: Sendable {
         }
     }
 
-    private func makePrivate(_ job: Job) throws(IOError) {
+    /// Puts a copy in the drop's place; false where the drop changed meanwhile, so that the copy may be torn.
+    private func makePrivate(_ job: Job, _ before: Fingerprint) throws(IOError) -> Bool {
         let copy = job.folder.appending(".private")
         try Folder.remove(copy)
         try Transfer.copyFile(job.original, to: copy)
+        let after = try look(at: job).sample
+        guard case .file(let fingerprint, let writers) = after, fingerprint == before, writers != .some else {
+            try Folder.remove(copy)
+            return false
+        }
         let renamed = copy.withPlatformString { from in job.original.withPlatformString { rename(from, $0) } }
         guard renamed == 0 else { throw IOError("rename", job.original, .last) }
+        return true
     }
 }

@@ -68,20 +68,27 @@ package enum Transfer {
 
     private static func copyMetadata(_ status: stat, _ target: borrowing OpenFile) throws(IOError) {
         // The owner goes along where that is allowed; as an ordinary user it is not, and the copy is ours.
-        _ = fchown(target.descriptor, status.st_uid, status.st_gid)
-        guard fchmod(target.descriptor, status.st_mode & 0o7777) == 0 else {
+        // Rights that its owner gave (set-uid) must not become rights of ours.
+        let keepsOwner = fchown(target.descriptor, status.st_uid, status.st_gid) == 0
+        guard fchmod(target.descriptor, status.st_mode & (keepsOwner ? 0o7777 : 0o777)) == 0 else {
             throw IOError("set the mode of", target.path, .last)
         }
         let times = [status.st_atim, status.st_mtim]
         guard futimens(target.descriptor, times) == 0 else { throw IOError("set the times of", target.path, .last) }
     }
 
-    private static func copyLink(_ source: FilePath, to target: FilePath) throws(IOError) {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let count = source.withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
-        guard count >= 0 else { throw IOError("read the link", source, .last) }
-        guard target.withPlatformString({ symlink(buffer, $0) }) == 0 else {
-            throw IOError("create the link", target, .last)
+    private static func copyLink(_ source: FilePath, to copy: FilePath) throws(IOError) {
+        let link = try target(of: source)
+        guard copy.withPlatformString({ path in link.withPlatformString { symlink($0, path) } }) == 0 else {
+            throw IOError("create the link", copy, .last)
         }
+    }
+
+    /// What a symbolic link says.
+    static func target(of link: FilePath) throws(IOError) -> FilePath {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = link.withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
+        guard count >= 0 else { throw IOError("read the link", link, .last) }
+        return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import PipelineKit
 import Synchronization
@@ -10,6 +11,8 @@ package final class WorkFolder: Sendable {
     package let path: FilePath
     /// The jobs' folders lie in it.
     package let active: FilePath
+    /// Whether it was not there before: with jobs in the journal, its file system may not be mounted.
+    package let isNew: Bool
     private let lock: FolderLock
     /// Emptied job folders, kept for the next jobs.
     private let spare: FilePath
@@ -23,21 +26,53 @@ package final class WorkFolder: Sendable {
         do throws(IOError) {
             if let configured = pipeline.work { path = configured } else { path = try Self.place(for: pipeline) }
             active = path.appending("active")
+            spare = path.appending("spare")
             try Folder.make(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
-            spare = path.appending("spare")
-            try Folder.make(active, mode: 0o700)
-            try Folder.makeClean(spare, mode: 0o700)
-            try Self.checkDevice(path, of: pipeline)
         } catch {
-            throw EngineError(
-                kind: .configuration,
-                message:
-                    "\(pipeline.source.text): error: \(error); give the folder above the inbox to the user that "
-                    + "Dropmill "
-                    + "runs as, or set 'work:' to a folder on the inbox's file system")
+            throw Self.unusable(pipeline, "\(error)")
         }
+        // Before anything in it is touched: it may be another process's.
         lock = try FolderLock(path, describedAs: "the work folder")
+        do throws(IOError) {
+            try Self.checkIsOurs(path, pipeline)
+            isNew = try Folder.make(active, mode: 0o700)
+            try Folder.make(spare, mode: 0o700)
+            for folder in [path, active, spare] { try Self.makePrivate(folder) }
+            for name in try Folder.names(in: spare) where JobID(name.text) != nil {
+                try Folder.remove(spare.appending(name))
+            }
+        } catch {
+            lock.release()
+            throw Self.unusable(pipeline, "\(error)")
+        }
+    }
+
+    private static func unusable(_ pipeline: Pipeline, _ fact: String) -> EngineError {
+        EngineError(
+            kind: .configuration,
+            message: "\(pipeline.source.text): \(fact); the work folder must be the Dropmill user's own, on the inbox's file "
+                + "system and mount: give that user the folder above the inbox, or set 'work:' to a folder of its own")
+    }
+
+    /// A folder that holds other things is somebody's, and not to be tidied by us.
+    private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
+        let strangers = try Folder.names(in: path).filter { !["active", "spare"].contains($0.text) }
+        guard strangers.isEmpty else { throw IOError("use as a work folder (it holds other things)", path, .fileExists) }
+        guard try mount(of: path) == mount(of: pipeline.inbox) else {
+            throw IOError("use as a work folder (it is on another mount than the inbox)", path, .improperLink)
+        }
+    }
+
+    /// Nobody else may get at claimed drops: a real folder of ours, closed to all others.
+    private static func makePrivate(_ path: FilePath) throws(IOError) {
+        let folder = try OpenFile.openFolder(path)
+        let status = try folder.status()
+        guard status.st_uid == geteuid() else {
+            throw IOError("use as a work folder (it belongs to another user)", path, .notPermitted)
+        }
+        guard status.st_mode & 0o077 != 0 else { return }
+        guard fchmod(folder.descriptor, 0o700) == 0 else { throw IOError("close to others", path, .last) }
     }
 
     /// Lets another process have it.
@@ -78,21 +113,19 @@ package final class WorkFolder: Sendable {
         spares.withLock { $0.append(id) }
     }
 
-    /// Beside the inbox, or inside it where the inbox is a mount point: a rename does not cross mounts.
+    /// Beside the inbox, or inside it where the inbox is a mount point (also a bind mount of the same file system): a
+    /// rename does not cross mounts.
     private static func place(for pipeline: Pipeline) throws(IOError) -> FilePath {
         let inbox = pipeline.inbox
         let above = inbox.removingLastComponent()
-        let isMountPoint = try device(of: inbox) != device(of: above)
+        let isMountPoint = try mount(of: inbox) != mount(of: above)
         return (isMountPoint ? inbox : above).appending(".dropmill").appending(pipeline.name)
     }
 
-    private static func checkDevice(_ work: FilePath, of pipeline: Pipeline) throws(IOError) {
-        if try device(of: work) != device(of: pipeline.inbox) {
-            throw IOError("use as work folder", work, .improperLink)
-        }
-    }
-
-    private static func device(of path: FilePath) throws(IOError) -> UInt64 {
-        try UInt64(OpenFile.open(path, O_RDONLY | O_DIRECTORY).status().st_dev)
+    /// The mount that a folder is on; where the kernel cannot say, its device.
+    private static func mount(of path: FilePath) throws(IOError) -> Int64 {
+        let id = path.withPlatformString { dm_mount_id($0) }
+        if id >= 0 { return id }
+        return Int64(bitPattern: UInt64(try OpenFile.open(path, O_RDONLY | O_DIRECTORY).status().st_dev))
     }
 }

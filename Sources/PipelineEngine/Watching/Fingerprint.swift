@@ -85,8 +85,11 @@ package enum Sample: Sendable, Hashable {
         } catch {
             switch error.errno {
             case .noSuchFileOrDirectory, .tooManySymbolicLinkLevels, .noSuchAddressOrDevice, .permissionDenied:
-                // Not readable is no reason to wait: the claim will say what is wrong with it.
-                return try take(of: name, in: folder, writers: false)
+                // Not readable is no reason to wait: the stage that reads it says what is wrong.
+                guard case .file(let fingerprint, _) = try take(of: name, in: folder, writers: false) else {
+                    return try take(of: name, in: folder, writers: false)
+                }
+                return .file(fingerprint, .unknown)
             default: throw error
             }
         }

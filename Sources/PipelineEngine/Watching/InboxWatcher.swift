@@ -14,6 +14,8 @@ package final class InboxWatcher: @unchecked Sendable {
     package struct Listener: Sendable {
         /// The listing changed. `isInitial`: the first full listing since the start.
         package var changed: @Sendable (_ changes: [InboxChange], _ isInitial: Bool) -> Void
+        /// A full scan is over, whether anything was different or not.
+        package var scanned: @Sendable () -> Void
         /// The way of watching, at the start and when it changes, with the reason where it is not by events.
         package var watching: @Sendable (WatchMode, _ reason: String?) -> Void
         /// The inbox cannot be read; said once until it can.
@@ -22,10 +24,12 @@ package final class InboxWatcher: @unchecked Sendable {
         /// A listener.
         package init(
             changed: @escaping @Sendable (_ changes: [InboxChange], _ isInitial: Bool) -> Void,
+            scanned: @escaping @Sendable () -> Void = {},
             watching: @escaping @Sendable (WatchMode, _ reason: String?) -> Void,
             failed: @escaping @Sendable (IOError) -> Void
         ) {
             self.changed = changed
+            self.scanned = scanned
             self.watching = watching
             self.failed = failed
         }
@@ -128,6 +132,7 @@ package final class InboxWatcher: @unchecked Sendable {
             hasFailed = true
         }
         if !changes.isEmpty || isInitial { listener.changed(changes, isInitial) }
+        if !isInitial { listener.scanned() }
     }
 
     // MARK: Events

@@ -61,6 +61,8 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     private let rule: ReadyRule
     private var candidates: [Key: Candidate] = [:]
     private var schedule = Heap<Appointment>()
+    /// How many candidates are parked.
+    private var parked = 0
 
     /// Samples of a candidate that is being written are at least this far apart.
     package static var shortestPause: Duration { .milliseconds(5) }
@@ -71,8 +73,8 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// A gate with a rule.
     package init(rule: ReadyRule) { self.rule = rule }
 
-    /// How many candidates there are, those that are refused or ignored left out.
-    package var count: Int { candidates.values.lazy.filter { !$0.isParked }.count }
+    /// How many candidates are waited for: those that are refused or ignored are left out.
+    package var waitingCount: Int { candidates.count - parked }
 
     /// Whether the candidate is known.
     package func contains(_ key: Key) -> Bool { candidates[key] != nil }
@@ -89,6 +91,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         }
         if candidate.isParked {
             candidate.isParked = false
+            parked -= 1
             candidate.fingerprint = nil
             schedule(key, &candidate, at: now)
         } else if candidate.fingerprint != nil, !candidate.isTouched {
@@ -99,8 +102,29 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         // Else the sample that takes this touch in is due already.
     }
 
+    /// The sample that was asked for could not be taken: it is asked for again at that time.
+    package mutating func postpone(_ key: Key, to due: MonotonicTime) {
+        guard var candidate = candidates[key], !candidate.isParked else { return touch(key, at: due) }
+        schedule(key, &candidate, at: due)
+    }
+
+    /// The candidate cannot be taken as it is: kept in mind until it is touched or vanishes.
+    package mutating func refuse(_ key: Key, at now: MonotonicTime) {
+        var candidate = candidates[key] ?? Candidate(since: now, due: now)
+        candidate.fingerprint = nil
+        park(key, &candidate)
+    }
+
+    /// Looks again at what was refused or ignored: for those that are not told of every change.
+    package mutating func touchParked(at now: MonotonicTime) {
+        guard parked > 0 else { return }
+        for key in candidates.filter({ $0.value.isParked }).map(\.key) { touch(key, at: now) }
+    }
+
     /// The candidate is gone.
-    package mutating func forget(_ key: Key) { candidates[key] = nil }
+    package mutating func forget(_ key: Key) {
+        if candidates.removeValue(forKey: key)?.isParked == true { parked -= 1 }
+    }
 
     /// The candidates to sample now, at most `limit`. Each has to be answered by `record`.
     package mutating func due(at now: MonotonicTime, limit: Int = .max) -> [Request] {
@@ -122,12 +146,11 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         guard var candidate = candidates[key] else { return .vanished }
         switch sample {
         case .gone:
-            candidates[key] = nil
+            forget(key)
             return .vanished
         case .refused(let reason):
-            candidate.isParked = true
             candidate.fingerprint = nil
-            candidates[key] = candidate
+            park(key, &candidate)
             return .refused(reason)
         case .file(let fingerprint, let writers):
             let isFirst = candidate.fingerprint == nil
@@ -144,6 +167,11 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
                 schedule(key, &candidate, at: end)
                 return .waiting(.quiet)
             }
+            let blindEnd = candidate.since + max(rule.blindQuiet, quiet(for: fingerprint))
+            if rule.writers == .wait, writers == .unknown, now < blindEnd {
+                schedule(key, &candidate, at: blindEnd)
+                return .waiting(.quiet)
+            }
             if rule.writers == .wait, writers == .notAsked {
                 schedule(key, &candidate, at: now)
                 return .waiting(.quiet)
@@ -154,8 +182,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
                 return .waiting(.openWriter)
             }
             if fingerprint.size == 0, rule.empty == .ignore {
-                candidate.isParked = true
-                candidates[key] = candidate
+                park(key, &candidate)
                 return .ignored
             }
             candidates[key] = nil
@@ -170,6 +197,12 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
 
     private func quiet(for fingerprint: Fingerprint) -> Duration {
         fingerprint.size == 0 ? rule.quiet * Self.emptyFactor : rule.quiet
+    }
+
+    private mutating func park(_ key: Key, _ candidate: inout Candidate) {
+        if !candidate.isParked { parked += 1 }
+        candidate.isParked = true
+        candidates[key] = candidate
     }
 
     private mutating func schedule(_ key: Key, _ candidate: inout Candidate, at due: MonotonicTime) {

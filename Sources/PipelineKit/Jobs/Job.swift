@@ -8,7 +8,8 @@ package struct Drop: Sendable, Hashable {
     package let folders: [FileName]
     /// Bytes.
     package let size: Int64
-    /// When it was first seen in the inbox, or for a job found in the work folder its own last change.
+    /// When it was last changed before it was claimed, by the kernel's word (ctime); for a job that was found in the work
+    /// folder when it was claimed.
     package let droppedAt: Timestamp
 
     /// A drop.

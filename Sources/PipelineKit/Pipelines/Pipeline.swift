@@ -113,6 +113,9 @@ package struct StageEntry: Sendable {
         self.retry = retry
     }
 
+    /// Whether it may make files, for which there has to be space.
+    package var makesFiles: Bool { type(of: stage).descriptor.effects.contains(.replacesPayload) }
+
     /// Whether the stage runs for a drop of this name.
     package func applies(to name: FileName) -> Bool { when?.matches(name) ?? true }
 }

@@ -2,16 +2,29 @@ import Synchronization
 
 /// Says, from any thread, that some work is to stop: shutdown or timeout.
 package final class Cancellation: Sendable {
-    private let flag = Atomic<Bool>(false)
+    /// Why work is called off.
+    package enum Reason: UInt8, Sendable {
+        /// The daemon stops; the job waits for the next start.
+        case shutdown = 1
+        /// It took longer than it may.
+        case timeout = 2
+    }
+
+    private let state = Atomic<UInt8>(0)
 
     /// Not cancelled yet.
     package init() {}
 
     /// Whether the work is to stop.
-    package var isCancelled: Bool { flag.load(ordering: .relaxed) }
+    package var isCancelled: Bool { state.load(ordering: .relaxed) != 0 }
 
-    /// Calls the work off; there is no way back.
-    package func cancel() { flag.store(true, ordering: .relaxed) }
+    /// Why it is to stop; nil as long as it is not.
+    package var reason: Reason? { Reason(rawValue: state.load(ordering: .relaxed)) }
+
+    /// Calls the work off; there is no way back, and the first reason stands.
+    package func cancel(_ reason: Reason = .shutdown) {
+        _ = state.compareExchange(expected: 0, desired: reason.rawValue, ordering: .relaxed)
+    }
 }
 
 /// How far a stage is, written by its worker and read by whoever shows it.

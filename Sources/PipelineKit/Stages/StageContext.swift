@@ -40,7 +40,7 @@ package struct StageContext: Sendable {
             try Folder.makeClean(scratchPath, mode: 0o777)
             return scratchPath
         } catch {
-            throw StageFailure(error)
+            throw StageFailure(inStage: error)
         }
     }
 

@@ -53,6 +53,20 @@ package struct StageFailure: Error, Sendable, Equatable {
             detail: "errno \(error.errno.rawValue)")
     }
 
+    /// A failed system call of a stage. As above, but a drop that may not be read, or that somebody took away, is no reason
+    /// to stop a pipeline: it fails alone.
+    package init(inStage error: IOError) {
+        self.init(error)
+        let isReading = ["open", "read", "examine", "list"].contains(error.action)
+        switch error.errno {
+        case .permissionDenied, .notPermitted, .noSuchFileOrDirectory, .notDirectory:
+            guard isReading else { return }
+            self.class = .file
+            remedy = "Let the user that Dropmill runs as read what is dropped (mode, owner, default ACL); then send it again."
+        default: break
+        }
+    }
+
     private static func remedy(for error: IOError) -> String {
         switch error.errno {
         case .noSpace: "Free space (or inodes) on the file system of '\(error.path.text)'; work goes on by itself."

@@ -42,15 +42,7 @@ struct JSONLogHandler: LogHandler {
         case .integer(let number): json.integer(key, number)
         case .seconds(let duration): json.seconds(key, duration)
         case .flag(let flag): json.flag(key, flag)
-        case .list(let paths):
-            json.array(key) { json in
-                for path in paths { json.text(nil, String(validating: path, as: UTF8.self) ?? EscapedText.of(path)) }
-            }
-            if paths.contains(where: { String(validating: $0, as: UTF8.self) == nil }) {
-                json.array(key + "_base64") { json in
-                    for path in paths { json.text(nil, Base64.text(of: path)) }
-                }
-            }
+        case .list(let paths): json.names(key, paths)
         case .times(let times):
             // A kind may occur twice, so this is no object.
             json.array(key) { json in

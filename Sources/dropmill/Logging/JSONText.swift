@@ -57,11 +57,25 @@ struct JSONText {
         }
     }
 
+    /// Names or paths, in the same way: where any is not UTF-8, the bytes of all are in `KEY_base64`.
+    mutating func names(_ key: String, _ values: [[UInt8]]) {
+        array(key) { json in
+            for value in values { json.text(nil, String(validating: value, as: UTF8.self) ?? EscapedText.of(value)) }
+        }
+        guard values.contains(where: { String(validating: $0, as: UTF8.self) == nil }) else { return }
+        array(key + "_base64") { json in
+            for value in values { json.text(nil, Base64.text(of: value)) }
+        }
+    }
+
     /// The end of a line.
     mutating func newline() {
         bytes.append(UInt8(ascii: "\n"))
         needsComma = false
     }
+
+    /// All of it as text.
+    var string: String { String(decoding: bytes, as: UTF8.self) }
 
     private mutating func nested(_ key: String?, _ open: UInt8, _ close: UInt8, _ members: (inout JSONText) -> Void) {
         begin(key)

@@ -1,0 +1,191 @@
+import FoundationEssentials
+import GRDB
+import PipelineKit
+import SystemPackage
+
+/// A job's row: the record's values in the order of the table's columns. What is empty is NULL.
+enum JobRow {
+    /// The table's columns, in order.
+    static let columns = [
+        "id", "pipeline", "name", "folders", "size", "dropped_at", "device", "inode", "claimed_at", "finished_at",
+        "state", "stage", "failures", "recoveries", "next_attempt", "failure", "failed_stage", "payload", "intents",
+        "outputs", "original", "digests", "definition", "retry_of", "history",
+    ]
+
+    /// The states of jobs that are over, as SQL. The indexes of both kinds of jobs are partial by these very words, and
+    /// SQLite uses them only where a query has them too.
+    static let isOver = "state IN ('processed', 'failed', 'vanished')"
+    static let isUnfinished = "state NOT IN ('processed', 'failed', 'vanished')"
+
+    /// Adds or replaces a row. What a row has learnt by itself, that it was sent in again, it keeps.
+    static let upsert: String = {
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        let sets = columns.dropFirst().map { column in
+            column == "retry_of" ? "retry_of = coalesce(excluded.retry_of, retry_of)" : "\(column) = excluded.\(column)"
+        }
+        return """
+            INSERT INTO jobs (\(columns.joined(separator: ", "))) VALUES (\(places)) \
+            ON CONFLICT (id) DO UPDATE SET \(sets.joined(separator: ", "))
+            """
+    }()
+
+    /// The beginning of every query for whole rows.
+    static let select = "SELECT \(columns.joined(separator: ", ")) FROM jobs"
+
+    /// The values of a record's row.
+    static func values(of record: JobRecord) -> [DatabaseValue] {
+        [
+            record.id.text.databaseValue,
+            record.pipeline.databaseValue,
+            blob(record.drop.name.bytes),
+            record.drop.folders.isEmpty
+                ? .null : blob(Array(record.drop.folders.map(\.bytes).joined(separator: [0x2F]))),
+            record.drop.size.databaseValue,
+            record.drop.droppedAt.nanoseconds.databaseValue,
+            Int64(bitPattern: record.identity.device).databaseValue,
+            Int64(bitPattern: record.identity.inode).databaseValue,
+            record.claimedAt.nanoseconds.databaseValue,
+            record.finishedAt?.nanoseconds.databaseValue ?? .null,
+            record.state.rawValue.databaseValue,
+            record.stage.databaseValue,
+            record.failures.databaseValue,
+            record.recoveries.databaseValue,
+            record.nextAttempt?.nanoseconds.databaseValue ?? .null,
+            json(record.failure) { $0.failure($1) },
+            record.failedStage?.databaseValue ?? .null,
+            json(record.payload) { $0.payload($1) },
+            json(nonEmpty: record.intents) { $0.intent($1) },
+            json(nonEmpty: record.outputs) { $0.bytes($1.bytes) },
+            record.original.map { blob($0.bytes) } ?? .null,
+            record.digests.isEmpty ? .null : json(record.digests) { $0.strings($1) },
+            record.definition.databaseValue,
+            record.retryOf?.text.databaseValue ?? .null,
+            json(nonEmpty: record.history) { $0.transition($1) },
+        ]
+    }
+
+    /// The record of a row that begins with `columns`.
+    static func record(_ row: Row) throws(JournalError) -> JobRecord {
+        var columns = ColumnReader(row)
+        guard let id = JobID(try columns.text("id")) else { throw columns.nonsense("id") }
+        columns.subject = "job \(id)"
+        let pipeline = try columns.text("pipeline")
+        guard let name = FileName(try columns.bytes("name") ?? []) else { throw columns.nonsense("name") }
+        let folderNames = try (columns.bytes("folders") ?? []).split(separator: 0x2F)
+        let folders = folderNames.compactMap { FileName($0) }
+        guard folders.count == folderNames.count else { throw columns.nonsense("folders") }
+        let drop = Drop(
+            name: name, folders: folders, size: try columns.integer("size"), droppedAt: try columns.time("dropped_at"))
+        let identity = FileIdentity(
+            device: UInt64(bitPattern: try columns.integer("device")),
+            inode: UInt64(bitPattern: try columns.integer("inode")))
+        let claimedAt = try columns.time("claimed_at")
+        // A record begins as one that was just claimed; its folder is not part of it.
+        let job = Job(id: id, pipeline: pipeline, drop: drop, claimedAt: claimedAt, folder: FilePath())
+        var record = JobRecord(claimed: job, identity: identity, definition: "")
+        record.finishedAt = try columns.optionalTime("finished_at")
+        guard let state = JobRecord.State(rawValue: try columns.text("state")) else { throw columns.nonsense("state") }
+        record.state = state
+        record.stage = Int(try columns.integer("stage"))
+        record.failures = Int(try columns.integer("failures"))
+        record.recoveries = Int(try columns.integer("recoveries"))
+        record.nextAttempt = try columns.optionalTime("next_attempt")
+        record.failure = try columns.json("failure", \.failure)
+        record.failedStage = try columns.optionalText("failed_stage")
+        record.payload = try columns.json("payload", \.payload)
+        record.intents = try columns.json("intents") { $0.all(\.intent) } ?? []
+        record.outputs = try columns.json("outputs") { $0.all(\.path) } ?? []
+        record.original = try columns.bytes("original").map { FilePath(bytes: $0) }
+        record.digests = try columns.json("digests", \.strings) ?? [:]
+        record.definition = try columns.text("definition")
+        if let retryOf = try columns.optionalText("retry_of") {
+            guard let id = JobID(retryOf) else { throw columns.nonsense("retry_of") }
+            record.retryOf = id
+        }
+        record.history = try columns.json("history") { $0.all(\.transition) } ?? []
+        return record
+    }
+
+    static func blob(_ bytes: [UInt8]) -> DatabaseValue { Data(bytes).databaseValue }
+
+    static func json<Value>(_ value: Value?, _ write: (inout JSONWriter, Value) -> Void) -> DatabaseValue {
+        guard let value else { return .null }
+        var writer = JSONWriter()
+        write(&writer, value)
+        return writer.text.databaseValue
+    }
+
+    static func json<Element>(
+        nonEmpty values: [Element], _ write: (inout JSONWriter, Element) -> Void
+    ) -> DatabaseValue {
+        values.isEmpty ? .null : json(values) { $0.array($1, write) }
+    }
+}
+
+/// Reads a row's columns from left to right. GRDB's own subscripts trap where a value is of another type; a damaged
+/// journal must be told of instead.
+struct ColumnReader {
+    private let row: Row
+    private var next = 0
+    /// Whose row it is, for errors.
+    var subject = "a row"
+
+    init(_ row: Row) { self.row = row }
+
+    mutating func optionalText(_ name: String) throws(JournalError) -> String? {
+        switch value().storage {
+        case .string(let text): return text
+        case .null: return nil
+        default: throw nonsense(name)
+        }
+    }
+
+    mutating func text(_ name: String) throws(JournalError) -> String {
+        guard let text = try optionalText(name) else { throw nonsense(name) }
+        return text
+    }
+
+    mutating func optionalInteger(_ name: String) throws(JournalError) -> Int64? {
+        switch value().storage {
+        case .int64(let number): return number
+        case .null: return nil
+        default: throw nonsense(name)
+        }
+    }
+
+    mutating func integer(_ name: String) throws(JournalError) -> Int64 {
+        guard let number = try optionalInteger(name) else { throw nonsense(name) }
+        return number
+    }
+
+    mutating func bytes(_ name: String) throws(JournalError) -> [UInt8]? {
+        switch value().storage {
+        case .blob(let data): return Array(data)
+        case .null: return nil
+        default: throw nonsense(name)
+        }
+    }
+
+    mutating func time(_ name: String) throws(JournalError) -> Timestamp {
+        Timestamp(nanoseconds: try integer(name))
+    }
+
+    mutating func optionalTime(_ name: String) throws(JournalError) -> Timestamp? {
+        try optionalInteger(name).map { Timestamp(nanoseconds: $0) }
+    }
+
+    mutating func json<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(JournalError) -> Value? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let value = JSONValue(text).flatMap(read) else { throw nonsense(name) }
+        return value
+    }
+
+    func nonsense(_ name: String) -> JournalError {
+        JournalError(.corrupt, "The journal is damaged: of \(subject), '\(name)' makes no sense.")
+    }
+
+    private mutating func value() -> DatabaseValue {
+        defer { next += 1 }
+        return row[next]
+    }
+}

@@ -1,0 +1,206 @@
+@preconcurrency package import Dispatch
+import PipelineKit
+import Synchronization
+
+/// Writes to the journal in batches, on a queue of its own: while one transaction runs the next batch gathers, and of
+/// several records of one job in a batch only the newest is written.
+///
+/// What is noted may wait a little; what is committed is written at once, and what was noted before goes with it. So the
+/// rows of one job are written in the order in which they were given.
+package final class JournalWriter: Sendable {
+    /// Calls back after a time, on any thread.
+    package typealias Alarm = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+    /// Told, on the writer's queue, whether what was committed is durable.
+    package typealias Completion = @Sendable (Result<Void, JournalError>) -> Void
+
+    /// How long a noted record may wait, and how long until another try after a failure, at first and at most.
+    package static let delay = Duration.milliseconds(200)
+    package static let firstRetry = Duration.seconds(1), longestRetry = Duration.seconds(30)
+
+    private let journal: any Journal
+    private let queue: DispatchQueue
+    private let alarm: Alarm
+    private let report: @Sendable (JournalError?) -> Void
+    private let state = Mutex(State())
+
+    private struct State {
+        var batch = Batch()
+        /// A write is on its way to the queue and will take all that gathers until then.
+        var isQueued = false
+        /// The alarm is set.
+        var isAlarmSet = false
+        var retry = JournalWriter.firstRetry
+        var failure: JournalError?
+        var isClosed = false
+    }
+
+    /// A writer to a journal, which stays its owner's to close. `report` is told, on the writer's queue, why nothing can
+    /// be written when that begins or changes, and nil when it is over.
+    package init(
+        journal: any Journal, queue: DispatchQueue = DispatchQueue(label: "dropmill.journal"), alarm: Alarm? = nil,
+        report: @escaping @Sendable (JournalError?) -> Void = { _ in }
+    ) {
+        self.journal = journal
+        self.queue = queue
+        self.report = report
+        self.alarm =
+            alarm ?? { @Sendable delay, body in
+                queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds)), execute: body)
+            }
+    }
+
+    /// Writes a job's row within `delay`. If that fails for reasons of the surroundings it is tried again at growing
+    /// intervals, for whatever reason with the next commit or flush: the newest record of each job is kept until it is
+    /// written. After `close` nothing is taken.
+    package func note(_ record: JobRecord) { note { $0.note(record) } }
+
+    /// The same with a pipeline's state.
+    package func note(_ pipeline: PipelineRecord) { note { $0.pipelines[pipeline.name] = pipeline } }
+
+    /// Writes jobs' rows at once, all or none, and says when they are durable. Where that fails the caller is told, and
+    /// nothing of it is kept.
+    package func commit(_ records: [JobRecord], then completion: @escaping Completion) {
+        let isTaken = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.batch.commit(records, then: completion)
+            if !state.isQueued {
+                state.isQueued = true
+                queue.async { @Sendable in _ = self.write() }
+            }
+            return true
+        }
+        if !isTaken {
+            let error = JournalError(.environment, "The journal is closed; nothing is written any more.")
+            queue.async { @Sendable in completion(.failure(error)) }
+        }
+    }
+
+    /// Writes all that was given so far, and returns when it is durable. Blocks; not to be called from a completion.
+    package func flush() throws(JournalError) {
+        if let error = queue.sync(execute: { write() }) { throw error }
+    }
+
+    /// The same, and takes nothing any more.
+    package func close() throws(JournalError) {
+        state.withLock { $0.isClosed = true }
+        try flush()
+    }
+
+    private func note(_ add: (inout Batch) -> Void) {
+        let isFirst = state.withLock { state in
+            guard !state.isClosed else { return false }
+            add(&state.batch)
+            guard !state.isAlarmSet, !state.isQueued else { return false }
+            state.isAlarmSet = true
+            return true
+        }
+        if isFirst { setAlarm(Self.delay) }
+    }
+
+    private func setAlarm(_ delay: Duration) {
+        alarm(delay) { @Sendable in
+            self.queue.async { @Sendable in
+                self.state.withLock { $0.isAlarmSet = false }
+                _ = self.write()
+            }
+        }
+    }
+
+    /// Writes the batch that has gathered. Runs on the queue.
+    private func write() -> JournalError? {
+        let batch = state.withLock { state in
+            let batch = state.batch
+            state.batch = Batch()
+            state.isQueued = false
+            return batch
+        }
+        var result = Result<Void, JournalError>.success(())
+        if batch.hasRows {
+            do throws(JournalError) {
+                try journal.write(batch.jobs, pipelines: Array(batch.pipelines.values))
+                succeeded()
+            } catch {
+                failed(batch, error)
+                result = .failure(error)
+            }
+        }
+        for completion in batch.completions { completion(result) }
+        if case .failure(let error) = result { return error }
+        return nil
+    }
+
+    private func succeeded() {
+        let wasFailing = state.withLock { state in
+            defer { state.failure = nil }
+            state.retry = Self.firstRetry
+            return state.failure != nil
+        }
+        if wasFailing { report(nil) }
+    }
+
+    private func failed(_ batch: Batch, _ error: JournalError) {
+        let (isNews, delay) = state.withLock { state -> (Bool, Duration?) in
+            state.batch.takeBack(batch)
+            defer { state.failure = error }
+            var delay: Duration?
+            // Damage does not go away by waiting.
+            if error.kind == .environment, state.batch.hasNotes, !state.isAlarmSet {
+                state.isAlarmSet = true
+                delay = state.retry
+                state.retry = min(state.retry * 2, Self.longestRetry)
+            }
+            return (state.failure != error, delay)
+        }
+        if let delay { setAlarm(delay) }
+        if isNews { report(error) }
+    }
+}
+
+/// What one transaction is to write.
+private struct Batch {
+    private struct Entry {
+        /// The newest record.
+        var record: JobRecord
+        /// The newest that was noted: what is kept where the transaction fails.
+        var noted: JobRecord?
+    }
+
+    private var entries: [Entry] = []
+    private var places: [JobID: Int] = [:]
+    var pipelines: [String: PipelineRecord] = [:]
+    private(set) var completions: [JournalWriter.Completion] = []
+
+    var jobs: [JobRecord] { entries.map(\.record) }
+    var hasRows: Bool { !entries.isEmpty || !pipelines.isEmpty }
+    var hasNotes: Bool { !pipelines.isEmpty || entries.contains { $0.noted != nil } }
+
+    mutating func note(_ record: JobRecord) { put(Entry(record: record, noted: record)) }
+
+    mutating func commit(_ records: [JobRecord], then completion: @escaping JournalWriter.Completion) {
+        for record in records {
+            put(Entry(record: record, noted: places[record.id].flatMap { entries[$0].noted }))
+        }
+        completions.append(completion)
+    }
+
+    /// Keeps what was noted in a batch that could not be written, unless it was replaced since.
+    mutating func takeBack(_ failed: Batch) {
+        pipelines.merge(failed.pipelines) { newer, _ in newer }
+        for case let noted? in failed.entries.map(\.noted) {
+            if let place = places[noted.id] {
+                if entries[place].noted == nil { entries[place].noted = noted }
+            } else {
+                note(noted)
+            }
+        }
+    }
+
+    private mutating func put(_ entry: Entry) {
+        if let place = places[entry.record.id] {
+            entries[place] = entry
+        } else {
+            places[entry.record.id] = entries.count
+            entries.append(entry)
+        }
+    }
+}

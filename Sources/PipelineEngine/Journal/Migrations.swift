@@ -1,0 +1,125 @@
+import GRDB
+
+/// The journal's schema, as the steps that lead to it. Each has a name and runs once; a step that has shipped is never
+/// edited, a change is a further step.
+///
+/// Times are nanoseconds since 1970, names and paths bytes, lists JSON. Nothing here needs SQLite newer than 3.24.
+enum Migrations {
+    static let all: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 jobs") { try $0.execute(sql: jobs) }
+        migrator.registerMigration("1 totals") { try $0.execute(sql: totals) }
+        migrator.registerMigration("1 retries") { try $0.execute(sql: retries) }
+        migrator.registerMigration("1 runs and pipelines") { try $0.execute(sql: runs) }
+        return migrator
+    }()
+
+    /// Ids sort by time, so new rows go to the table's end; those of unfinished jobs are few and lie together.
+    private static let jobs = """
+        CREATE TABLE jobs (
+            id TEXT NOT NULL PRIMARY KEY,
+            pipeline TEXT NOT NULL,
+            name BLOB NOT NULL,
+            folders BLOB,
+            size INTEGER NOT NULL,
+            dropped_at INTEGER NOT NULL,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            claimed_at INTEGER NOT NULL,
+            finished_at INTEGER,
+            state TEXT NOT NULL,
+            stage INTEGER NOT NULL,
+            failures INTEGER NOT NULL,
+            recoveries INTEGER NOT NULL,
+            next_attempt INTEGER,
+            failure TEXT,
+            failed_stage TEXT,
+            payload TEXT,
+            intents TEXT,
+            outputs TEXT,
+            original BLOB,
+            digests TEXT,
+            definition TEXT NOT NULL,
+            retry_of TEXT,
+            history TEXT
+        ) WITHOUT ROWID;
+        CREATE INDEX jobs_unfinished ON jobs (id) WHERE \(JobRow.isUnfinished);
+        CREATE INDEX jobs_failed ON jobs (claimed_at) WHERE state = 'failed';
+        CREATE INDEX jobs_finished_at ON jobs (finished_at) WHERE finished_at IS NOT NULL;
+        CREATE INDEX jobs_claimed_at ON jobs (claimed_at);
+        CREATE INDEX jobs_of_pipeline ON jobs (pipeline, claimed_at);
+        CREATE INDEX jobs_retry_of ON jobs (retry_of) WHERE retry_of IS NOT NULL;
+        CREATE VIEW history AS
+            SELECT jobs.id AS job, jobs.pipeline AS pipeline, entry.key + 1 AS number,
+                json_extract(entry.value, '$.event') AS event,
+                json_extract(entry.value, '$.stage') AS stage,
+                strftime('%Y-%m-%dT%H:%M:%fZ', json_extract(entry.value, '$.at') / 1e9, 'unixepoch') AS time,
+                json_extract(entry.value, '$.at') AS at,
+                json_extract(entry.value, '$.took') AS took,
+                json_extract(entry.value, '$.note') AS note
+            FROM jobs, json_each(jobs.history) AS entry;
+        """
+
+    /// How many jobs are over, by pipeline and state, kept by triggers: counting a million rows for every `status` would
+    /// take longer than all else that it does, and a job is over once. Unfinished jobs are few and are counted.
+    private static let totals = """
+        CREATE TABLE totals (
+            pipeline TEXT NOT NULL,
+            state TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (pipeline, state)
+        ) WITHOUT ROWID;
+        CREATE TRIGGER total_of_new AFTER INSERT ON jobs WHEN NEW.\(JobRow.isOver) BEGIN
+            INSERT INTO totals VALUES (NEW.pipeline, NEW.state, 1)
+                ON CONFLICT (pipeline, state) DO UPDATE SET count = count + 1;
+        END;
+        CREATE TRIGGER total_of_ended AFTER UPDATE OF state, pipeline ON jobs
+        WHEN NEW.\(JobRow.isOver) AND (NEW.state <> OLD.state OR NEW.pipeline <> OLD.pipeline) BEGIN
+            INSERT INTO totals VALUES (NEW.pipeline, NEW.state, 1)
+                ON CONFLICT (pipeline, state) DO UPDATE SET count = count + 1;
+        END;
+        CREATE TRIGGER total_of_changed AFTER UPDATE OF state, pipeline ON jobs
+        WHEN OLD.\(JobRow.isOver) AND (NEW.state <> OLD.state OR NEW.pipeline <> OLD.pipeline) BEGIN
+            UPDATE totals SET count = count - 1 WHERE pipeline = OLD.pipeline AND state = OLD.state;
+        END;
+        CREATE TRIGGER total_of_removed AFTER DELETE ON jobs WHEN OLD.\(JobRow.isOver) BEGIN
+            UPDATE totals SET count = count - 1 WHERE pipeline = OLD.pipeline AND state = OLD.state;
+        END;
+        """
+
+    /// Originals of failed jobs that were sent in again, until they come back as jobs.
+    private static let retries = """
+        CREATE TABLE retries (
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            job TEXT NOT NULL,
+            PRIMARY KEY (device, inode)
+        ) WITHOUT ROWID;
+        CREATE TRIGGER sent_in_again AFTER INSERT ON jobs
+        WHEN EXISTS (SELECT 1 FROM retries WHERE device = NEW.device AND inode = NEW.inode) BEGIN
+            UPDATE jobs SET retry_of = (SELECT job FROM retries WHERE device = NEW.device AND inode = NEW.inode)
+                WHERE id = NEW.id;
+            DELETE FROM retries WHERE device = NEW.device AND inode = NEW.inode;
+        END;
+        """
+
+    private static let runs = """
+        CREATE TABLE runs (
+            number INTEGER PRIMARY KEY,
+            boot TEXT NOT NULL,
+            process INTEGER NOT NULL,
+            started_at INTEGER NOT NULL,
+            ended_at INTEGER
+        );
+        CREATE TABLE pipelines (
+            name TEXT NOT NULL PRIMARY KEY,
+            inbox BLOB NOT NULL,
+            failed BLOB NOT NULL,
+            stages TEXT NOT NULL,
+            waiting INTEGER NOT NULL,
+            paused TEXT,
+            paused_since INTEGER,
+            updated_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        """
+}

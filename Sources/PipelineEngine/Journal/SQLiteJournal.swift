@@ -1,0 +1,134 @@
+import GRDB
+package import PipelineKit
+package import SystemPackage
+
+/// The journal in an SQLite database, `journal.sqlite` in the state folder, in WAL mode: one connection writes, and
+/// reading, in this process or another, neither waits for it nor holds it up.
+package final class SQLiteJournal: Journal {
+    /// Where it is, for messages.
+    let path: FilePath
+    /// Reads, and writes where `writer` is set.
+    let reader: any DatabaseReader
+    /// The same for writing; nil where the journal was opened for reading.
+    private let writer: DatabasePool?
+
+    init(path: FilePath, reader: any DatabaseReader, writer: DatabasePool?) {
+        self.path = path
+        self.reader = reader
+        self.writer = writer
+    }
+
+    /// The journal's file in a state folder.
+    package static func file(in folder: FilePath) -> FilePath { folder.appending("journal.sqlite") }
+
+    package func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
+        try write { db in
+            if !jobs.isEmpty {
+                let statement = try db.cachedStatement(sql: JobRow.upsert)
+                for job in jobs {
+                    statement.setUncheckedArguments(StatementArguments(JobRow.values(of: job)))
+                    try statement.execute()
+                }
+            }
+            for pipeline in pipelines { try PipelineRow.write(pipeline, to: db) }
+        }
+    }
+
+    package func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord? {
+        try write { db in
+            let last = try RunRow.last(db)
+            try RunRow.add(run, to: db)
+            return last
+        }
+    }
+
+    package func endRun() throws(JournalError) {
+        try write { db in try RunRow.endLast(at: .now(), in: db) }
+    }
+
+    package func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        try write { db in
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO retries (device, inode, job) VALUES (?, ?, ?)",
+                arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text])
+        }
+    }
+
+    /// Jobs that one transaction of `prune` removes: some 10 ms, for which other writes wait.
+    private static let pruneBatch = 500
+
+    /// The pages of what is removed are used again by what comes next, so the file stays as large as the longest
+    /// history was; a VACUUM would write all of it anew while everybody waits.
+    package func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int {
+        var removed = 0
+        while true {
+            let count = try write { db in
+                try db.execute(
+                    sql: """
+                        DELETE FROM jobs WHERE id IN (
+                            SELECT id FROM jobs WHERE finished_at < ? AND \(JobRow.isOver) LIMIT \(Self.pruneBatch))
+                        """,
+                    arguments: [time.nanoseconds])
+                return db.changesCount
+            }
+            removed += count
+            if count < Self.pruneBatch { break }
+        }
+        // A file that was sent in again and never came back as a job: nobody can ask for it any more.
+        try write { db in try db.execute(sql: "DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)") }
+        return removed
+    }
+
+    package func close() {
+        do {
+            // GRDB closes its readers last, and those cannot move the log into the database; so that is done before.
+            try writer?.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            try reader.close()
+        } catch {
+            // All that was acknowledged is on the disk, if in the log; what is left goes with the process.
+        }
+    }
+
+    /// One transaction that writes.
+    private func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+        guard let writer else {
+            throw JournalError(.environment, "The journal '\(path.text)' was opened for reading only.")
+        }
+        do {
+            return try writer.write(body)
+        } catch {
+            throw JournalError(error, "write", path)
+        }
+    }
+}
+
+extension JournalError {
+    /// What SQLite's error means for us. What is neither trouble with the surroundings nor known counts as damage: then
+    /// the file is set aside, not lost, and the work folders still say which jobs there are.
+    init(_ error: any Error, _ action: String, _ path: FilePath) {
+        if let error = error as? JournalError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self.init(.environment, "Cannot \(action) the journal '\(path.text)': \(error).")
+            return
+        }
+        let fact = "\(error.message ?? "no reason given") (SQLite error \(error.extendedResultCode.rawValue))"
+        let sentence = "Cannot \(action) the journal '\(path.text)': \(fact)."
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            self.init(.environment, "\(sentence) Free space on its file system; work goes on by itself.")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            self.init(.environment, "\(sentence) Another program holds it; close that program.")
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
+            self.init(
+                .environment, "\(sentence) Check the rights to the file and its folder.")
+        case .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_PROTOCOL, .SQLITE_NOLFS,
+            .SQLITE_MISUSE:
+            self.init(.environment, "\(sentence) Check the disk and the kernel's log.")
+        default:
+            self.init(.corrupt, "The journal '\(path.text)' is damaged: \(fact).")
+        }
+    }
+}

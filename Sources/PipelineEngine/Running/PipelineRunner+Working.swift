@@ -1,0 +1,109 @@
+import PipelineKit
+
+extension PipelineRunner {
+    /// Brings the events to the job's state, and does what it says.
+    func apply(_ events: [JobState.Event], to id: JobID) {
+        for event in events {
+            guard let active = jobs[id] else { return }
+            guard let (state, action) = active.state.next(event, rules(stage: active.state.stage)) else {
+                observer(
+                    .warning(
+                        pipeline: pipeline.name,
+                        message: "job \(id): \(event) cannot happen in state \(active.state); this is a bug, "
+                            + "please report it"))
+                return
+            }
+            jobs[id]?.state = state
+            if pause.probing == id {
+                switch action {
+                case .pause, .none: break
+                default: goOn()
+                }
+            }
+            perform(action, id)
+        }
+    }
+
+    func perform(_ action: JobState.Action, _ id: JobID) {
+        switch action {
+        case .none: break
+        case .run(let stage): run(id, stage: stage)
+        case .settle(let outcome): settle(id, outcome)
+        case .wait(let delay): wait(id, delay)
+        case .pause(let failure):
+            write(id)
+            held.append(id)
+            stopWorking(because: failure)
+        case .park:
+            write(id)
+            held.append(id)
+        case .release: jobs[id] = nil
+        }
+    }
+
+    private func run(_ id: JobID, stage: Int) {
+        guard let active = jobs[id] else { return }
+        guard pipeline.stages[stage].applies(to: active.job.drop.name) else {
+            return apply([.started, .succeeded], to: id)
+        }
+        write(id)
+        guard mayWork(id) else { return held.append(id) }
+        busy.insert(id)
+        if active.record.recoveries == 0 { return hand(id, stage: stage) }
+        // The daemon died while this job was there: if it does again, this must be on record as having run.
+        var record = jobs[id]?.record ?? active.record
+        record.state = .running
+        let post = later
+        journal.commit([record]) { @Sendable result in
+            post(.zero) { runner in runner.noted(id, stage: stage, result) }
+        }
+    }
+
+    private func noted(_ id: JobID, stage: Int, _ result: Result<Void, JournalError>) {
+        busy.remove(id)
+        switch result {
+        case .success:
+            guard mayWork(id) else { return held.append(id) }
+            busy.insert(id)
+            hand(id, stage: stage)
+        case .failure(let error): apply([.started, .failed(StageFailure(error))], to: id)
+        }
+    }
+
+    private func hand(_ id: JobID, stage: Int) {
+        guard let active = jobs[id] else { return }
+        observer(.stageStarted(active.job, stage: pipeline.stages[stage].kind))
+        workers[stage].submit(StageWorkers.Work(job: active.job, payload: active.payload, stage: stage))
+    }
+
+    private func settle(_ id: JobID, _ outcome: JobState.Outcome) {
+        jobs[id]?.writeState(stages: pipeline.stages.count)
+        guard let active = jobs[id] else { return }
+        // What is finished is settled also while the engine stops: it is quick, and then it is done.
+        guard !pause.isPaused || pause.probing == id else { return held.append(id) }
+        busy.insert(id)
+        settle(active.settlement(outcome))
+    }
+
+    private func wait(_ id: JobID, _ delay: Duration) {
+        guard case .deferred(_, let failures, let failure) = jobs[id]?.state, let job = jobs[id]?.job else { return }
+        write(id)
+        let next = Timestamp(nanoseconds: Timestamp.now().nanoseconds + delay.nanoseconds)
+        jobs[id]?.record.nextAttempt = next
+        jobs[id]?.record.history.append(Transition("deferred", at: .now(), note: "attempt \(failures + 1) in \(delay.text)"))
+        if let record = jobs[id]?.record { journal.note(record) }
+        observer(.deferred(job, stage: jobs[id]?.stage ?? "", failure: failure, delay: delay))
+        later(delay) { runner in runner.apply([.due], to: id) }
+    }
+
+    private func mayWork(_ id: JobID) -> Bool { !isStopping && (!pause.isPaused || pause.probing == id) }
+
+    func rules(stage: Int?) -> JobState.Rules {
+        JobState.Rules(
+            stages: pipeline.stages.count, retry: policy(stage: stage ?? 0), jitter: .random(in: 0...1))
+    }
+
+    func policy(stage: Int) -> RetryPolicy {
+        pipeline.stages.indices.contains(stage) ? pipeline.stages[stage].retry ?? pipeline.retry : pipeline.retry
+    }
+}

@@ -1,0 +1,236 @@
+@preconcurrency import Dispatch
+import PipelineKit
+import Synchronization
+import SystemPackage
+
+/// One batch of settlements on its way: each step is made for every job before the next begins. A job that fails at a
+/// step does not hold up the others.
+struct SettlementBatch {
+    /// One job on its way.
+    private struct Step {
+        var settlement: Settlement
+        var placements: [Placement] = []
+        /// The moves of each placement.
+        var moves: [[Intent]] = []
+        /// Whether an earlier attempt may have made some of them.
+        var isReplay = false
+        var unsynced: [FilePath] = []
+        var failure: StageFailure?
+        var hasLostOutputs = false
+
+        var result: Settlement.Result {
+            guard let failure else { return .settled }
+            return hasLostOutputs ? .outputsLost(failure) : .failed(failure)
+        }
+    }
+
+    private let spool: Spool
+    private let journal: JournalWriter
+    private(set) var names: NameChooser
+    private var steps: [Step]
+
+    init(_ settlements: [Settlement], spool: Spool, journal: JournalWriter, names: NameChooser) {
+        self.spool = spool
+        self.journal = journal
+        self.names = names
+        steps = settlements.map { Step(settlement: $0) }
+    }
+
+    var outcomes: [Settler.Outcome] { steps.map { ($0.settlement, $0.result) } }
+
+    mutating func settle() {
+        forEach { (batch, index) throws(StageFailure) in try batch.prepare(index) }
+        syncOutputs()
+        commitIntents(steps.indices.filter { !steps[$0].isReplay })
+
+        move(where: { $0.role == .output })
+        move(where: { $0.role == .original })
+
+        commitEnds()
+        forEach { (batch, index) throws(StageFailure) in
+            do throws(IOError) {
+                try batch.spool.work.removeFolder(of: batch.steps[index].settlement.job.id)
+            } catch {
+                throw StageFailure(error)
+            }
+        }
+        names.endBatch()
+    }
+
+    // MARK: Deciding
+
+    /// Decides what goes where, or takes over what an earlier attempt decided.
+    private mutating func prepare(_ index: Int) throws(StageFailure) {
+        let settlement = steps[index].settlement
+        steps[index].placements = try settlement.placements(for: spool.pipeline)
+        if !settlement.record.intents.isEmpty {
+            steps[index].isReplay = true
+            steps[index].moves = Self.moves(of: settlement.record.intents)
+            return
+        }
+        for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
+    }
+
+    private mutating func intend(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
+        let job = steps[index].settlement.job
+        if let source = placement.source, Folder.kind(of: source) == nil { throw .missing(source, of: job) }
+        do throws(IOError) {
+            let decided = try spool.intend(placement, number: number, of: job, &names)
+            steps[index].moves.append(decided.intents)
+            steps[index].unsynced += decided.unsynced
+        } catch {
+            throw .settling(error)
+        }
+    }
+
+    /// Companions belong to what follows them.
+    private static func moves(of intents: [Intent]) -> [[Intent]] {
+        var moves: [[Intent]] = []
+        var open: [Intent] = []
+        for intent in intents {
+            open.append(intent)
+            if intent.role != .companion {
+                moves.append(open)
+                open = []
+            }
+        }
+        return open.isEmpty ? moves : moves + [open]
+    }
+
+    // MARK: Writing down
+
+    private mutating func commitIntents(_ indices: [Int]) {
+        for index in indices where steps[index].failure == nil {
+            steps[index].settlement.record.state = .settling
+            steps[index].settlement.record.intents = steps[index].moves.flatMap { $0 }
+            steps[index].settlement.record.history.append(Transition("settling", at: .now()))
+        }
+        commit(indices)
+    }
+
+    private mutating func commitEnds() {
+        let now = Timestamp.now()
+        for index in steps.indices where steps[index].failure == nil {
+            let intents = steps[index].moves.flatMap { $0 }
+            let outcome = steps[index].settlement.outcome
+            steps[index].settlement.record.end(outcome, intents: intents, at: now)
+        }
+        commit(Array(steps.indices))
+    }
+
+    /// Brings the records of these jobs to the journal and waits for it.
+    private mutating func commit(_ indices: [Int]) {
+        let records = indices.filter { steps[$0].failure == nil }.map { steps[$0].settlement.record }
+        guard !records.isEmpty else { return }
+        let outcome = Mutex<Result<Void, JournalError>>(.success(()))
+        let done = DispatchSemaphore(value: 0)
+        journal.commit(records) { @Sendable result in
+            outcome.withLock { $0 = result }
+            done.signal()
+        }
+        done.wait()
+        guard case .failure(let error) = outcome.withLock({ $0 }) else { return }
+        for index in indices where steps[index].failure == nil { steps[index].failure = StageFailure(error) }
+    }
+
+    // MARK: Moving
+
+    /// Makes the moves of all placements of a role, then brings the folders to the disk.
+    private mutating func move(where isWanted: (Placement) -> Bool) {
+        var effects = SettlementEffects()
+        for index in steps.indices where steps[index].failure == nil {
+            for (number, placement) in steps[index].placements.enumerated() where isWanted(placement) {
+                do throws(StageFailure) {
+                    try move(placement, number, index, &effects)
+                } catch {
+                    steps[index].failure = error
+                    break
+                }
+            }
+        }
+        do throws(IOError) {
+            try spool.durability.sync(folders: effects.folders)
+            for source in effects.copied { try Folder.remove(source) }
+        } catch {
+            for index in steps.indices where steps[index].failure == nil { steps[index].failure = StageFailure(error) }
+        }
+    }
+
+    private mutating func move(
+        _ placement: Placement, _ number: Int, _ index: Int, _ effects: inout SettlementEffects
+    ) throws(StageFailure) {
+        guard number < steps[index].moves.count else { return }
+        let job = steps[index].settlement.job
+        do throws(IOError) {
+            if placement.role == .output { try spool.makeFolder(placement.folder, &effects) }
+            while try !spool.carryOut(steps[index].moves[number], of: job, isReplay: steps[index].isReplay, &effects) {
+                try chooseAgain(placement, number, index)
+            }
+        } catch {
+            throw .settling(error)
+        }
+    }
+
+    /// Somebody else took the name since it was chosen: another one, written down before it is used.
+    private mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
+        let decided = try spool.intend(placement, number: number, of: steps[index].settlement.job, &names)
+        steps[index].moves[number] = decided.intents
+        try spool.durability.sync(files: decided.unsynced, below: spool.work.active)
+        commitIntents([index])
+        if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }
+    }
+
+    // MARK: Syncing
+
+    private mutating func syncOutputs() {
+        let files = steps.flatMap { $0.failure == nil ? $0.unsynced : [] }
+        do throws(IOError) {
+            try spool.durability.sync(files: files, below: spool.work.active)
+        } catch {
+            for index in steps.indices where steps[index].failure == nil && !steps[index].isReplay {
+                steps[index].failure = StageFailure(error)
+                steps[index].hasLostOutputs = true
+            }
+        }
+    }
+
+    private mutating func forEach(_ body: (inout SettlementBatch, Int) throws(StageFailure) -> Void) {
+        for index in steps.indices where steps[index].failure == nil {
+            do throws(StageFailure) {
+                try body(&self, index)
+            } catch {
+                steps[index].failure = error
+            }
+        }
+    }
+}
+
+extension JobRecord {
+    /// The job is over: where everything went.
+    mutating func end(_ outcome: JobState.Outcome, intents made: [Intent], at time: Timestamp) {
+        switch outcome {
+        case .processed:
+            state = .processed
+            failure = nil
+        case .failed(let reason):
+            state = .failed
+            failure = reason
+        }
+        finishedAt = time
+        original = made.last { $0.role == .original }?.target
+        outputs = made.filter { $0.role != .original }.map(\.target)
+        intents = []
+        payload = nil
+        nextAttempt = nil
+        history.append(Transition(state.rawValue, at: time, note: failure?.summary))
+    }
+}
+
+extension StageFailure {
+    /// The journal could not be written: the surroundings' fault.
+    init(_ error: JournalError) {
+        self.init(
+            .environment, code: "journal", summary: error.message,
+            remedy: "Look after the state folder and its file system; work goes on by itself.")
+    }
+}

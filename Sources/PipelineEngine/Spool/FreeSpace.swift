@@ -1,0 +1,31 @@
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// Keeps work from beginning on file systems that are nearly full: there it would only be broken off.
+package struct FreeSpace: Sendable {
+    private let folders: [FilePath]
+    private let floor: ByteSize
+
+    /// Watches the file systems of these folders; a floor of 0 bytes watches nothing.
+    package init(of folders: [FilePath], floor: ByteSize) {
+        self.folders = folders
+        self.floor = floor
+    }
+
+    /// Throws where less than the floor is free for an ordinary user (f_bavail of statvfs(3)).
+    package func check() throws(StageFailure) {
+        guard floor.bytes > 0 else { return }
+        for folder in folders {
+            var info = statvfs()
+            // What cannot be asked shows itself when it is used.
+            guard folder.withPlatformString({ statvfs($0, &info) }) == 0 else { continue }
+            let free = ByteSize(bytes: Int64(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize)))
+            guard free < floor else { continue }
+            throw StageFailure(
+                .environment, code: "space.floor",
+                summary: "Only \(free) are free on the file system of '\(folder.text)'; \(floor) are kept free.",
+                remedy: "Free space there, or set a lower `min_free`; work goes on by itself.")
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// Sends failed originals back into an inbox, as if they were dropped again. Works beside a running daemon: all that
+/// meets it is one rename into the inbox.
+package struct SendBack: Sendable {
+    /// What became of one.
+    package struct Sent: Sendable, Equatable {
+        /// Where it lies now, in the inbox.
+        package let path: FilePath
+        /// What could not be tidied up afterwards; the original is sent in all the same.
+        package let leftover: IOError?
+    }
+
+    /// Why one stays where it is: a sentence with its remedy.
+    package struct Refusal: Error, Sendable, Equatable {
+        /// The sentence.
+        package let message: String
+
+        /// A refusal.
+        package init(_ message: String) { self.message = message }
+    }
+
+    /// The folder that they are sent into.
+    package let inbox: FilePath
+
+    private static let reportSuffix = ".error.json"
+
+    /// Numbers that are tried where names are taken.
+    private static let mostNames = 10_000
+
+    /// Sends into this inbox.
+    package init(inbox: FilePath) { self.inbox = inbox }
+
+    /// Sends a failed job's original in, under its drop's name, numbered where that is taken. `note` is told which
+    /// inode will appear in the inbox before it does; what it throws ends the matter, and the original stays.
+    package func send(
+        _ record: JobRecord, note: (FileIdentity) throws(Refusal) -> Void
+    ) throws(Refusal) -> Sent {
+        guard let original = record.original else { throw Refusal("nothing is known of its original; drop it again") }
+        let name = record.drop.name
+        try note(try Self.refusing { () throws(IOError) in try Self.identity(of: original) })
+        if let path = try Self.refusing({ () throws(IOError) in try place(original, as: name) }) {
+            return Sent(path: path, leftover: tidy(after: original, of: record))
+        }
+        // Another file system, or another mount of the same one: a hidden copy, which no inbox takes, gets the name.
+        let copy = inbox.appending(".dropmill-\(record.id.text).partial")
+        let path: FilePath
+        do throws(Refusal) {
+            try note(try Self.refusing { () throws(IOError) in try Self.copy(original, to: copy) })
+            guard let placed = try Self.refusing({ () throws(IOError) in try place(copy, as: name) }) else {
+                throw Refusal("cannot rename within '\(inbox.text)'; move '\(original.text)' there by hand")
+            }
+            path = placed
+        } catch {
+            // A hidden file more does no harm; the next try begins by removing it.
+            _ = copy.withPlatformString { unlink($0) }
+            throw error
+        }
+        return Sent(path: path, leftover: tidy(after: original, of: record))
+    }
+
+    /// Gives the file its name in the inbox; nil where a rename cannot reach.
+    private func place(_ source: FilePath, as name: FileName) throws(IOError) -> FilePath? {
+        for number in 1...Self.mostNames {
+            let target = inbox.appending(number == 1 ? name : name.numbered(number))
+            do throws(IOError) {
+                try NoReplace.rename(source, to: target)
+                return target
+            } catch {
+                switch error.errno {
+                case .fileExists: continue
+                case .improperLink: return nil
+                default: throw error
+                }
+            }
+        }
+        throw IOError("send in", inbox.appending(name), .fileExists)
+    }
+
+    /// Makes a whole copy that is on the disk; returns what it is.
+    private static func copy(_ original: FilePath, to copy: FilePath) throws(IOError) -> FileIdentity {
+        // One from a try that was interrupted.
+        try Folder.remove(copy)
+        try Transfer.copyFile(original, to: copy)
+        try OpenFile.open(copy, O_RDONLY | O_NOFOLLOW).sync()
+        return try identity(of: copy)
+    }
+
+    /// What follows once it is in the inbox: its name is brought to the disk before the copied original goes, and the
+    /// report that lay beside it is about a job that is over.
+    private func tidy(after original: FilePath, of record: JobRecord) -> IOError? {
+        do throws(IOError) {
+            let durability = Durability(.full)
+            try durability.sync(folders: [inbox])
+            try Folder.removeFile(original)
+            let folder = original.removingLastComponent()
+            for report in Self.reports(beside: original, of: record) { try Folder.removeFile(report) }
+            try durability.sync(folders: [folder])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// What was written beside a failed original: as it is on record, else where it is found by its name.
+    private static func reports(beside original: FilePath, of record: JobRecord) -> [FilePath] {
+        let folder = original.removingLastComponent()
+        let recorded = record.outputs.filter {
+            $0.removingLastComponent() == folder
+                && $0.bytes.suffix(reportSuffix.utf8.count).elementsEqual(reportSuffix.utf8)
+        }
+        guard recorded.isEmpty, let name = original.lastName else { return recorded }
+        return [folder.appending(name.appending(reportSuffix, unique: record.id.text))]
+    }
+
+    /// The device and inode of a regular file.
+    private static func identity(of path: FilePath) throws(IOError) -> FileIdentity {
+        var status = stat()
+        guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
+        guard FileKind(mode: status.st_mode) == .regular else { throw IOError("send in", path, .invalidArgument) }
+        return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// Turns a failed call into a sentence with its remedy.
+    private static func refusing<Result>(_ body: () throws(IOError) -> Result) throws(Refusal) -> Result {
+        do throws(IOError) {
+            return try body()
+        } catch {
+            let remedy =
+                switch error.errno {
+                case .noSuchFileOrDirectory:
+                    error.action == "examine" ? "it was moved or sent in already" : "make the folder again"
+                case .permissionDenied, .notPermitted: "do this as the user that Dropmill runs as"
+                case .noSpace, .diskQuotaExceeded: "free space there and try again"
+                case .invalidArgument: "only a regular file can be sent in"
+                default: "try again once that is mended"
+                }
+            throw Refusal("\(error); \(remedy)")
+        }
+    }
+}
+
+extension Folder {
+    /// Removes a file; one that is not there counts as removed.
+    fileprivate static func removeFile(_ path: FilePath) throws(IOError) {
+        guard path.withPlatformString({ unlink($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { return }
+        throw IOError("remove", path, .last)
+    }
+}

@@ -1,0 +1,83 @@
+package import PipelineKit
+import SystemPackage
+
+/// A job that is to be settled: what its journal record says, and what is to be told of a failure.
+package struct Settlement: Sendable {
+    /// The job.
+    package let job: Job
+    /// What is written down of it; `payload` is what its stages made, `intents` what an earlier attempt decided.
+    package var record: JobRecord
+    /// How it ends.
+    package let outcome: JobState.Outcome
+    /// For a failed job: the report to put beside the original.
+    package let report: FailureReport?
+
+    /// A settlement.
+    package init(job: Job, record: JobRecord, outcome: JobState.Outcome, report: FailureReport?) {
+        self.job = job
+        self.record = record
+        self.outcome = outcome
+        self.report = report
+    }
+
+    /// What came of it.
+    package enum Result: Sendable {
+        /// Everything is in its place, and the journal says so.
+        case settled
+        /// It did not work; what was decided stays decided.
+        case failed(StageFailure)
+        /// The outputs could not be brought to the disk, so they must be made anew.
+        case outputsLost(StageFailure)
+    }
+
+    private var payload: Payload { record.payload ?? Payload(dropOf: job) }
+
+    /// What goes where, in order: outputs first, the original last; nothing for an original that is to be deleted, which
+    /// goes with its job's folder. Throws for a payload that no stage published.
+    func placements(for pipeline: Pipeline) throws(StageFailure) -> [Placement] {
+        if case .failed = outcome { return [failedOriginal(pipeline)] }
+        var placements: [Placement] = []
+        if let destination = payload.destination {
+            placements = [try output(to: destination, pipeline)]
+            if payload.isDrop { return placements }
+        } else if !payload.isDrop {
+            throw .file(
+                "settle.unpublished", "The stages made files of '\(job.drop.name)', but none of them published these.",
+                remedy: "Let a `move` stage apply to this name too (see its `when`), or keep `unpack` from it.")
+        }
+        if case .folder(let folder) = pipeline.processed {
+            placements.append(
+                Placement(
+                    role: .original, source: job.original, folder: folder, name: job.drop.name, isFolder: false,
+                    companions: payload.isDrop ? payload.companions : [], onConflict: pipeline.onConflict))
+        }
+        return placements
+    }
+
+    private func failedOriginal(_ pipeline: Pipeline) -> Placement {
+        let reason = report.map { [Companion(suffix: ".error.json", parts: [.text($0.json)])] }
+        // An earlier attempt may have moved it already; then the source is of no interest any more.
+        let isThere = !record.intents.isEmpty || Folder.kind(of: job.original) != nil
+        return Placement(
+            role: .original, source: isThere ? job.original : nil, folder: pipeline.failed, name: job.drop.name,
+            isFolder: false, companions: reason ?? [],
+            // A failure must find a place whatever is there.
+            onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict)
+    }
+
+    private func output(to destination: FilePath, _ pipeline: Pipeline) throws(StageFailure) -> Placement {
+        switch payload.shape {
+        case .file(let name):
+            return Placement(
+                role: .output, source: payload.path, folder: destination, name: name, isFolder: false,
+                companions: payload.companions, onConflict: pipeline.onConflict)
+        case .folder:
+            guard let name = destination.lastName else {
+                throw .file("settle.destination", "'\(destination.text)' is no place for a folder.")
+            }
+            return Placement(
+                role: .output, source: payload.root, folder: destination.removingLastComponent(), name: name,
+                isFolder: true, companions: payload.companions, onConflict: pipeline.onConflict)
+        }
+    }
+}

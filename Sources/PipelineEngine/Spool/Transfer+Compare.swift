@@ -1,0 +1,50 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+
+extension Transfer {
+    /// Whether a file, link or folder holds what another holds, byte for byte. Stronger than comparing digests, and no
+    /// dearer: both have to be read once either way.
+    static func isCopy(_ copy: FilePath, of source: FilePath) throws(IOError) -> Bool {
+        guard let kind = Folder.kind(of: source), Folder.kind(of: copy) == kind else { return false }
+        switch kind {
+        case .folder:
+            let names = try Folder.names(in: source).sorted()
+            guard try Folder.names(in: copy).sorted() == names else { return false }
+            for name in names where try !isCopy(copy.appending(name), of: source.appending(name)) { return false }
+            return true
+        case .symbolicLink: return try target(of: copy) == target(of: source)
+        default: return try hasSameBytes(copy, source)
+        }
+    }
+
+    private static func hasSameBytes(_ one: FilePath, _ other: FilePath) throws(IOError) -> Bool {
+        let first = try OpenFile.open(one, O_RDONLY | O_NOFOLLOW)
+        let second = try OpenFile.open(other, O_RDONLY | O_NOFOLLOW)
+        guard try first.status().st_size == second.status().st_size else { return false }
+        let size = 256 << 10
+        let buffers = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * size, alignment: 64)
+        defer { buffers.deallocate() }
+        let left = UnsafeMutableRawBufferPointer(rebasing: buffers[..<size])
+        let right = UnsafeMutableRawBufferPointer(rebasing: buffers[size...])
+        while true {
+            let count = try fill(left, from: first)
+            guard try fill(right, from: second) == count else { return false }
+            if count == 0 { return true }
+            guard let a = left.baseAddress, let b = right.baseAddress, memcmp(a, b, count) == 0 else { return false }
+        }
+    }
+
+    /// Reads until the buffer is full or the file ends.
+    private static func fill(
+        _ buffer: UnsafeMutableRawBufferPointer, from file: borrowing OpenFile
+    ) throws(IOError) -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+            if count == 0 { break }
+            filled += count
+        }
+        return filled
+    }
+}

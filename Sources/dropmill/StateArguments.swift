@@ -1,0 +1,68 @@
+import ArgumentParser
+import PipelineEngine
+import PipelineKit
+import SystemPackage
+
+/// `--state DIR` of every verb that uses the state folder; `--state-dir` means the same.
+struct StateArguments: ParsableArguments {
+    @Option(
+        name: [.customLong("state"), .customLong("state-dir")],
+        help: ArgumentHelp(
+            "The folder for the lock and the journal. (default: $DROPMILL_STATE, else .dropmill-state)",
+            valueName: "dir"),
+        completion: .directory)
+    var given: String?
+
+    /// The folder.
+    var folder: StateFolder { StateFolder(given: given) }
+}
+
+/// The folder that holds the journal, and is locked by the daemon that runs.
+struct StateFolder {
+    /// Where it is.
+    let path: FilePath
+
+    /// The folder that was given, else the environment's, else the one in the current folder.
+    init(given: String?) {
+        let configured = Environment.variables["DROPMILL_STATE"].flatMap { $0.isEmpty ? nil : $0 }
+        path = FilePath(given ?? configured ?? ".dropmill-state")
+    }
+
+    /// Looks into the journal. What is wrong with it is printed, and the exit status thrown.
+    func read<Result>(_ body: (any Journal) throws(JournalError) -> Result) throws(ExitCode) -> Result {
+        do throws(JournalError) {
+            let journal = try SQLiteJournal.open(reading: path)
+            defer { journal.close() }
+            return try body(journal)
+        } catch {
+            throw Self.report(error)
+        }
+    }
+
+    /// The same with a journal that can be written to. One that is not there is not made.
+    func write<Result>(_ body: (any Journal) throws(JournalError) -> Result) throws(ExitCode) -> Result {
+        do throws(JournalError) {
+            try SQLiteJournal.open(reading: path).close()
+            let journal = try SQLiteJournal.open(writing: path, durable: true, checking: false)
+            defer { journal.close() }
+            return try body(journal)
+        } catch {
+            throw Self.report(error)
+        }
+    }
+
+    /// Whether a daemon holds it now.
+    func isHeld() throws(JournalError) -> Bool {
+        do throws(IOError) {
+            return try FolderLock.isHeld(path)
+        } catch {
+            throw JournalError(.environment, "\(error); name the daemon's state folder with --state")
+        }
+    }
+
+    private static func report(_ error: JournalError) -> ExitCode {
+        StandardError.print("error: \(error.message)")
+        // Where there is no journal nothing can be found; all else needs somebody to change something first.
+        return error.kind == .missing ? ExitStatus.failure : ExitStatus.configuration
+    }
+}

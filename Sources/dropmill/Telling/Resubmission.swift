@@ -1,0 +1,144 @@
+import PipelineEngine
+import PipelineKit
+import SystemPackage
+
+/// Sends failed jobs' originals back through the front door, one by one: what goes wrong with one stops no other.
+struct Resubmission {
+    /// One that was sent in.
+    struct Sent {
+        let record: JobRecord
+        let path: FilePath
+        /// What could not be tidied up: a sentence, or nil.
+        let leftover: String?
+    }
+
+    /// One that was not.
+    struct Problem {
+        /// What was asked for: an id or a name.
+        let subject: String
+        /// A sentence with its remedy.
+        let message: String
+    }
+
+    private(set) var sent: [Sent] = []
+    private(set) var problems: [Problem] = []
+    private let journal: any Journal
+    private let pipelines: [String: PipelineRecord]
+
+    /// Begins with what the journal knows of the pipelines.
+    init(_ journal: any Journal) throws(JournalError) {
+        self.journal = journal
+        pipelines = Dictionary(try journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    /// Sends in what somebody named: ids, beginnings of ids, drops' names.
+    mutating func send(_ names: [String]) throws(JournalError) {
+        var seen: Set<JobID> = []
+        for name in names {
+            switch try JobFinder.find(name, in: journal) {
+            case .nothing(let message): problems.append(Problem(subject: EscapedText.of(name), message: message))
+            case .found(let record):
+                guard seen.insert(record.id).inserted else { continue }
+                if let reason = try refusal(of: record) { report(record, reason) } else { send(record) }
+            }
+        }
+    }
+
+    /// Sends in every failed job's original that is still in its place, oldest first. Returns whether there was any.
+    mutating func sendFailed(of pipeline: String?) throws(JournalError) -> Bool {
+        var query = JobQuery()
+        query.states = [.failed]
+        query.pipeline = pipeline
+        // Of several jobs whose original had the same place, the newest one put it there.
+        var places: Set<FilePath> = []
+        var candidates: [JobRecord] = []
+        for record in try journal.jobs(query) {
+            guard let original = record.original, places.insert(original).inserted else { continue }
+            guard Folder.kind(of: original) == .regular, try next(of: record) == nil else { continue }
+            candidates.append(record)
+        }
+        for record in candidates.reversed() { send(record) }
+        return !candidates.isEmpty
+    }
+
+    /// Why a job that somebody named cannot be sent in; nil where it can.
+    private func refusal(of record: JobRecord) throws(JournalError) -> String? {
+        switch record.state {
+        case .failed: break
+        case .processed: return "it is processed; only failed jobs are sent in again"
+        case .vanished: return "its drop was gone from the work folder; look for it in the inbox"
+        default: return "it is not over yet; 'dropmill show \(record.id.text)' tells how far it is"
+        }
+        if let next = try next(of: record) {
+            return "it was sent in again already, as \(next.id.text), which is \(next.state.rawValue)"
+        }
+        var query = JobQuery()
+        query.states = [.failed]
+        query.pipeline = record.pipeline
+        query.since = record.claimedAt
+        if let newer = try journal.jobs(query).first(where: { $0.original == record.original }), newer.id != record.id {
+            return "what lies at its place now is the original of \(newer.id.text); retry that one"
+        }
+        return nil
+    }
+
+    /// The newest job that it led to by an earlier retry.
+    private func next(of record: JobRecord) throws(JournalError) -> JobRecord? {
+        var query = JobQuery()
+        query.retryOf = record.id
+        query.limit = 1
+        return try journal.jobs(query).first
+    }
+
+    private mutating func send(_ record: JobRecord) {
+        guard let pipeline = pipelines[record.pipeline] else {
+            return report(
+                record, "nothing is known of the pipeline '\(record.pipeline)'; run it once, or move the file yourself")
+        }
+        do throws(SendBack.Refusal) {
+            let result = try SendBack(inbox: pipeline.inbox).send(record) {
+                [journal] identity throws(SendBack.Refusal) in
+                do throws(JournalError) {
+                    try journal.noteRetry(of: record.id, as: identity)
+                } catch {
+                    throw SendBack.Refusal(error.message)
+                }
+            }
+            let leftover = result.leftover.map { "\($0); remove it by hand" }
+            sent.append(Sent(record: record, path: result.path, leftover: leftover))
+        } catch {
+            report(record, error.message)
+        }
+    }
+
+    private mutating func report(_ record: JobRecord, _ message: String) {
+        problems.append(Problem(subject: "\(record.id.text) (\(record.drop.name.text))", message: message))
+    }
+
+    /// For programs: what was sent in, and what was not.
+    var json: String {
+        var json = JSONText()
+        json.object { json in
+            json.array("sent") { json in
+                for sent in sent {
+                    json.object { json in
+                        json.text("id", sent.record.id.text)
+                        json.text("pipeline", sent.record.pipeline)
+                        json.name("name", sent.record.drop.name.bytes)
+                        json.name("path", sent.path.bytes)
+                        if let leftover = sent.leftover { json.text("warning", leftover) }
+                    }
+                }
+            }
+            json.array("problems") { json in
+                for problem in problems {
+                    json.object { json in
+                        json.text("job", problem.subject)
+                        json.text("message", problem.message)
+                    }
+                }
+            }
+        }
+        return json.string
+    }
+}

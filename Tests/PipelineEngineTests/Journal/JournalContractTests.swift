@@ -1,0 +1,230 @@
+import PipelineEngine
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The journals that there are. Each new one gets a case here and passes what is below.
+enum JournalImplementation: CaseIterable, Sendable {
+    case memory
+    case sqlite
+
+    /// An empty journal of this kind.
+    func make(in scratch: ScratchFolder) throws -> any Journal {
+        switch self {
+        case .memory: MemoryJournal()
+        case .sqlite: try SQLiteJournal.open(writing: scratch.path, durable: false)
+        }
+    }
+}
+
+/// What every journal must do.
+@Suite("Journal contract")
+struct JournalContractTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func with(_ implementation: JournalImplementation, _ body: (any Journal) throws -> Void) throws {
+        let journal = try implementation.make(in: scratch)
+        defer { journal.close() }
+        try body(journal)
+    }
+
+    @Test("Every field of a job comes back", arguments: JournalImplementation.allCases)
+    func roundTrip(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            var folder = try JournalSamples.job(3)
+            folder.payload = Payload(folder: "/work/x")
+            let records = [try JournalSamples.job(1), try JournalSamples.fullJob(2), folder]
+            try journal.write(records, pipelines: [])
+            for record in records { #expect(try journal.job(record.id) == record) }
+            #expect(try journal.job(JournalSamples.id(9)) == nil)
+        }
+    }
+
+    @Test("Every state comes back", arguments: JournalImplementation.allCases)
+    func states(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            for (number, state) in JobRecord.State.allCases.enumerated() {
+                try journal.write([JournalSamples.job(number, state: state)], pipelines: [])
+                #expect(try journal.job(JournalSamples.id(number))?.state == state)
+            }
+        }
+    }
+
+    @Test("A later record replaces the earlier one whole", arguments: JournalImplementation.allCases)
+    func replaces(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            var full = try JournalSamples.fullJob(1)
+            full.retryOf = nil
+            let bare = try JournalSamples.job(1)
+            try journal.write([full], pipelines: [])
+            try journal.write([bare], pipelines: [])
+            #expect(try journal.job(bare.id) == bare)
+            // Also within one transaction.
+            try journal.write([bare, full], pipelines: [])
+            #expect(try journal.job(bare.id) == full)
+            #expect(try journal.jobs(JobQuery()).count == 1)
+        }
+    }
+
+    @Test("Unfinished jobs come oldest first", arguments: JournalImplementation.allCases)
+    func unfinished(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            let states = JobRecord.State.allCases
+            let jobs = try (1...14).map { try JournalSamples.job($0, state: states[$0 % states.count]) }
+            try journal.write(jobs.reversed(), pipelines: [])
+            #expect(try journal.unfinished() == jobs.filter { !$0.state.isFinal })
+        }
+    }
+
+    @Test("Queries select, newest first", arguments: JournalImplementation.allCases)
+    func queries(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            var jobs = try (1...20).map { number in
+                try JournalSamples.job(
+                    number, pipeline: number % 2 == 0 ? "even" : "odd", state: number % 3 == 0 ? .failed : .processed)
+            }
+            jobs[19].retryOf = jobs[2].id
+            jobs[18].state = .running
+            try journal.write(jobs, pipelines: [])
+            func found(_ change: (inout JobQuery) -> Void) throws -> [JobID] {
+                var query = JobQuery()
+                change(&query)
+                return try journal.jobs(query).map(\.id)
+            }
+            func ids(_ numbers: Int...) throws -> [JobID] { try numbers.map { try JournalSamples.id($0) } }
+
+            #expect(try found { _ in } == jobs.reversed().map(\.id))
+            #expect(try found { $0.limit = 2 } == ids(20, 19))
+            #expect(try found { $0.limit = 0 } == [])
+            #expect(try found { $0.states = [.failed] } == ids(18, 15, 12, 9, 6, 3))
+            #expect(try found { $0.states = [.running] } == ids(19))
+            #expect(
+                try found {
+                    $0.states = [.running, .failed]; $0.limit = 2
+                } == ids(19, 18))
+            #expect(
+                try found {
+                    $0.states = [.failed]; $0.pipeline = "even"
+                } == ids(18, 12, 6))
+            #expect(
+                try found {
+                    $0.pipeline = "odd"; $0.limit = 2
+                } == ids(19, 17))
+            #expect(try found { $0.pipeline = "none" } == [])
+            #expect(try found { $0.since = JournalSamples.time(18) } == ids(20, 19, 18))
+            #expect(
+                try found {
+                    $0.since = JournalSamples.time(18); $0.pipeline = "even"
+                } == ids(20, 18))
+            #expect(try found { $0.retryOf = jobs[2].id } == ids(20))
+            #expect(try found { $0.retryOf = jobs[3].id } == [])
+        }
+    }
+
+    @Test("Counts follow every change", arguments: JournalImplementation.allCases)
+    func counts(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            func count(_ pipeline: String, _ state: JobRecord.State, _ stage: Int, _ count: Int) -> JobCount {
+                JobCount(pipeline: pipeline, state: state, stage: stage, count: count)
+            }
+            #expect(try journal.counts().isEmpty)
+            let jobs = try (1...6).map { try JournalSamples.job($0, pipeline: $0 == 6 ? "b" : "a", stage: $0 % 2) }
+            try journal.write(jobs, pipelines: [])
+            #expect(
+                try Set(journal.counts()) == [
+                    count("a", .waiting, 0, 2), count("a", .waiting, 1, 3), count("b", .waiting, 0, 1),
+                ])
+            try journal.write(
+                try (1...5).map { try JournalSamples.job($0, pipeline: "a", state: .processed, stage: 2) },
+                pipelines: [])
+            // Written again, changed to another end, sent back to work, and new as finished.
+            try journal.write([JournalSamples.job(1, pipeline: "a", state: .processed, stage: 2)], pipelines: [])
+            try journal.write([JournalSamples.job(2, pipeline: "a", state: .failed)], pipelines: [])
+            try journal.write([JournalSamples.job(3, pipeline: "a", state: .running, stage: 1)], pipelines: [])
+            try journal.write([JournalSamples.job(7, pipeline: "b", state: .vanished)], pipelines: [])
+            #expect(
+                try Set(journal.counts()) == [
+                    count("a", .processed, 0, 3), count("a", .failed, 0, 1), count("a", .running, 1, 1),
+                    count("b", .waiting, 0, 1), count("b", .vanished, 0, 1),
+                ])
+            #expect(try journal.prune(finishedBefore: JournalSamples.time(5)) == 2)
+            #expect(try journal.counts().filter { $0.state.isFinal }.map(\.count).reduce(0, +) == 3)
+        }
+    }
+
+    @Test("Pruning removes what was over before, and never the unfinished", arguments: JournalImplementation.allCases)
+    func prune(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            // More than one batch; they finish a second after they are claimed.
+            let count = 1200
+            var jobs = try (1...count).map { try JournalSamples.job($0, state: .processed) }
+            jobs[0].state = .waiting
+            jobs[1].state = .running
+            jobs[1].finishedAt = nil
+            try journal.write(jobs, pipelines: [])
+            #expect(try journal.prune(finishedBefore: JournalSamples.time(0)) == 0)
+            #expect(try journal.prune(finishedBefore: JournalSamples.time(count)) == count - 4)
+            #expect(
+                try journal.jobs(JobQuery()).map(\.id) == [count, count - 1, 2, 1].map { try JournalSamples.id($0) })
+            #expect(try journal.unfinished().count == 2)
+        }
+    }
+
+    @Test("A file that was sent in again knows which job it was", arguments: JournalImplementation.allCases)
+    func retries(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            let failed = try JournalSamples.job(1, state: .failed)
+            try journal.write([failed], pipelines: [])
+            let again = try JournalSamples.job(2)
+            try journal.noteRetry(of: JournalSamples.id(9), as: again.identity)
+            try journal.noteRetry(of: failed.id, as: again.identity)
+            // An unrelated job, and one that was there before, are not taken for it.
+            try journal.write([JournalSamples.job(3), failed], pipelines: [])
+            #expect(try journal.job(failed.id)?.retryOf == nil)
+            try journal.write([again], pipelines: [])
+            #expect(try journal.job(again.id)?.retryOf == failed.id)
+            // Its later records do not know of it, and it stays.
+            try journal.write([JournalSamples.job(2, state: .processed)], pipelines: [])
+            #expect(try journal.job(again.id)?.retryOf == failed.id)
+            // The inode serves once.
+            var later = try JournalSamples.job(4)
+            later.identity = again.identity
+            try journal.write([later], pipelines: [])
+            #expect(try journal.job(later.id)?.retryOf == nil)
+        }
+    }
+
+    @Test("Pipelines come back by name", arguments: JournalImplementation.allCases)
+    func pipelines(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            var first = PipelineRecord(
+                name: "b", inbox: "/in", failed: "/failed", stages: ["unpack", "move \"x\""], waiting: 3,
+                paused: StageFailure(.environment, code: "io.open", summary: "No.", remedy: "Yes."),
+                pausedSince: JournalSamples.time(4), updatedAt: JournalSamples.time(5))
+            let second = PipelineRecord(name: "a", inbox: "/in", failed: "/failed", stages: [], waiting: 0, updatedAt: JournalSamples.time(6))
+            try journal.write([], pipelines: [first, second])
+            #expect(try journal.pipelines() == [second, first])
+            first.paused = nil
+            first.pausedSince = nil
+            try journal.write([], pipelines: [first])
+            #expect(try journal.pipelines() == [second, first])
+        }
+    }
+
+    @Test("A run learns how the last one ended", arguments: JournalImplementation.allCases)
+    func runs(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            let runs = (1...3).map { RunRecord(boot: "boot-\($0)", process: $0, startedAt: JournalSamples.time($0)) }
+            #expect(try journal.beginRun(runs[0]) == nil)
+            // Killed: it never said that it ended.
+            #expect(try journal.beginRun(runs[1]) == runs[0])
+            try journal.endRun()
+            let last = try #require(try journal.beginRun(runs[2]))
+            #expect(last.boot == "boot-2")
+            #expect(last.endedAt != nil)
+        }
+    }
+}

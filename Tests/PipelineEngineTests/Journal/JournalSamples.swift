@@ -1,0 +1,87 @@
+import PipelineEngine
+import PipelineKit
+import SystemPackage
+
+/// Records for tests of journals.
+enum JournalSamples {
+    /// The n-th job's id; ids sort as their numbers do.
+    static func id(_ number: Int) throws -> JobID {
+        let digits = String(number)
+        return try required(JobID("01J0VRNA" + String(repeating: "0", count: 18 - digits.count) + digits))
+    }
+
+    /// The n-th job, just claimed, at n seconds.
+    static func job(
+        _ number: Int, pipeline: String = "scans", state: JobRecord.State = .waiting, stage: Int = 0
+    ) throws -> JobRecord {
+        let drop = Drop(
+            name: try required(FileName("report-\(number).pdf")), size: Int64(number), droppedAt: time(number))
+        let job = Job(
+            id: try id(number), pipeline: pipeline, drop: drop, claimedAt: time(number), folder: "/work")
+        var record = JobRecord(
+            claimed: job, identity: FileIdentity(device: 7, inode: UInt64(number)), definition: "abc")
+        record.state = state
+        record.stage = stage
+        if state.isFinal { record.finishedAt = time(number + 1) }
+        return record
+    }
+
+    /// A job that has something in every field, names and paths that are no text among them.
+    static func fullJob(_ number: Int) throws -> JobRecord {
+        let odd = try required(FileName([0x66, 0xFF, 0xC3, 0x28, 0x0A, 0x22, 0x5C, 0x62]))
+        let folders = [try required(FileName("in box")), odd]
+        let drop = Drop(name: odd, folders: folders, size: .max, droppedAt: Timestamp(nanoseconds: -1))
+        let job = Job(
+            id: try id(number), pipeline: "ein \"Ordner\" \\ 🗂", drop: drop, claimedAt: time(number), folder: "/work/x")
+        var record = JobRecord(
+            claimed: job, identity: FileIdentity(device: .max, inode: .max - 1), definition: "fingerprint")
+        record.finishedAt = Timestamp(nanoseconds: .max)
+        record.state = .failed
+        record.stage = 3
+        record.failures = 4
+        record.recoveries = 5
+        record.nextAttempt = time(900)
+        record.failure = StageFailure(
+            .transient, code: "a.b", summary: "Line\none\u{0}\u{1F}.", remedy: "Do \"it\".", detail: "back\\slash")
+        record.failedStage = "unpack"
+        record.payload = try fullPayload(odd)
+        let source: FilePath = FilePath("/work/x").appending(odd)
+        record.intents = [
+            Intent(role: .output, source: source, target: "/out/a b", identity: FileIdentity(device: 1, inode: .max)),
+            Intent(role: .companion, source: "/w/c", target: source, identity: FileIdentity(device: 0, inode: 0)),
+            Intent(role: .original, source: "/w/o", target: "/p/o", identity: FileIdentity(device: 2, inode: 3)),
+        ]
+        record.outputs = ["/out/a b", source]
+        record.original = source
+        record.digests = ["sha256": "00ff", "md5": "aa"]
+        record.retryOf = try id(1)
+        record.history = [
+            Transition("claimed", at: time(1)),
+            Transition("done", at: time(2), stage: "unpack", duration: .nanoseconds(1_234_567_890), note: "12 files ü"),
+            Transition("failed", at: time(3), stage: "checksum", duration: .zero, note: ""),
+        ]
+        return record
+    }
+
+    static func fullPayload(_ name: FileName) throws -> Payload {
+        var payload = Payload(file: name, in: FilePath("/work/x").appending(name))
+        payload.isDrop = true
+        payload.companions = [
+            Companion(suffix: ".sha256", parts: [.text("# \"made\"\n"), .checksumLine(digest: "00ff"), .text("")]),
+            Companion(suffix: "", parts: []),
+        ]
+        payload.destination = FilePath("/out").appending(name)
+        payload.digests = ["sha256": "00ff"]
+        return payload
+    }
+
+    static func time(_ seconds: Int) -> Timestamp { Timestamp(seconds: seconds, nanoseconds: 123_456_789) }
+
+    /// Something that must be there.
+    struct Absent: Error {}
+
+    static func required<Value>(_ value: Value?) throws -> Value {
+        guard let value else { throw Absent() }
+        return value
+    }
+}

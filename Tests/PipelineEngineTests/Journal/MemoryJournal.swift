@@ -1,0 +1,111 @@
+import PipelineEngine
+import PipelineKit
+import Synchronization
+import SystemPackage
+
+/// A journal that forgets: it shows that the contract does not depend on SQLite, and lets tests of what stands on the
+/// journal see each transaction and make one fail.
+final class MemoryJournal: Journal {
+    struct Contents {
+        var jobs: [JobID: JobRecord] = [:]
+        var pipelines: [String: PipelineRecord] = [:]
+        var runs: [RunRecord] = []
+        var retries: [FileIdentity: JobID] = [:]
+        /// The jobs of each transaction that was written.
+        var transactions: [[JobRecord]] = []
+        /// What the next transactions are to fail with.
+        var failures: [JournalError] = []
+        /// Called within each transaction, before it is written.
+        var whileWriting: (@Sendable () -> Void)?
+    }
+
+    let contents = Mutex(Contents())
+
+    func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
+        contents.withLock { $0.whileWriting }?()
+        let failure = contents.withLock { contents -> JournalError? in
+            guard contents.failures.isEmpty else { return contents.failures.removeFirst() }
+            contents.transactions.append(jobs)
+            for job in jobs { Self.put(job, in: &contents) }
+            for pipeline in pipelines { contents.pipelines[pipeline.name] = pipeline }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    private static func put(_ job: JobRecord, in contents: inout Contents) {
+        var job = job
+        if let earlier = contents.jobs[job.id] {
+            job.retryOf = job.retryOf ?? earlier.retryOf
+        } else if let retried = contents.retries.removeValue(forKey: job.identity) {
+            job.retryOf = retried
+        }
+        contents.jobs[job.id] = job
+    }
+
+    func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord? {
+        contents.withLock { contents in
+            defer { contents.runs.append(run) }
+            return contents.runs.last
+        }
+    }
+
+    func endRun() throws(JournalError) {
+        contents.withLock { contents in
+            if let last = contents.runs.indices.last { contents.runs[last].endedAt = .now() }
+        }
+    }
+
+    func lastRun() throws(JournalError) -> RunRecord? { contents.withLock { $0.runs.last } }
+
+    func unfinished() throws(JournalError) -> [JobRecord] {
+        contents.withLock { $0.jobs.values.filter { !$0.state.isFinal }.sorted { $0.id < $1.id } }
+    }
+
+    func job(_ id: JobID) throws(JournalError) -> JobRecord? { contents.withLock { $0.jobs[id] } }
+
+    func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
+        let matching = contents.withLock { contents in
+            contents.jobs.values.filter { job in
+                (query.states.isEmpty || query.states.contains(job.state))
+                    && query.pipeline.map { $0 == job.pipeline } ?? true
+                    && query.since.map { $0 <= job.claimedAt } ?? true
+                    && query.retryOf.map { $0 == job.retryOf } ?? true
+                    && query.idPrefix.map { job.id.text.hasPrefix($0) } ?? true
+                    && query.name.map { $0 == job.drop.name } ?? true
+            }
+        }
+        return Array(matching.sorted { ($1.claimedAt, $1.id) < ($0.claimedAt, $0.id) }.prefix(query.limit ?? .max))
+    }
+
+    func counts() throws(JournalError) -> [JobCount] {
+        let keys = contents.withLock { contents in
+            contents.jobs.values.map { job in
+                JobCount(pipeline: job.pipeline, state: job.state, stage: job.state.isFinal ? 0 : job.stage, count: 0)
+            }
+        }
+        return Dictionary(grouping: keys) { $0 }.map { key, all in
+            JobCount(pipeline: key.pipeline, state: key.state, stage: key.stage, count: all.count)
+        }
+    }
+
+    func pipelines() throws(JournalError) -> [PipelineRecord] {
+        contents.withLock { $0.pipelines.values.sorted { $0.name < $1.name } }
+    }
+
+    func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        contents.withLock { $0.retries[identity] = job }
+    }
+
+    func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int {
+        contents.withLock { contents in
+            let old = contents.jobs.values.filter { job in
+                job.state.isFinal && (job.finishedAt.map { $0 < time } ?? false)
+            }
+            for job in old { contents.jobs[job.id] = nil }
+            return old.count
+        }
+    }
+
+    func close() {}
+}

@@ -1,0 +1,177 @@
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// What a start makes of work folders and journal records, one case after another.
+@Suite("Recovery") struct RecoveryTests {
+    private let scratch: ScratchFolder
+    private let pipeline: Pipeline
+    private let work: WorkFolder
+    private let ids = JobIDGenerator()
+
+    private static let killed = RunRecord(boot: "now", process: 1, startedAt: Timestamp(nanoseconds: 1))
+    private static let stopped = RunRecord(
+        boot: "now", process: 1, startedAt: Timestamp(nanoseconds: 1), endedAt: Timestamp(nanoseconds: 2))
+
+    init() throws {
+        scratch = try ScratchFolder()
+        try scratch.makeFolder("inbox")
+        var pipeline = Pipeline(
+            name: "test", source: "test.yaml", inbox: scratch.path("inbox"), processed: .folder(scratch.path("processed")),
+            failed: scratch.path("failed"), stages: [.passing, .passing, .passing])
+        pipeline.definition = "as it is"
+        // The second opening finds it there, as every start but the first does.
+        try WorkFolder(for: pipeline).release()
+        self.pipeline = pipeline
+        work = try WorkFolder(for: pipeline)
+    }
+
+    private func reconcile(_ records: [JobRecord], after run: RunRecord?, boot: String = "now") throws -> Recovery.Findings {
+        try Recovery(of: pipeline, in: work, lastRun: run, boot: boot).reconcile(records)
+    }
+
+    /// A job folder with its drop, and the record of a job that has stood at a stage.
+    private func found(_ name: String, _ change: (inout JobRecord) -> Void = { _ in }) throws -> JobRecord {
+        let job = job(try name.fileName)
+        try scratch.write(Array("x".utf8), to: job.original)
+        var record = JobRecord(claimed: job, identity: .unknown, definition: "as it is")
+        change(&record)
+        return record
+    }
+
+    private func job(_ name: FileName) -> Job {
+        let id = ids.next()
+        let drop = Drop(name: name, size: 1, droppedAt: id.time)
+        return Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: work.folder(of: id))
+    }
+
+    @Test("A job without a record is adopted, its scratch removed")
+    func adopts() throws {
+        let record = try found("a")
+        try scratch.write(Array("half".utf8), to: work.folder(of: record.id).pushing(".1-fake/half"))
+        let findings = try reconcile([], after: Self.killed)
+        #expect(findings.adopted.map(\.id) == [record.id])
+        #expect(findings.resumed.isEmpty)
+        #expect(try scratch.tree(".dropmill/test/active/\(record.id)") == ["a"])
+    }
+
+    @Test("A job with its record goes on at its first unfinished stage, with what earlier ones made")
+    func resumes() throws {
+        var made = FilePath()
+        let record = try found("a") { record in
+            made = work.folder(of: record.id).appending(".1-fake")
+            record.stage = 1
+            record.failures = 2
+            record.payload = Payload(folder: made)
+        }
+        try scratch.write(Array("made".utf8), to: made.pushing("file"))
+        try scratch.write(Array("half".utf8), to: work.folder(of: record.id).pushing(".2-fake/half"))
+        let resumed = try #require(try reconcile([record], after: Self.stopped).resumed.first)
+        #expect(resumed.resumption == .run)
+        #expect(resumed.record == record, "a run that ended in order counts nothing")
+        #expect(try scratch.tree(".dropmill/test/active/\(record.id)") == [".1-fake/", ".1-fake/file", "a"])
+    }
+
+    @Test("It begins again where what was made may not be whole, or would be made differently now", arguments: 0..<3)
+    func startsAgain(reason: Int) throws {
+        let record = try found("a") { record in
+            record.stage = 1
+            record.payload = Payload(folder: work.folder(of: record.id).appending(".1-fake"))
+            if reason == 1 { record.definition = "as it was" }
+        }
+        if reason != 2 {
+            try scratch.write(Array("made".utf8), to: work.folder(of: record.id).pushing(".1-fake/file"))
+        }
+        let findings = try reconcile([record], after: Self.stopped, boot: reason == 0 ? "another" : "now")
+        let resumed = try #require(findings.resumed.first).record
+        #expect(resumed.stage == 0)
+        #expect(resumed.payload == nil)
+        #expect(resumed.definition == "as it is")
+        #expect(try scratch.tree(".dropmill/test/active/\(record.id)") == ["a"])
+        #expect(findings.changed == [resumed])
+    }
+
+    /// Recoveries so far and the state on record; what it is counted to after a kill, and after an orderly stop.
+    @Test(
+        "A kill counts once for every job, then only for those that ran",
+        arguments: [
+            (0, JobRecord.State.waiting, 1, 0), (0, .running, 1, 0), (1, .waiting, 1, 1), (1, .running, 2, 1),
+            (1, .deferred, 1, 1),
+        ])
+    func counts(before: Int, state: JobRecord.State, killed: Int, stopped: Int) throws {
+        for (run, expected) in [(Self.killed, killed), (Self.stopped, stopped)] {
+            let record = try found("a") { record in
+                record.recoveries = before
+                record.state = state
+            }
+            let findings = try reconcile([record], after: run)
+            let resumed = try #require(findings.resumed.first { $0.record.id == record.id })
+            #expect(resumed.record.recoveries == expected)
+            #expect(resumed.isSuspect == (expected >= 2))
+            #expect(findings.changed.contains { $0.id == record.id } == (expected != before || state == .running))
+        }
+    }
+
+    @Test("Past the limit a job fails, and says how often the daemon stopped")
+    func limit() throws {
+        let record = try found("poison") { record in
+            record.recoveries = 2
+            record.state = .running
+        }
+        let resumed = try #require(try reconcile([record], after: Self.killed).resumed.first)
+        guard case .settle(.failed(let failure)) = resumed.resumption else {
+            Issue.record("\(resumed.resumption)")
+            return
+        }
+        #expect(failure.summary == "The daemon stopped 3 times while this job was running.")
+        #expect(failure.class == .file)
+    }
+
+    @Test("What was being settled is rolled forward, whether its folder is there or not", arguments: [true, false])
+    func rollsForward(hasFolder: Bool) throws {
+        let failure = StageFailure.file("test.bad", "Bad.")
+        let record = try found("a") { record in
+            record.state = .settling
+            record.failure = failure
+        }
+        if !hasFolder { try Folder.remove(work.folder(of: record.id)) }
+        let findings = try reconcile([record], after: Self.killed)
+        #expect(findings.resumed.map(\.resumption) == [.settle(.failed(failure))])
+        #expect(findings.warnings.isEmpty)
+    }
+
+    @Test("A record whose folder is gone has vanished; a power cut may have put its drop back, so that is no news then")
+    func vanishes() throws {
+        let record = try found("a")
+        try Folder.remove(work.folder(of: record.id))
+        let findings = try reconcile([record], after: Self.killed)
+        #expect(findings.changed.map(\.state) == [.vanished])
+        #expect(findings.warnings.count == 1)
+        #expect(try reconcile([record], after: Self.killed, boot: "another").warnings.isEmpty)
+    }
+
+    @Test("Where the whole work folder is new, its file system may not be mounted: no job is given up")
+    func newWorkFolder() throws {
+        let record = try found("a")
+        work.release()
+        try Folder.remove(work.path)
+        let fresh = try WorkFolder(for: pipeline)
+        let findings = try Recovery(of: pipeline, in: fresh, lastRun: Self.killed, boot: "now").reconcile([record])
+        #expect(findings.changed.isEmpty)
+        #expect(findings.resumed.isEmpty)
+        #expect(findings.warnings.first?.contains("is its file system mounted?") == true)
+    }
+
+    @Test("Empty job folders go, strangers stay")
+    func leftovers() throws {
+        try scratch.makeFolder(".dropmill/test/active/\(ids.next())")
+        try scratch.makeFolder(".dropmill/test/active/not-a-job")
+        let findings = try reconcile([], after: Self.killed)
+        #expect(findings.adopted.isEmpty)
+        #expect(findings.warnings.count == 1)
+        #expect(try Folder.names(in: work.active).map(\.text) == ["not-a-job"])
+    }
+}

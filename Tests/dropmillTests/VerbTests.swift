@@ -1,0 +1,83 @@
+import Glibc
+import PipelineEngine
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import dropmill
+
+/// The verbs that look at the journal, as the real program.
+@Suite struct VerbTests {
+    private let fixture: JournalFixture
+
+    init() throws { fixture = try JournalFixture() }
+
+    private func run(_ arguments: String..., state: String = "state") throws -> Tool.Output {
+        let option = arguments.first == "jobs" ? "--state-dir" : "--state"
+        return try Tool(DropmillBinary.path).run(arguments + [option, state], in: fixture.scratch.path)
+    }
+
+    @Test func aFailedJobIsSeenUnderstoodAndSentIn() throws {
+        let failed = try fixture.failedJob(1)
+        try fixture.journal.write([failed], pipelines: [try fixture.pipeline()])
+        let status = try run("status")
+        #expect(status.status == 0)
+        #expect(status.text.hasPrefix("no daemon is running\n\nPIPELINE"))
+        let jobs = try run("jobs", "--state", "failed")
+        #expect(jobs.status == 0)
+        #expect(jobs.text.contains("\(failed.id.text)  failed"))
+        let show = try run("show", "report.pdf")
+        #expect(show.status == 0)
+        #expect(show.text.contains("To send it in again: dropmill retry \(failed.id.text)"))
+        let retry = try run("retry", "--failed")
+        #expect(retry.status == 0)
+        #expect(retry.text == "\(failed.id.text) report.pdf → inbox/report.pdf\n")
+        #expect(try fixture.scratch.tree("inbox") == ["report.pdf"])
+        #expect(try run("retry", "--failed").status == 1)
+    }
+
+    @Test(arguments: [["status"], ["jobs"], ["show", "x"], ["retry", "x"]])
+    func withoutAJournalNothingIsFoundAndNothingMade(arguments: [String]) throws {
+        let option = arguments[0] == "jobs" ? "--state-dir" : "--state"
+        let output = try Tool(DropmillBinary.path).run(
+            arguments + [option, "elsewhere"], in: fixture.scratch.path)
+        #expect(output.status == 1)
+        #expect(output.text.hasPrefix("error: There is no journal in 'elsewhere'"))
+        #expect(!fixture.scratch.exists("elsewhere"))
+    }
+
+    @Test func watchingEndsInOrder() async throws {
+        let log = fixture.scratch.path("log")
+        let output = try OpenFile.open(log, O_WRONLY | O_CREAT, mode: 0o600)
+        let arguments = ["status", "--watch", "--json", "--state", "state"].map { Array($0.utf8) }
+        let process = try ChildProcess.spawn(
+            DropmillBinary.path, arguments, output: output.descriptor, error: output.descriptor,
+            folder: fixture.scratch.path)
+        func lines() throws -> Int { try fixture.scratch.text("log").split(separator: "\n").count }
+        let hasRepeated = try await eventually { try lines() >= 2 }
+        kill(process, hasRepeated ? SIGINT : SIGKILL)
+        #expect(try ChildProcess.wait(for: process, of: DropmillBinary.path) == 0)
+        let whole = try fixture.scratch.text("log").split(separator: "\n").allSatisfy {
+            $0 == #"{"daemon":{"running":false},"pipelines":[]}"#
+        }
+        #expect(whole)
+    }
+
+    @Test func nothingFoundIsStatus1() throws {
+        #expect(try run("jobs").status == 1)
+        #expect(try run("jobs", "--json").text == "[]\n")
+        #expect(try run("show", "x").status == 1)
+        #expect(try run("retry", "x").status == 1)
+        #expect(try run("retry").status == 64)
+        #expect(try run("retry", "x", "--failed").status == 64)
+    }
+
+    @Test func statusSeesWhoHoldsTheFolder() throws {
+        _ = try fixture.journal.beginRun(RunRecord(boot: "b", process: 42, startedAt: .now()))
+        let lock = try FolderLock(fixture.state, describedAs: "the state folder")
+        #expect(try run("status", "--json").text.hasPrefix(#"{"daemon":{"running":true,"process":42,"#))
+        lock.release()
+        #expect(try run("status", "--json").text.hasPrefix(#"{"daemon":{"running":false,"process":42,"#))
+    }
+}
