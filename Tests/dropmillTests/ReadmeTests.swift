@@ -19,4 +19,31 @@ import Testing
             table == StageListing.markdown(StageRegistry.builtin.descriptors),
             "put what `dropmill stages --markdown` prints between the markers of README.md")
     }
+
+    /// The Debian packages of the libraries that the module maps link.
+    private static let packages = [
+        "archive": "libarchive13", "crypto": "libssl3", "yaml": "libyaml-0-2", "z": "zlib1g", "sqlite3": "libsqlite3-0",
+    ]
+
+    @Test("What the binary needs at run time is named")
+    func libraries() throws {
+        let readme = String(decoding: try ScratchFolder.read(Self.path), as: UTF8.self)
+        let sources = Self.path.removingLastComponent().appending("Sources")
+        var linked: Set<String> = []
+        for target in try Folder.names(in: sources) {
+            let map = sources.appending(target).appending("module.modulemap")
+            guard Folder.kind(of: map) == .regular else { continue }
+            for line in String(decoding: try ScratchFolder.read(map), as: UTF8.self).split(separator: "\n") {
+                let words = line.split(separator: " ")
+                if words.first == "link", let library = words.last {
+                    linked.insert(String(library.filter { $0 != "\"" }))
+                }
+            }
+        }
+        #expect(linked.isSuperset(of: ["archive", "crypto"]))
+        for library in linked {
+            let package = try #require(Self.packages[library], "which package brings lib\(library)?")
+            #expect(readme.contains(package), "README's list of packages lacks \(package)")
+        }
+    }
 }
