@@ -32,7 +32,9 @@ struct PayloadHashing {
         digests.reserveCapacity(files.count)
         for file in files {
             try context.checkCancelled()
-            let descriptor = file.relative.withPlatformString { openat(parent, $0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
+            let descriptor = file.relative.withPlatformString { path in
+                retrying { openat(parent, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
+            }
             guard descriptor >= 0 else {
                 throw StageFailure(inStage: IOError("open", root.pushing(file.relative), .last))
             }

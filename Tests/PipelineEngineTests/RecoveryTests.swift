@@ -30,10 +30,10 @@ import Testing
         work = try WorkFolder(for: pipeline)
     }
 
-    private func reconcile(_ records: [JobRecord], after run: RunRecord?, boot: String = "now") throws
-        -> Recovery.Findings
-    {
-        try Recovery(of: pipeline, in: work, lastRun: run, boot: boot).reconcile(records)
+    private func reconcile(
+        _ records: [JobRecord], over: Set<JobID> = [], after run: RunRecord?, boot: String = "now"
+    ) throws -> Recovery.Findings {
+        try Recovery(of: pipeline, in: work, lastRun: run, boot: boot).reconcile(records, over: over)
     }
 
     /// A job folder with its drop, and the record of a job that has stood at a stage.
@@ -166,6 +166,14 @@ import Testing
         #expect(findings.changed.isEmpty)
         #expect(findings.resumed.isEmpty)
         #expect(findings.warnings.first?.contains("is its file system mounted?") == true)
+    }
+
+    @Test("What is left of a job that the journal knows as over goes, even with its original in it")
+    func overdueFolders() throws {
+        let record = try found("a")
+        let findings = try reconcile([], over: [record.id], after: Self.killed)
+        #expect(findings.adopted.isEmpty)
+        #expect(try Folder.names(in: work.active).isEmpty)
     }
 
     @Test("Empty job folders go, strangers stay")

@@ -1,5 +1,6 @@
 import Glibc
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -243,6 +244,37 @@ import Testing
         // There is nothing to move to failed, but the reason is there.
         #expect(settle(spool, failed(bad)) == [nil])
         #expect(try scratch.tree("failed") == ["bad.error.json"])
+    }
+
+    @Test("A journal that fails at any commit leads to no loss and no second publication", arguments: [1, 2])
+    func journalFails(at commit: Int) throws {
+        let spool = try spool()
+        let job = try dropped("a.txt", "x", spool)
+        let memory = MemoryJournal()
+        let commits = Mutex(0)
+        memory.contents.withLock { contents in
+            contents.whileWriting = { @Sendable in
+                let count = commits.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard count == commit else { return }
+                memory.contents.withLock { $0.failures = [JournalError(.environment, "The disk is full.")] }
+            }
+        }
+        let writer = JournalWriter(journal: memory)
+        var batch = SettlementBatch([failed(job)], spool: spool, journal: writer, names: NameChooser())
+        batch.settle()
+        guard case .failed(let failure) = batch.outcomes[0].result else {
+            Issue.record("settled although the journal failed")
+            return
+        }
+        #expect(failure.class == .environment)
+        var again = SettlementBatch([batch.outcomes[0].settlement], spool: spool, journal: writer, names: NameChooser())
+        again.settle()
+        #expect(try scratch.tree("failed") == ["a.txt", "a.txt.error.json"])
+        #expect(try memory.job(job.id)?.state == .failed)
+        #expect(try memory.job(job.id)?.original == scratch.path("failed/a.txt"))
     }
 
     @Test("Odd names keep their bytes, and side files of long names stay unique")

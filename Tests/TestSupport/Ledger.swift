@@ -1,8 +1,8 @@
 import PipelineKit
 package import SystemPackage
 
-/// Promise 1 as a program: knows what was dropped, and says of any moment whether something was lost, published twice or
-/// half-published. It looks at folders only and knows nothing of how Dropmill works.
+/// Promise 1 as a program: knows what was dropped, and says of any moment whether something was lost, published twice
+/// or half-published. It looks at folders only and knows nothing of how Dropmill works.
 ///
 /// Things are known again by their bytes, so every drop and every file in an archive must be unique.
 package struct Ledger: Sendable {
@@ -73,8 +73,8 @@ package struct Ledger: Sendable {
 
     /// How far the world should be when it is looked at.
     package enum Moment: Sendable {
-        /// The daemon was just killed: drops may be anywhere, but whole. `copying`: a move may be a copy, so that a drop
-        /// may be at its target and in the work folder.
+        /// The daemon was just killed: drops may be anywhere, but whole. `copying`: a move may be a copy, so that a
+        /// drop may be at its target and in the work folder.
         case interrupted(copying: Bool)
         /// All is done.
         case settled

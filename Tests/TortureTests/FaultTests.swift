@@ -94,8 +94,8 @@ extension Torture {
             return (settled, problems)
         }
 
-        /// Files whose sync failed and then, with nothing written anew, was asked for again: the kernel may have dropped
-        /// the data and say that all is well.
+        /// Files whose sync failed and then, with nothing written anew, was asked for again: the kernel may have
+        /// dropped the data and say that all is well.
         static func syncedAgain(_ calls: [Faultline.Call]) -> [String] {
             var failed: Set<String> = []
             var problems: [String] = []
@@ -107,7 +107,8 @@ extension Torture {
                     } else if failed.contains(call.path) {
                         problems.append(call.path)
                     }
-                // Made anew. (With `openat` counted, every opening shows; only the program's own trace tells them apart.)
+                // Made anew. (With `openat` counted, every opening shows; only the program's own trace tells them
+                // apart.)
                 case "create", "rename", "unlink": failed.subtract([call.path, call.target])
                 default: break
                 }

@@ -23,7 +23,8 @@ struct Mill {
         logs = root
     }
 
-    /// Makes the folders and the pipeline file. `rules`: further lines of it; `checksum`: further options of that stage.
+    /// Makes the folders and the pipeline file. `rules`: further lines of it; `checksum`: further options of that
+    /// stage.
     func build(quiet: String = "10ms", _ rules: [String] = [], checksum: String = "") throws {
         for folder in [layout.inbox, layout.processed, layout.failed, layout.output, root.appending("pipelines")] {
             try Folder.make(folder)
@@ -119,8 +120,8 @@ struct Mill {
         let log: String
     }
 
-    /// Runs `dropmill run --once` to its end; 124 where it does not come to one. Blocks. `booted`: as if the machine had
-    /// been started since.
+    /// Runs `dropmill run --once` to its end; 124 where it does not come to one. Blocks. `booted`: as if the machine
+    /// had been started since.
     func runOnce(_ fault: Faultline? = nil, booted: Bool = false) throws -> Run {
         var limit = ["/usr/bin/timeout", "-s", "TERM", "-k", "5", "\(Self.patience)"]
         if booted { limit = try bootedWrapper() + limit }

@@ -36,7 +36,8 @@ extension Torture {
             let violations = try producer.mill.violations(.settled)
             func count(_ kinds: Ledger.Violation.Kind...) -> Int { violations.count { kinds.contains($0.kind) } }
             Torture.say(
-                "\(kills) of \(kills) kills, \(producer.mill.ledger.drops.count) files, \(count(.lost, .unsettled)) lost, "
+                "\(kills) of \(kills) kills, \(producer.mill.ledger.drops.count) files, "
+                    + "\(count(.lost, .unsettled)) lost, "
                     + "\(count(.publishedTwice, .doubled)) published twice, \(count(.torn)) half-published, "
                     + "\(count(.misjudged, .leftover, .stranger)) otherwise wrong")
             #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")

@@ -171,16 +171,23 @@ extension Engine {
                     + "to make it")
         }
         let work = try WorkFolder(for: pipeline)
-        do throws(IOError) {
-            let recovery = Recovery(of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot)
-            let findings = try recovery.reconcile(records)
+        let recovery = Recovery(of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot)
+        do {
+            // A folder may have outlived its job: its removal failed, or a kill came before it.
+            let known = Set(records.map(\.id))
+            let over = try recovery.folders().filter { try !known.contains($0) && state.journal.isOver($0) }
+            let findings = try recovery.reconcile(records, over: Set(over))
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
             return Prepared(spool: Spool(pipeline: pipeline, work: work), findings: findings)
         } catch {
             work.release()
+            let fact = (error as? JournalError)?.message ?? "\(error)"
             throw EngineError(
                 kind: .configuration,
-                message: "\(pipeline.source.text): \(error); look after the work folder '\(work.path.text)'")
+                message:
+                    "\(pipeline.source.text): \(fact); look after the work folder '\(work.path.text)' and the "
+                    + "state folder"
+            )
         }
     }
 
@@ -203,5 +210,13 @@ extension Engine {
         } catch {
             return "unknown since \(Timestamp.now().iso8601)"
         }
+    }
+}
+
+extension Journal {
+    /// Whether the job is over, and its drop not merely out of sight.
+    func isOver(_ id: JobID) throws(JournalError) -> Bool {
+        guard let state = try job(id)?.state else { return false }
+        return state.isFinal && state != .vanished
     }
 }

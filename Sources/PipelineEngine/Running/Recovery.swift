@@ -56,14 +56,24 @@ package struct Recovery: Sendable {
         now = time
     }
 
-    /// Compares the job folders with the journal's unfinished records of this pipeline.
-    package func reconcile(_ records: [JobRecord]) throws(IOError) -> Findings {
+    /// The ids of the job folders that there are.
+    package func folders() throws(IOError) -> [JobID] {
+        try Folder.names(in: work.active).compactMap { JobID($0.text) }
+    }
+
+    /// Compares the job folders with the journal's unfinished records of this pipeline. `over`: jobs that the journal
+    /// knows as over; what is left of their folders goes.
+    package func reconcile(_ records: [JobRecord], over: Set<JobID> = []) throws(IOError) -> Findings {
         var findings = Findings()
         var unmatched = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for name in try Folder.names(in: work.active).sorted() {
             let folder = work.active.appending(name)
             guard let id = JobID(name.text), Folder.kind(of: folder) == .folder else {
                 findings.warnings.append("'\(folder.text)' is no job of ours; it is left alone")
+                continue
+            }
+            guard !over.contains(id) else {
+                try Folder.remove(folder)
                 continue
             }
             try match(folder, id, unmatched.removeValue(forKey: id), &findings)

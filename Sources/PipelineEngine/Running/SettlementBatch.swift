@@ -47,11 +47,11 @@ struct SettlementBatch {
         move(where: { $0.role == .original })
 
         commitEnds()
-        forEach { (batch, index) throws(StageFailure) in
+        for step in steps where step.failure == nil {
             do throws(IOError) {
-                try batch.spool.work.removeFolder(of: batch.steps[index].settlement.job.id)
+                try spool.work.removeFolder(of: step.settlement.job.id)
             } catch {
-                throw StageFailure(error)
+                // The journal says that the job is over, and so the next start removes what is left of it.
             }
         }
         names.endBatch()
@@ -100,28 +100,32 @@ struct SettlementBatch {
     // MARK: Writing down
 
     private mutating func commitIntents(_ indices: [Int]) {
-        for index in indices where steps[index].failure == nil {
-            steps[index].settlement.record.state = .settling
-            steps[index].settlement.record.intents = steps[index].moves.flatMap { $0 }
-            steps[index].settlement.record.history.append(Transition("settling", at: .now()))
+        commit(indices) { record, moves, _ in
+            record.state = .settling
+            record.intents = moves.flatMap { $0 }
+            record.history.append(Transition("settling", at: .now()))
         }
-        commit(indices)
     }
 
     private mutating func commitEnds() {
         let now = Timestamp.now()
-        for index in steps.indices where steps[index].failure == nil {
-            let intents = steps[index].moves.flatMap { $0 }
-            let outcome = steps[index].settlement.outcome
-            steps[index].settlement.record.end(outcome, intents: intents, at: now)
+        commit(Array(steps.indices)) { record, moves, outcome in
+            record.end(outcome, intents: moves.flatMap { $0 }, at: now)
         }
-        commit(Array(steps.indices))
     }
 
-    /// Brings the records of these jobs to the journal and waits for it.
-    private mutating func commit(_ indices: [Int]) {
-        let records = indices.filter { steps[$0].failure == nil }.map { steps[$0].settlement.record }
-        guard !records.isEmpty else { return }
+    /// Brings changed records of these jobs to the journal and waits for it. Where that fails the records stay as they
+    /// were: what is not written down was not decided.
+    private mutating func commit(
+        _ indices: [Int], _ change: (inout JobRecord, [[Intent]], JobState.Outcome) -> Void
+    ) {
+        let good = indices.filter { steps[$0].failure == nil }
+        guard !good.isEmpty else { return }
+        let records = good.map { index in
+            var record = steps[index].settlement.record
+            change(&record, steps[index].moves, steps[index].settlement.outcome)
+            return record
+        }
         let outcome = Mutex<Result<Void, JournalError>>(.success(()))
         let done = DispatchSemaphore(value: 0)
         journal.commit(records) { @Sendable result in
@@ -129,8 +133,12 @@ struct SettlementBatch {
             done.signal()
         }
         done.wait()
-        guard case .failure(let error) = outcome.withLock({ $0 }) else { return }
-        for index in indices where steps[index].failure == nil { steps[index].failure = StageFailure(error) }
+        for (index, record) in zip(good, records) {
+            switch outcome.withLock({ $0 }) {
+            case .success: steps[index].settlement.record = record
+            case .failure(let error): steps[index].failure = StageFailure(error)
+            }
+        }
     }
 
     // MARK: Moving
