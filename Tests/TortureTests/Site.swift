@@ -4,8 +4,8 @@ import SystemPackage
 import TestSupport
 
 /// A mill with what it stands on, which goes when the site goes.
+// @unchecked: immutable but for `mill`, which one thread at a time works with, without a queue or lock of its own.
 final class Site: @unchecked Sendable {
-    // @unchecked: immutable but for `mill`, which one thread at a time works with; there is no queue or lock.
     var mill: Mill
     /// Whether moves may be copies, so that a drop may be in two places for a moment.
     let isCopying: Bool
