@@ -156,6 +156,6 @@ import Testing
         #expect(StageFailure(inStage: IOError("open", "/in/a", .permissionDenied)).class == .file)
         #expect(StageFailure(inStage: IOError("read", "/in/a", .noSuchFileOrDirectory)).class == .file)
         #expect(StageFailure(inStage: IOError("read", "/in/a", .ioError)).class == .environment)
-        #expect(StageFailure(inStage: IOError("create", "/work/a", .permissionDenied)).class == .environment)
+        #expect(StageFailure(inStage: IOError("create", "/spool/a", .permissionDenied)).class == .environment)
     }
 }

@@ -49,7 +49,7 @@ extension PipelineRunner {
         write(id)
         guard mayWork(id) else { return held.append(id) }
         busy.insert(id)
-        if active.record.recoveries == 0 { return hand(id, stage: stage) }
+        if active.record.recoveries == 0, !active.mayBeIntended { return hand(id, stage: stage) }
         // The daemon died while this job was there: if it does again, this must be on record as having run.
         var record = jobs[id]?.record ?? active.record
         record.state = .running
@@ -63,6 +63,7 @@ extension PipelineRunner {
         busy.remove(id)
         switch result {
         case .success:
+            jobs[id]?.mayBeIntended = false
             guard mayWork(id) else { return held.append(id) }
             busy.insert(id)
             hand(id, stage: stage)
@@ -82,6 +83,7 @@ extension PipelineRunner {
         // What is finished is settled also while the engine stops: it is quick, and then it is done.
         guard !pause.isPaused || pause.probing == id else { return held.append(id) }
         busy.insert(id)
+        jobs[id]?.mayBeIntended = true
         settle(active.settlement(outcome))
     }
 

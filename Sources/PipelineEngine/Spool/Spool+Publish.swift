@@ -198,7 +198,12 @@ extension StageFailure {
 
     /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.
     static func settling(_ error: IOError) -> StageFailure {
-        guard error.errno == .fileExists else { return StageFailure(error) }
+        guard error.errno == .fileExists else {
+            var failure = StageFailure(error)
+            // Mounts that came or went under us are no fault of the drop.
+            if error.errno == .improperLink { failure.class = .environment }
+            return failure
+        }
         return .file(
             "conflict.taken", "'\(error.path.text)' exists already.",
             remedy: "Move it away and drop the file again, or set `on_conflict: rename`.")

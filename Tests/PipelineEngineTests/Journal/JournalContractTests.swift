@@ -35,7 +35,7 @@ struct JournalContractTests {
     func roundTrip(_ implementation: JournalImplementation) throws {
         try with(implementation) { journal in
             var folder = try JournalSamples.job(3)
-            folder.payload = Payload(folder: "/work/x")
+            folder.payload = Payload(folder: "/spool/x")
             let records = [try JournalSamples.job(1), try JournalSamples.fullJob(2), folder]
             try journal.write(records, pipelines: [])
             for record in records { #expect(try journal.job(record.id) == record) }

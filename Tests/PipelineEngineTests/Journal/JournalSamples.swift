@@ -32,7 +32,7 @@ enum JournalSamples {
         let folders = [try required(FileName("in box")), odd]
         let drop = Drop(name: odd, folders: folders, size: .max, droppedAt: Timestamp(nanoseconds: -1))
         let job = Job(
-            id: try id(number), pipeline: "ein \"Ordner\" \\ 🗂", drop: drop, claimedAt: time(number), folder: "/work/x")
+            id: try id(number), pipeline: "ein \"Ordner\" \\ 🗂", drop: drop, claimedAt: time(number), folder: "/spool/x")
         var record = JobRecord(
             claimed: job, identity: FileIdentity(device: .max, inode: .max - 1), definition: "fingerprint")
         record.finishedAt = Timestamp(nanoseconds: .max)
@@ -45,7 +45,7 @@ enum JournalSamples {
             .transient, code: "a.b", summary: "Line\none\u{0}\u{1F}.", remedy: "Do \"it\".", detail: "back\\slash")
         record.failedStage = "unpack"
         record.payload = try fullPayload(odd)
-        let source: FilePath = FilePath("/work/x").appending(odd)
+        let source: FilePath = FilePath("/spool/x").appending(odd)
         record.intents = [
             Intent(role: .output, source: source, target: "/out/a b", identity: FileIdentity(device: 1, inode: .max)),
             Intent(role: .companion, source: "/w/c", target: source, identity: FileIdentity(device: 0, inode: 0)),
@@ -64,7 +64,7 @@ enum JournalSamples {
     }
 
     static func fullPayload(_ name: FileName) throws -> Payload {
-        var payload = Payload(file: name, in: FilePath("/work/x").appending(name))
+        var payload = Payload(file: name, in: FilePath("/spool/x").appending(name))
         payload.isDrop = true
         payload.companions = [
             Companion(suffix: ".sha256", parts: [.text("# \"made\"\n"), .checksumLine(digest: "00ff"), .text("")]),
