@@ -13,8 +13,8 @@ struct ActiveJob {
     private(set) var times: [JobReport.StageTime] = []
     /// The kind of the stage that ran last.
     private(set) var stage: String?
-    /// Whether intents of it may be on record, though the commit was said to have failed: what they name must not be made
-    /// anew before the record says otherwise.
+    /// Whether intents of it may be on record, though the commit was said to have failed: what they name must not be
+    /// made anew before the record says otherwise.
     var mayBeIntended = false
 
     init(_ job: Job, state: JobState, record: JobRecord) {

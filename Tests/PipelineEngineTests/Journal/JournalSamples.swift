@@ -32,7 +32,8 @@ enum JournalSamples {
         let folders = [try required(FileName("in box")), odd]
         let drop = Drop(name: odd, folders: folders, size: .max, droppedAt: Timestamp(nanoseconds: -1))
         let job = Job(
-            id: try id(number), pipeline: "ein \"Ordner\" \\ 🗂", drop: drop, claimedAt: time(number), folder: "/spool/x")
+            id: try id(number), pipeline: "ein \"Ordner\" \\ 🗂", drop: drop, claimedAt: time(number), folder: "/spool/x"
+        )
         var record = JobRecord(
             claimed: job, identity: FileIdentity(device: .max, inode: .max - 1), definition: "fingerprint")
         record.finishedAt = Timestamp(nanoseconds: .max)
