@@ -18,7 +18,8 @@ package struct JobRecord: Sendable, Equatable {
         case processed
         /// Over: `failure` says why.
         case failed
-        /// Over: its drop was gone from the work folder at a start; a power cut can undo a claim, then it is in the inbox.
+        /// Over: its drop was gone from the work folder at a start; a power cut can undo a claim, then it is in the
+        /// inbox.
         case vanished
 
         /// Whether nothing more happens to the job.
@@ -103,7 +104,7 @@ package struct FileIdentity: Sendable, Hashable, Codable {
 
 /// One thing that happened to a job.
 package struct Transition: Sendable, Hashable {
-    /// What: `claimed`, `done` (a stage), `failed` (a run of a stage), `deferred`, `recovered`, `settling`, `processed`, …
+    /// What: `claimed`, `done` (a stage), `failed` (a run of a stage), `deferred`, `recovered`, `settling`, …
     package var event: String
     /// When it had happened.
     package var at: Timestamp
@@ -126,8 +127,8 @@ package struct Transition: Sendable, Hashable {
     }
 }
 
-/// A move that settlement is going to make, written down before it is made. Recovery looks at the target first: if it is
-/// there by its identity (or, across file systems, by its content), or the source is gone, the move was made.
+/// A move that settlement is going to make, written down before it is made. Recovery looks at the target first: if it
+/// is there by its identity (or, across file systems, by its content), or the source is gone, the move was made.
 package struct Intent: Sendable, Hashable {
     /// What is moved.
     package enum Role: String, Sendable, CaseIterable {

@@ -1,11 +1,13 @@
 package import PipelineKit
 
-/// Says how far each job is and what happened, over crashes and restarts. The work folders say that a job exists; this says
-/// how far it is.
+/// Says how far each job is and what happened, over crashes and restarts. The work folders say that a job exists; this
+/// says how far it is.
 ///
 /// One process writes; others may read meanwhile. Calls block and may be made from any thread.
 package protocol Journal: Sendable {
     /// Adds or replaces these jobs' rows and this pipeline state, all or nothing; when it returns they are durable.
+    ///
+    /// A job's pipeline and the time of its claim stay what they were first, and a `retryOf` that it has once it keeps.
     func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError)
 
     /// Begins a run: says how the last one ended, and notes durably that this one has begun and not ended.
@@ -29,8 +31,8 @@ package protocol Journal: Sendable {
     /// What is known of each pipeline, by name.
     func pipelines() throws(JournalError) -> [PipelineRecord]
 
-    /// Notes that a failed job's original, known by its identity, is about to be sent in again: the job that it becomes is
-    /// given `retryOf` when it is first written.
+    /// Notes that a failed job's original, known by its identity, is about to be sent in again: the job that it becomes
+    /// is given `retryOf` when it is first written.
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
     /// Removes jobs that were over before that time; returns how many. Those that are not over are never removed.
