@@ -2,8 +2,8 @@ import FoundationEssentials
 import PipelineKit
 import SystemPackage
 
-/// How the kernel's values stand in the journal's JSON columns. The kernel knows nothing of it. Each is written compactly,
-/// leaves out what is empty, and reads as nil where it makes no sense.
+/// How the kernel's values stand in the journal's JSON columns. The kernel knows nothing of it. Each is written
+/// compactly, leaves out what is empty, and reads as nil where it makes no sense.
 extension JSONWriter {
     /// Bytes that are text in nearly every case; where they are not UTF-8: `{"base64":"…"}`.
     mutating func bytes(_ bytes: [UInt8]) {

@@ -5,8 +5,8 @@ import Synchronization
 /// Writes to the journal in batches, on a queue of its own: while one transaction runs the next batch gathers, and of
 /// several records of one job in a batch only the newest is written.
 ///
-/// What is noted may wait a little; what is committed is written at once, and what was noted before goes with it. So the
-/// rows of one job are written in the order in which they were given.
+/// What is noted may wait a little; what is committed is written at once, and what was noted before goes with it. So
+/// the rows of one job are written in the order in which they were given.
 package final class JournalWriter: Sendable {
     /// Calls back after a time, on any thread.
     package typealias Alarm = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
@@ -34,8 +34,8 @@ package final class JournalWriter: Sendable {
         var isClosed = false
     }
 
-    /// A writer to a journal, which stays its owner's to close. `report` is told, on the writer's queue, why nothing can
-    /// be written when that begins or changes, and nil when it is over.
+    /// A writer to a journal, which stays its owner's to close. `report` is told, on the writer's queue, why nothing
+    /// can be written when that begins or changes, and nil when it is over.
     package init(
         journal: any Journal, queue: DispatchQueue = DispatchQueue(label: "dropmill.journal"), alarm: Alarm? = nil,
         report: @escaping @Sendable (JournalError?) -> Void = { _ in }

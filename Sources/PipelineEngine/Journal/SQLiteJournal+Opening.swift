@@ -7,9 +7,9 @@ package import SystemPackage
 extension SQLiteJournal {
     /// Opens the journal in a state folder for writing, and makes it where there is none.
     ///
-    /// `durable: false` leaves it to the kernel when commits reach the disk: after a power cut the latest may be missing.
-    /// `checking` looks for damage where the last run did not end in order; a program that only adds a line beside a
-    /// running daemon need not.
+    /// `durable: false` leaves it to the kernel when commits reach the disk: after a power cut the latest may be
+    /// missing. `checking` looks for damage where the last run did not end in order; a program that only adds a line
+    /// beside a running daemon need not.
     package static func open(
         writing folder: FilePath, durable: Bool, checking: Bool = true
     ) throws(JournalError) -> SQLiteJournal {
@@ -17,13 +17,13 @@ extension SQLiteJournal {
         if case .network(let kind) = FileSystemKind.of(folder) {
             throw JournalError(
                 .environment,
-                "The state folder '\(folder.text)' is on \(kind), where the journal's locks and shared memory cannot be "
-                    + "relied on. Choose a folder on a local disk with --state.")
+                "The state folder '\(folder.text)' is on \(kind), where the journal's locks and shared memory cannot "
+                    + "be relied on. Choose a folder on a local disk with --state.")
         }
         do {
-            let pool = try DatabasePool(path: try text(of: path), configuration: configuration())
-            try refuseNewer(pool, path)
-            if checking { try check(pool, path) }
+            let name = try text(of: path)
+            if Folder.kind(of: path) != nil { try look(name, path, checking: checking) }
+            let pool = try DatabasePool(path: name, configuration: configuration())
             try Migrations.all.migrate(pool)
             // GRDB sets NORMAL while it opens, so this comes after, and is not believed but read back.
             try pool.writeWithoutTransaction { db in try setUp(db, durable: durable, path) }
@@ -49,8 +49,8 @@ extension SQLiteJournal {
             } catch let error as DatabaseError
                 where error.resultCode == .SQLITE_CANTOPEN || error.resultCode == .SQLITE_READONLY
             {
-                // Even a reader makes the files `-wal` and `-shm` where they are missing, which takes the right to write
-                // to the folder. Where they are missing nobody writes, and so the database stands as it is.
+                // Even a reader makes the files `-wal` and `-shm` where they are missing, which takes the right to
+                // write to the folder. Where they are missing nobody writes, and so the database stands as it is.
                 guard isAtRest(path) else { throw error }
                 queue = try openForReading("file:\(escaped(path))?immutable=1")
             }
@@ -58,6 +58,17 @@ extension SQLiteJournal {
         } catch {
             throw JournalError(error, "read", path)
         }
+    }
+
+    /// Refuses what is not ours to write to. It only reads, so that a damaged journal, or that of a newer Dropmill,
+    /// stays as it is.
+    private static func look(_ name: String, _ path: FilePath, checking: Bool) throws {
+        var configuration = configuration()
+        configuration.readonly = true
+        let queue = try DatabaseQueue(path: name, configuration: configuration)
+        try refuseNewer(queue, path)
+        if checking { try check(queue, path) }
+        try queue.close()
     }
 
     private static func openForReading(_ path: String) throws -> DatabaseQueue {
@@ -113,11 +124,11 @@ extension SQLiteJournal {
     /// The largest database that is checked whole; it takes some 0.2 s.
     private static let mostChecked = 64 << 20
 
-    /// Looks for damage where the last run did not end in order. A kill or a power cut does not damage the file (its log
-    /// is checksummed and synced), a failing disk or another program might. What a large one hides shows when it is
+    /// Looks for damage where the last run did not end in order. A kill or a power cut does not damage the file (its
+    /// log is checksummed and synced), a failing disk or another program might. What a large one hides shows when it is
     /// read, as the same error; its check would hold up the start for seconds.
-    private static func check(_ pool: DatabasePool, _ path: FilePath) throws {
-        try pool.read { db in
+    private static func check(_ reader: any DatabaseReader, _ path: FilePath) throws {
+        try reader.read { db in
             guard try db.tableExists("runs"), try RunRow.last(db).map({ $0.endedAt == nil }) ?? false else { return }
             let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0

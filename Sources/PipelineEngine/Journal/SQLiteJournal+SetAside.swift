@@ -2,8 +2,8 @@ package import PipelineKit
 package import SystemPackage
 
 extension SQLiteJournal {
-    /// Puts a damaged journal out of the way as `journal.corrupt-TIME`, its log with it, and overwrites nothing; whoever
-    /// looks into what happened finds all of it. Returns where it is. Nobody may have the journal open.
+    /// Puts a damaged journal out of the way as `journal.corrupt-TIME`, its log with it, and overwrites nothing;
+    /// whoever looks into what happened finds all of it. Returns where it is. Nobody may have the journal open.
     package static func setAside(in folder: FilePath, at time: Timestamp) throws(JournalError) -> FilePath {
         let stem = "journal.corrupt-" + time.formatted("%Y%m%dT%H%M%SZ", utc: true)
         var number = 1
@@ -16,7 +16,7 @@ extension SQLiteJournal {
                 guard error.errno == .fileExists else {
                     throw JournalError(
                         .environment,
-                        "The damaged journal cannot be set aside: \(error). Give Dropmill the right to it, or move it away."
+                        "The damaged journal cannot be set aside: \(error). Give Dropmill the right, or move it away."
                     )
                 }
                 number += 1

@@ -5,7 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Batches, order and failures, seen through a journal that counts transactions and an alarm that rings when it is told.
+/// Batches, order and failures, seen through a journal that counts transactions and an alarm that rings when it is
+/// told.
 @Suite("Journal writer")
 struct JournalWriterTests {
     private let journal = MemoryJournal()
