@@ -107,8 +107,7 @@ package struct FileIdentity: Sendable, Hashable, Codable {
 
 /// One thing that happened to a job.
 package struct Transition: Sendable, Hashable {
-    /// What: `claimed`, `done` (a stage), `failed` (a run of a stage), `deferred`, `recovered`, `settling`,
-    /// `processed`, …
+    /// What: `claimed`, `done` (a stage), `failed` (a run of a stage), `deferred`, `recovered`, `settling`, …
     package var event: String
     /// When it had happened.
     package var at: Timestamp

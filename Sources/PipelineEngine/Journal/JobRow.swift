@@ -12,22 +12,33 @@ enum JobRow {
         "outputs", "original", "digests", "definition", "retry_of", "history",
     ]
 
+    /// Columns that keep what they were first given. SQLite writes every index anew whose columns are set, be it to
+    /// what they are, and these are in two.
+    private static let unchanging: Set<String> = ["id", "pipeline", "claimed_at"]
+
     /// The states of jobs that are over, as SQL. The indexes of both kinds of jobs are partial by these very words, and
     /// SQLite uses them only where a query has them too.
     static let isOver = "state IN ('processed', 'failed', 'vanished')"
     static let isUnfinished = "state NOT IN ('processed', 'failed', 'vanished')"
 
-    /// Adds or replaces a row. What a row has learnt by itself, that it was sent in again, it keeps.
+    /// Adds or replaces a row. One that is new learns here whether its file was sent in again, and keeps it.
     static let upsert: String = {
-        let places = columns.map { _ in "?" }.joined(separator: ", ")
-        let sets = columns.dropFirst().map { column in
-            column == "retry_of" ? "retry_of = coalesce(excluded.retry_of, retry_of)" : "\(column) = excluded.\(column)"
+        let places = columns.enumerated().map { index, column in
+            column == "retry_of" ? "coalesce(\(retryOf), \(RetryRow.search))" : "?\(index + 1)"
+        }
+        let sets = columns.filter { !unchanging.contains($0) }.map { column in
+            column == "retry_of" ? "retry_of = coalesce(\(retryOf), retry_of)" : "\(column) = excluded.\(column)"
         }
         return """
-            INSERT INTO jobs (\(columns.joined(separator: ", "))) VALUES (\(places)) \
+            INSERT INTO jobs (\(columns.joined(separator: ", "))) VALUES (\(places.joined(separator: ", "))) \
             ON CONFLICT (id) DO UPDATE SET \(sets.joined(separator: ", "))
             """
     }()
+
+    /// The place of a column's value in `upsert`.
+    static func parameter(_ column: String) -> String { "?\((columns.firstIndex(of: column) ?? -1) + 1)" }
+
+    private static let retryOf = parameter("retry_of")
 
     /// The beginning of every query for whole rows.
     static let select = "SELECT \(columns.joined(separator: ", ")) FROM jobs"

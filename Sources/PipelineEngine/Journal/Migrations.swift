@@ -14,7 +14,9 @@ enum Migrations {
         return migrator
     }()
 
-    /// Ids sort by time, so new rows go to the table's end; those of unfinished jobs are few and lie together.
+    /// With a rowid: a row without one lies in an index's page, and from 1,002 bytes on (two paths or three will do) in
+    /// overflow pages of its own, which doubles what is written. New rows go to the table's end, and those of
+    /// unfinished jobs lie together.
     private static let jobs = """
         CREATE TABLE jobs (
             id TEXT NOT NULL PRIMARY KEY,
@@ -42,7 +44,7 @@ enum Migrations {
             definition TEXT NOT NULL,
             retry_of TEXT,
             history TEXT
-        ) WITHOUT ROWID;
+        );
         CREATE INDEX jobs_unfinished ON jobs (id) WHERE \(JobRow.isUnfinished);
         CREATE INDEX jobs_failed ON jobs (claimed_at) WHERE state = 'failed';
         CREATE INDEX jobs_finished_at ON jobs (finished_at) WHERE finished_at IS NOT NULL;
@@ -60,8 +62,9 @@ enum Migrations {
             FROM jobs, json_each(jobs.history) AS entry;
         """
 
-    /// How many jobs are over, by pipeline and state, kept by triggers: counting a million rows for every `status`
-    /// would take longer than all else that it does, and a job is over once. Unfinished jobs are few and are counted.
+    /// How many jobs are over, by pipeline and state: counting a million rows for every `status` would take longer than
+    /// all else that it does. Unfinished jobs are few and are counted. Kept by the writer and not by triggers: for a
+    /// table with triggers SQLite prepares to undo each row by itself, which halves the rate.
     private static let totals = """
         CREATE TABLE totals (
             pipeline TEXT NOT NULL,
@@ -69,22 +72,6 @@ enum Migrations {
             count INTEGER NOT NULL,
             PRIMARY KEY (pipeline, state)
         ) WITHOUT ROWID;
-        CREATE TRIGGER total_of_new AFTER INSERT ON jobs WHEN NEW.\(JobRow.isOver) BEGIN
-            INSERT INTO totals VALUES (NEW.pipeline, NEW.state, 1)
-                ON CONFLICT (pipeline, state) DO UPDATE SET count = count + 1;
-        END;
-        CREATE TRIGGER total_of_ended AFTER UPDATE OF state, pipeline ON jobs
-        WHEN NEW.\(JobRow.isOver) AND (NEW.state <> OLD.state OR NEW.pipeline <> OLD.pipeline) BEGIN
-            INSERT INTO totals VALUES (NEW.pipeline, NEW.state, 1)
-                ON CONFLICT (pipeline, state) DO UPDATE SET count = count + 1;
-        END;
-        CREATE TRIGGER total_of_changed AFTER UPDATE OF state, pipeline ON jobs
-        WHEN OLD.\(JobRow.isOver) AND (NEW.state <> OLD.state OR NEW.pipeline <> OLD.pipeline) BEGIN
-            UPDATE totals SET count = count - 1 WHERE pipeline = OLD.pipeline AND state = OLD.state;
-        END;
-        CREATE TRIGGER total_of_removed AFTER DELETE ON jobs WHEN OLD.\(JobRow.isOver) BEGIN
-            UPDATE totals SET count = count - 1 WHERE pipeline = OLD.pipeline AND state = OLD.state;
-        END;
         """
 
     /// Originals of failed jobs that were sent in again, until they come back as jobs.
@@ -95,12 +82,6 @@ enum Migrations {
             job TEXT NOT NULL,
             PRIMARY KEY (device, inode)
         ) WITHOUT ROWID;
-        CREATE TRIGGER sent_in_again AFTER INSERT ON jobs
-        WHEN EXISTS (SELECT 1 FROM retries WHERE device = NEW.device AND inode = NEW.inode) BEGIN
-            UPDATE jobs SET retry_of = (SELECT job FROM retries WHERE device = NEW.device AND inode = NEW.inode)
-                WHERE id = NEW.id;
-            DELETE FROM retries WHERE device = NEW.device AND inode = NEW.inode;
-        END;
         """
 
     private static let runs = """

@@ -17,14 +17,13 @@ extension SQLiteJournal {
         if case .network(let kind) = FileSystemKind.of(folder) {
             throw JournalError(
                 .environment,
-                "The state folder '\(folder.text)' is on \(kind), where the journal's locks and shared memory "
-                    + "cannot be "
-                    + "relied on. Choose a folder on a local disk with --state.")
+                "The state folder '\(folder.text)' is on \(kind), where the journal's locks and shared memory cannot "
+                    + "be relied on. Choose a folder on a local disk with --state.")
         }
         do {
-            let pool = try DatabasePool(path: try text(of: path), configuration: configuration())
-            try refuseNewer(pool, path)
-            if checking { try check(pool, path) }
+            let name = try text(of: path)
+            if Folder.kind(of: path) != nil { try look(name, path, checking: checking) }
+            let pool = try DatabasePool(path: name, configuration: configuration())
             try Migrations.all.migrate(pool)
             // GRDB sets NORMAL while it opens, so this comes after, and is not believed but read back.
             try pool.writeWithoutTransaction { db in try setUp(db, durable: durable, path) }
@@ -59,6 +58,17 @@ extension SQLiteJournal {
         } catch {
             throw JournalError(error, "read", path)
         }
+    }
+
+    /// Refuses what is not ours to write to. It only reads, so that a damaged journal, or that of a newer Dropmill,
+    /// stays as it is.
+    private static func look(_ name: String, _ path: FilePath, checking: Bool) throws {
+        var configuration = configuration()
+        configuration.readonly = true
+        let queue = try DatabaseQueue(path: name, configuration: configuration)
+        try refuseNewer(queue, path)
+        if checking { try check(queue, path) }
+        try queue.close()
     }
 
     private static func openForReading(_ path: String) throws -> DatabaseQueue {
@@ -117,8 +127,8 @@ extension SQLiteJournal {
     /// Looks for damage where the last run did not end in order. A kill or a power cut does not damage the file (its
     /// log is checksummed and synced), a failing disk or another program might. What a large one hides shows when it is
     /// read, as the same error; its check would hold up the start for seconds.
-    private static func check(_ pool: DatabasePool, _ path: FilePath) throws {
-        try pool.read { db in
+    private static func check(_ reader: any DatabaseReader, _ path: FilePath) throws {
+        try reader.read { db in
             guard try db.tableExists("runs"), try RunRow.last(db).map({ $0.endedAt == nil }) ?? false else { return }
             let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0

@@ -47,14 +47,15 @@ extension SQLiteJournal {
         }
         var sql = JobRow.select
         if !conditions.isEmpty { sql += " WHERE \(conditions.joined(separator: " AND "))" }
-        sql += " ORDER BY claimed_at DESC, id DESC"
+        sql += " ORDER BY claimed_at DESC, rowid DESC"
         if let limit = query.limit { sql += " LIMIT \(max(0, limit))" }
         return try read { [sql, arguments] db in try Self.records(db, sql, arguments) }
     }
 
     package func counts() throws(JournalError) -> [JobCount] {
         let sql = """
-            SELECT pipeline, state, stage, count(*) FROM jobs WHERE \(JobRow.isUnfinished) GROUP BY 1, 2, 3
+            SELECT pipeline, state, stage, count(*) FROM jobs INDEXED BY jobs_unfinished
+            WHERE \(JobRow.isUnfinished) GROUP BY 1, 2, 3
             UNION ALL SELECT pipeline, state, 0, count FROM totals WHERE count > 0
             ORDER BY 1, 2, 3
             """

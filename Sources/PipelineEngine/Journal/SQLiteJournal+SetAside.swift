@@ -16,8 +16,7 @@ extension SQLiteJournal {
                 guard error.errno == .fileExists else {
                     throw JournalError(
                         .environment,
-                        "The damaged journal cannot be set aside: \(error). Give Dropmill the right to it, or move "
-                            + "it away."
+                        "The damaged journal cannot be set aside: \(error). Give Dropmill the right, or move it away."
                     )
                 }
                 number += 1

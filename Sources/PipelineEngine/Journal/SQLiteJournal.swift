@@ -23,14 +23,21 @@ package final class SQLiteJournal: Journal {
 
     package func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
         try write { db in
-            if !jobs.isEmpty {
-                let statement = try db.cachedStatement(sql: JobRow.upsert)
-                for job in jobs {
-                    statement.setUncheckedArguments(StatementArguments(JobRow.values(of: job)))
-                    try statement.execute()
-                }
-            }
+            if !jobs.isEmpty { try Self.write(jobs, to: db) }
             for pipeline in pipelines { try PipelineRow.write(pipeline, to: db) }
+        }
+    }
+
+    private static func write(_ jobs: [JobRecord], to db: Database) throws {
+        let upsert = try db.cachedStatement(sql: JobRow.upsert)
+        let hasRetries = try RetryRow.isAny(db)
+        let totals = try TotalRows(db)
+        for job in jobs {
+            try totals.subtract(job.id.text)
+            upsert.setUncheckedArguments(StatementArguments(JobRow.values(of: job)))
+            try upsert.execute()
+            if hasRetries { try RetryRow.removeIfTaken(by: job, in: db) }
+            if job.state.isFinal { try totals.add(job.id.text) }
         }
     }
 
@@ -48,9 +55,7 @@ package final class SQLiteJournal: Journal {
 
     package func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
         try write { db in
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO retries (device, inode, job) VALUES (?, ?, ?)",
-                arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text])
+            try RetryRow.add(job, as: identity, to: db)
         }
     }
 
@@ -63,13 +68,18 @@ package final class SQLiteJournal: Journal {
         var removed = 0
         while true {
             let count = try write { db in
-                try db.execute(
-                    sql: """
-                        DELETE FROM jobs WHERE id IN (
-                            SELECT id FROM jobs WHERE finished_at < ? AND \(JobRow.isOver) LIMIT \(Self.pruneBatch))
-                        """,
-                    arguments: [time.nanoseconds])
-                return db.changesCount
+                let totals = try TotalRows(db)
+                let old = try String.fetchAll(
+                    db,
+                    sql: "SELECT id FROM jobs WHERE finished_at < ? AND \(JobRow.isOver) LIMIT \(Self.pruneBatch)",
+                    arguments: [time.nanoseconds]
+                )
+                let delete = try db.cachedStatement(sql: "DELETE FROM jobs WHERE id = ?")
+                for id in old {
+                    try totals.subtract(id)
+                    try delete.execute(arguments: [id])
+                }
+                return old.count
             }
             removed += count
             if count < Self.pruneBatch { break }

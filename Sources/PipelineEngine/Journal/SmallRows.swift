@@ -68,3 +68,60 @@ enum RunRow {
             arguments: [time.nanoseconds])
     }
 }
+
+/// The rows of the table `totals`: how many jobs of a pipeline are over in each way.
+struct TotalRows {
+    private let subtract: Statement
+    private let add: Statement
+
+    init(_ db: Database) throws {
+        subtract = try db.cachedStatement(
+            sql: """
+                UPDATE totals SET count = count - 1 \
+                WHERE (pipeline, state) = (SELECT pipeline, state FROM jobs WHERE id = ?)
+                """)
+        // Without `WHERE true` the parser takes ON for a join's.
+        add = try db.cachedStatement(
+            sql: """
+                INSERT INTO totals (pipeline, state, count) SELECT pipeline, state, 1 FROM jobs WHERE id = ? AND true \
+                ON CONFLICT (pipeline, state) DO UPDATE SET count = count + 1
+                """)
+    }
+
+    /// Takes a job out as its row has it: before the row is changed or removed. One that is not over is in none.
+    func subtract(_ id: String) throws { try subtract.execute(arguments: [id]) }
+
+    /// Counts a job that is over as its row has it.
+    func add(_ id: String) throws { try add.execute(arguments: [id]) }
+}
+
+/// The rows of the table `retries`.
+enum RetryRow {
+    /// As part of `JobRow.upsert`: the job whose file this one's is.
+    static let search = """
+        (SELECT job FROM retries \
+        WHERE device = \(JobRow.parameter("device")) AND inode = \(JobRow.parameter("inode")))
+        """
+
+    static func isAny(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM retries)")) ?? false
+    }
+
+    static func add(_ job: JobID, as identity: FileIdentity, to db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO retries (device, inode, job) VALUES (?, ?, ?)",
+            arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text])
+    }
+
+    /// An inode serves once: its next job may be another file's.
+    static func removeIfTaken(by job: JobRecord, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM retries WHERE device = ? AND inode = ? \
+                AND job = (SELECT retry_of FROM jobs WHERE id = ?)
+                """
+        ).execute(arguments: [
+            Int64(bitPattern: job.identity.device), Int64(bitPattern: job.identity.inode), job.id.text,
+        ])
+    }
+}

@@ -58,7 +58,9 @@ struct JournalContractTests {
         try with(implementation) { journal in
             var full = try JournalSamples.fullJob(1)
             full.retryOf = nil
-            let bare = try JournalSamples.job(1)
+            var bare = try JournalSamples.job(1)
+            bare.pipeline = full.pipeline
+            bare.claimedAt = full.claimedAt
             try journal.write([full], pipelines: [])
             try journal.write([bare], pipelines: [])
             #expect(try journal.job(bare.id) == bare)

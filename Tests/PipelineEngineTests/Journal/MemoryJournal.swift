@@ -37,8 +37,10 @@ final class MemoryJournal: Journal {
         var job = job
         if let earlier = contents.jobs[job.id] {
             job.retryOf = job.retryOf ?? earlier.retryOf
-        } else if let retried = contents.retries.removeValue(forKey: job.identity) {
-            job.retryOf = retried
+            job.pipeline = earlier.pipeline
+            job.claimedAt = earlier.claimedAt
+        } else if job.retryOf == nil {
+            job.retryOf = contents.retries.removeValue(forKey: job.identity)
         }
         contents.jobs[job.id] = job
     }

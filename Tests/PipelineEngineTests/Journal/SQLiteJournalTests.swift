@@ -275,9 +275,9 @@ struct SQLiteJournalTests {
         try open().close()
         for (query, index) in [
             ("state NOT IN ('processed', 'failed', 'vanished') ORDER BY id", "jobs_unfinished"),
-            ("state = 'failed' ORDER BY claimed_at DESC, id DESC", "jobs_failed"),
-            ("pipeline = 'a' ORDER BY claimed_at DESC, id DESC LIMIT 5", "jobs_of_pipeline"),
-            ("claimed_at >= 5 ORDER BY claimed_at DESC, id DESC", "jobs_claimed_at"),
+            ("state = 'failed' ORDER BY claimed_at DESC, rowid DESC", "jobs_failed"),
+            ("pipeline = 'a' ORDER BY claimed_at DESC, rowid DESC LIMIT 5", "jobs_of_pipeline"),
+            ("claimed_at >= 5 ORDER BY claimed_at DESC, rowid DESC", "jobs_claimed_at"),
             ("retry_of = 'a'", "jobs_retry_of"),
             ("finished_at < 5 AND state IN ('processed', 'failed', 'vanished') LIMIT 5", "jobs_finished_at"),
         ] {
