@@ -3,8 +3,8 @@
 # the tests compare with. Says what it does; does nothing when all is there.
 set -eu
 
-build="libarchive-dev libssl-dev libsqlite3-dev libyaml-dev zlib1g-dev pkg-config gcc libc6-dev make"
-test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync e2fsprogs util-linux faketime"
+build="libarchive-dev libssl-dev libsqlite3-dev libisal-dev libxxhash-dev libyaml-dev zlib1g-dev pkg-config gcc libc6-dev make"
+test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash e2fsprogs util-linux faketime"
 
 case "${1:-}" in
     "") wanted=$build ;;

@@ -15,7 +15,7 @@ extension PipelineChecks {
     /// For a target with placeholders this is: no such folder may have a name that the placeholders could spell. As
     /// `processed.zip` may come, `out/{stem}` excludes `out/processed`; `out/x-{stem}` does not.
     mutating func placesTaken(_ draft: PipelineDraft, of drafts: [PipelineDraft]) {
-        let mayBeFolder = draft.stages.contains { $0.descriptor?.effects.contains(.replacesPayload) ?? false }
+        let mayBeFolder = draft.stages.contains { $0.effects.contains(.replacesPayload) }
         for (option, template) in draft.stages.flatMap(\.templates) {
             let fixed = ResolvedFolder(template.value.fixedFolder)
             for area in drafts.compactMap(\.workArea).map({ ResolvedFolder($0) }).unique
@@ -70,7 +70,7 @@ extension PipelineChecks {
 
     /// Of two stages that publish for the same drops the last one counts, so the first would be there in vain.
     mutating func overruled(_ draft: PipelineDraft) {
-        let publishing = draft.stages.filter { $0.descriptor?.effects.contains(.publishes) ?? false }
+        let publishing = draft.stages.filter { $0.effects.contains(.publishes) }
         for (index, stage) in publishing.enumerated() {
             guard let entry = stage.entry else { continue }
             let isOverruled = publishing[(index + 1)...].compactMap(\.entry).contains { later in

@@ -66,9 +66,11 @@ struct PipelineChecks {
     private mutating func publishing(_ draft: PipelineDraft) {
         // A stage that is not understood may be the one that publishes.
         guard draft.stages.allSatisfy({ $0.descriptor != nil }) else { return }
-        let effects = draft.stages.map { $0.descriptor?.effects ?? [] }
+        let effects = draft.stages.map(\.effects)
         guard let last = effects.lastIndex(where: { $0.contains(.replacesPayload) }) else { return }
-        guard !effects[(last + 1)...].contains(where: { $0.contains(.publishes) }) else { return }
+        guard !effects[(last + 1)...].contains(where: { !$0.isDisjoint(with: [.publishes, .publishesCopy]) }) else {
+            return
+        }
         let kind = draft.stages[last].descriptor?.kind ?? ""
         report(
             "'\(kind)' makes files that no later stage publishes; add 'move: { to: … }' after it", draft,
@@ -78,7 +80,8 @@ struct PipelineChecks {
     /// A pipeline that publishes nothing and keeps no original does nothing but destroy.
     private mutating func deleting(_ draft: PipelineDraft) {
         guard let processed = draft.processed, case .delete = processed.value, !draft.stages.isEmpty else { return }
-        guard draft.stages.allSatisfy({ $0.descriptor.map { !$0.effects.contains(.publishes) } ?? false }) else {
+        let publishing: Set<StageDescriptor.Effect> = [.publishes, .publishesCopy]
+        guard draft.stages.allSatisfy({ $0.descriptor != nil && $0.effects.isDisjoint(with: publishing) }) else {
             return
         }
         report(

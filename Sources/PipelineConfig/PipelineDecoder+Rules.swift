@@ -81,7 +81,8 @@ extension PipelineDecoder {
         return policy
     }
 
-    private mutating func globs(_ key: String, _ map: OptionMap, orNothing consequence: String? = nil) -> [Glob]? {
+    /// Patterns, one or a list; nil where the key is not given.
+    mutating func globs(_ key: String, _ map: OptionMap, orNothing consequence: String? = nil) -> [Glob]? {
         map.read(key, problems: &problems) { node throws(OptionProblem) in
             var globs: [Glob] = []
             for member in node.members {

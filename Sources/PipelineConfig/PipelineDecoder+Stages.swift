@@ -17,6 +17,20 @@ extension PipelineDecoder {
         return members.map { stage($0, retry: retry) }
     }
 
+    /// `on_failure`: what is done for a job that failed. It cannot publish anything, since the job has failed.
+    mutating func onFailure(_ map: OptionMap, retry: RetryPolicy) -> [PipelineDraft.Stage] {
+        guard let entry = map.given("on_failure") else { return [] }
+        let stages = entry.value.members.map { stage($0, retry: retry) }
+        for stage in stages where !stage.effects.isEmpty {
+            let kind = stage.descriptor?.kind ?? ""
+            problems.append(
+                OptionProblem(
+                    "'\(kind)' makes or publishes files, and those of a failed job go nowhere; in 'on_failure' use "
+                        + "stages that tell somebody, such as http or run", at: stage.position))
+        }
+        return stages
+    }
+
     private mutating func stage(_ node: OptionNode, retry: RetryPolicy) -> PipelineDraft.Stage {
         switch node.content {
         case .scalar(let kind, _): return stage(kind, at: node.position, options: nil, retry: retry)
@@ -73,16 +87,18 @@ extension PipelineDecoder {
         let before = problems.count
         let common = common(entries, kind: kind, retry: retry)
         let own = entries.filter { !StageDescriptor.commonOptions.contains($0.key) }
-        let read = StageOptions.read(own, of: descriptor, at: position, in: OptionContext(base: base))
+        let context = OptionContext(base: base, facts: facts, environment: environment)
+        let read = StageOptions.read(own, of: descriptor, at: position, in: context)
         problems += read.problems
         guard let options = read.options else { return stage }
-        stage.definition = PipelineDefinition.text(of: kind, entries, targets: options.pathTemplates)
+        stage.definition = PipelineDefinition.text(of: kind, entries, targets: options.pathTemplates.map(\.template))
         stage.templates = options.pathTemplates.map { option, template in
             let place = own.first { $0.key == option }?.value.position ?? position
             return (option, PipelineDraft.Placed(value: template, position: place))
         }
         do throws(OptionProblem) {
             let made = try type.init(options: options)
+            facts.formUnion(made.facts)
             if problems.count == before {
                 stage.entry = StageEntry(
                     kind: kind, stage: made, workers: common.workers, when: common.when, timeout: common.timeout,
@@ -115,15 +131,47 @@ extension PipelineDecoder {
                 }
                 return try node.integer(in: 1...256)
             } ?? common.workers
-        common.when = map.read("when", problems: &problems) { node throws(OptionProblem) in try node.glob() }
+        common.when = condition(map)
         return common
+    }
+}
+
+extension PipelineDecoder {
+    /// `when`: a pattern on the name, a list of them, or a map of conditions.
+    private mutating func condition(_ map: OptionMap) -> Condition? {
+        guard let entry = map.given("when") else { return nil }
+        var condition = Condition()
+        guard case .map = entry.value.content else {
+            guard let names = globs("when", map) else { return nil }
+            condition.names = names
+            return condition
+        }
+        let keys = ["name", "path", "type", "larger", "smaller"]
+        let when = OptionMap(entry.value, name: map.path(to: "when"), keys: keys, problems: &problems)
+        condition.names = globs("name", when) ?? []
+        condition.paths = globs("path", when) ?? []
+        condition.types = globs("type", when) ?? []
+        condition.larger = when.read("larger", problems: &problems) { node throws(OptionProblem) in try node.size() }
+        condition.smaller = when.read("smaller", problems: &problems) { node throws(OptionProblem) in try node.size() }
+        if !condition.types.isEmpty, !facts.contains("type"), let given = when.given("type") {
+            problems.append(
+                OptionProblem(
+                    "'\(when.path(to: "type"))' is not known here; put a stage 'detect' before this one",
+                    at: given.position))
+        }
+        if let larger = condition.larger, let smaller = condition.smaller, larger.bytes + 1 >= smaller.bytes {
+            problems.append(
+                OptionProblem(
+                    "'\(when.name)': no drop is larger than \(larger) and smaller than \(smaller)", at: entry.position))
+        }
+        return condition
     }
 }
 
 /// What every stage takes besides its own options.
 private struct CommonOptions {
     var workers = 1
-    var when: Glob?
+    var when: Condition?
     var timeout: Duration?
     var retry: RetryPolicy?
 }

@@ -6,7 +6,7 @@ struct PipelineDecoder {
     /// The file's own keys.
     static let keys = [
         "name", "inbox", "processed", "failed", "stages", "match", "ready", "order", "on_conflict", "active", "retry",
-        "work", "durability", "min_free",
+        "work", "durability", "min_free", "on_failure",
     ]
 
     /// The file, as it was given.
@@ -15,12 +15,17 @@ struct PipelineDecoder {
     let registry: StageRegistry
     /// What `workers: auto` means.
     let cores: Int
+    /// The variables that secrets may come from.
+    let environment: [String: String]
+    /// What the stages that were read so far find out.
+    var facts: Set<String> = []
     var problems: [OptionProblem] = []
 
-    init(source: FilePath, registry: StageRegistry, cores: Int) {
+    init(source: FilePath, registry: StageRegistry, cores: Int, environment: [String: String] = [:]) {
         self.source = source
         self.registry = registry
         self.cores = cores
+        self.environment = environment
     }
 
     /// Where relative paths start: the file's own folder.
@@ -56,6 +61,7 @@ struct PipelineDecoder {
             map.read("min_free", problems: &problems) { node throws(OptionProblem) in try node.size() } ?? draft.minFree
         draft.retry = retry(map, over: draft.retry) ?? draft.retry
         draft.stages = stages(map, at: root.position, retry: draft.retry)
+        draft.onFailure = onFailure(map, retry: draft.retry)
         return draft
     }
 

@@ -7,9 +7,9 @@ enum PipelineDefinition {
 
     /// One stage as canonical text: its kind, then its options as they are written (the environment filled in), in the
     /// order of the alphabet. Where a relative target lies depends on the file's own folder, so that is told too.
-    static func text(of kind: String, _ options: [OptionNode.Entry], targets: [String: PathTemplate]) -> String {
+    static func text(of kind: String, _ options: [OptionNode.Entry], targets: [PathTemplate]) -> String {
         let told = options.filter { !indifferent.contains($0.key) }
-        let places = targets.sorted { $0.key < $1.key }.map { "@\(quoted($0.value.fixedFolder.text))" }
+        let places = targets.map { "@\(quoted($0.fixedFolder.text))" }
         return "\(quoted(kind))\(map(told))\(places.joined())"
     }
 

@@ -22,6 +22,9 @@ struct PipelineDraft {
         var definition = ""
         /// The stage; nil where something is wrong with it.
         var entry: StageEntry?
+
+        /// What it may do to the payload: with its options where these are known, else what its kind may do.
+        var effects: Set<StageDescriptor.Effect> { entry?.stage.effects ?? descriptor?.effects ?? [] }
     }
 
     /// The file, as it was given.
@@ -39,6 +42,7 @@ struct PipelineDraft {
     var retry = RetryPolicy()
     var minFree = ByteSize.minFree
     var stages: [Stage] = []
+    var onFailure: [Stage] = []
 
     /// The folder of `processed`, where it is one.
     var processedFolder: Placed<FilePath>? {
@@ -51,10 +55,12 @@ struct PipelineDraft {
         guard let name, let inbox, let processed, let failed else { return nil }
         let entries = stages.compactMap(\.entry)
         guard !entries.isEmpty, entries.count == stages.count else { return nil }
+        let telling = onFailure.compactMap(\.entry)
+        guard telling.count == onFailure.count else { return nil }
         return Pipeline(
             name: name.value, source: source, inbox: inbox.value, processed: processed.value, failed: failed.value,
             work: work?.value, match: match, ready: ready, onConflict: onConflict, activeJobs: activeJobs,
-            retry: retry, durability: durability, minFree: minFree, stages: entries,
+            retry: retry, durability: durability, minFree: minFree, stages: entries, onFailure: telling,
             definition: PipelineDefinition.fingerprint(of: stages.map(\.definition)))
     }
 }

@@ -87,7 +87,7 @@ package struct PipelineLoader: Sendable {
         var expansion = EnvironmentExpansion(environment)
         let expanded = expansion.expand(root)
         report(expansion.problems)
-        var decoder = PipelineDecoder(source: file, registry: registry, cores: cores)
+        var decoder = PipelineDecoder(source: file, registry: registry, cores: cores, environment: environment)
         let draft = decoder.decode(expanded)
         report(decoder.problems)
         return draft

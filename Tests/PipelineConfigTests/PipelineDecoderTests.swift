@@ -93,7 +93,7 @@ import Testing
         #expect(pipeline.stages.map(\.retry) == [nil, own, nil])
         #expect(pipeline.stages.map(\.kind) == ["unpack", "checksum", "move"])
         #expect(pipeline.stages.map(\.workers) == [1, 4, 3])
-        #expect(pipeline.stages[2].when?.pattern == "*.zip")
+        #expect(pipeline.stages[2].when?.names.map(\.pattern) == ["*.zip"])
         #expect((pipeline.stages[1].stage as? FakeStages.Checksum)?.algorithm == .md5)
         #expect((pipeline.stages[2].stage as? FakeStages.Move)?.to.fixedFolder == "/conf/out/")
     }
@@ -104,7 +104,7 @@ import Testing
         (
             "colour: red",
             "7:1: unknown key 'colour'; known are name, inbox, processed, failed, stages, match, ready, order, "
-                + "on_conflict, active, retry, work, durability, min_free"
+                + "on_conflict, active, retry, work, durability, min_free, on_failure"
         ),
         ("<<: {a: b}", "7:1: unknown key '<<'; known are \(PipelineDecoder.keys.joined(separator: ", "))"),
         ("match: '*'", "7:8: 'match' holds a map of include, exclude, depth; found '*'"),

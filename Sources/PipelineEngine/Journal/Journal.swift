@@ -39,7 +39,11 @@ package protocol Journal: Sendable {
     /// is given `retryOf` when it is first written.
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
-    /// Removes jobs that were over before that time; returns how many. Those that are not over are never removed.
+    /// Answers a question for content that came before, and notes the asking job as its first where there was none.
+    func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> JobID?
+
+    /// Removes jobs that were over before that time; returns how many, and content that was
+    /// noted before it. Those that are not over are never removed.
     func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int
 
     /// Lets go of everything.

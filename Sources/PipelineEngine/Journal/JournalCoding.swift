@@ -48,10 +48,28 @@ extension JSONWriter {
                 writer.array(payload.companions) { $0.companion($1) }
             }
             if let destination = payload.destination { writer.member("destination", destination) }
+            if !payload.copies.isEmpty {
+                writer.key("copies")
+                writer.array(payload.copies) { $0.copy($1) }
+            }
             if !payload.digests.isEmpty {
                 writer.key("digests")
                 writer.strings(payload.digests)
             }
+            if !payload.facts.isEmpty {
+                writer.key("facts")
+                writer.strings(payload.facts)
+            }
+        }
+    }
+
+    private mutating func copy(_ copy: PayloadCopy) {
+        object { writer in
+            writer.member("path", copy.path)
+            writer.member("folder", copy.isFolder)
+            writer.key("companions")
+            writer.array(copy.companions) { $0.companion($1) }
+            writer.member("destination", copy.destination)
         }
     }
 
@@ -63,6 +81,12 @@ extension JSONWriter {
                 switch part {
                 case .text(let text): writer.string(text)
                 case .checksumLine(let digest): writer.object { $0.member("checksum", digest) }
+                case .taggedLine(let tag, let digest):
+                    writer.object { writer in
+                        writer.member("tag", tag)
+                        writer.member("checksum", digest)
+                    }
+                case .jsonPath: writer.object { $0.member("path", true) }
                 }
             }
         }
@@ -132,16 +156,37 @@ extension JSONValue {
             guard let digests = digests.strings else { return nil }
             payload.digests = digests
         }
+        if let copies = object["copies"] {
+            guard let copies = copies.all(\.copy) else { return nil }
+            payload.copies = copies
+        }
+        if let facts = object["facts"] {
+            guard let facts = facts.strings else { return nil }
+            payload.facts = facts
+        }
         return payload
+    }
+
+    private var copy: PayloadCopy? {
+        guard let object, let path = object["path"]?.path, let isFolder = object["folder"]?.bool,
+            let companions = object["companions"]?.all(\.companion), let destination = object["destination"]?.path
+        else { return nil }
+        return PayloadCopy(path: path, isFolder: isFolder, companions: companions, destination: destination)
     }
 
     private var companion: Companion? {
         guard let object, let suffix = object["suffix"]?.string,
-            let parts = object["parts"]?.all({ part -> Companion.Part? in
-                part.string.map { .text($0) } ?? part.object?["checksum"]?.string.map { .checksumLine(digest: $0) }
-            })
+            let parts = object["parts"]?.all(\.companionPart)
         else { return nil }
         return Companion(suffix: suffix, parts: parts)
+    }
+
+    private var companionPart: Companion.Part? {
+        if let string { return .text(string) }
+        guard let object else { return nil }
+        if object["path"]?.bool == true { return .jsonPath }
+        guard let digest = object["checksum"]?.string else { return nil }
+        return object["tag"]?.string.map { .taggedLine(tag: $0, digest: digest) } ?? .checksumLine(digest: digest)
     }
 
     var intent: Intent? {

@@ -11,6 +11,7 @@ enum Migrations {
         migrator.registerMigration("1 totals") { try $0.execute(sql: totals) }
         migrator.registerMigration("1 retries") { try $0.execute(sql: retries) }
         migrator.registerMigration("1 runs and pipelines") { try $0.execute(sql: runs) }
+        migrator.registerMigration("2 contents") { try $0.execute(sql: contents) }
         return migrator
     }()
 
@@ -82,6 +83,18 @@ enum Migrations {
             job TEXT NOT NULL,
             PRIMARY KEY (device, inode)
         ) WITHOUT ROWID;
+        """
+
+    /// Which job was the first with some content, for those that ask (`dedupe`).
+    private static let contents = """
+        CREATE TABLE contents (
+            content TEXT NOT NULL,
+            job TEXT NOT NULL,
+            pipeline TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            PRIMARY KEY (content, job)
+        ) WITHOUT ROWID;
+        CREATE INDEX contents_at ON contents (at);
         """
 
     private static let runs = """

@@ -59,6 +59,10 @@ package final class SQLiteJournal: Journal {
         }
     }
 
+    package func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> JobID? {
+        try write { db in try ContentRow.first(content, at: time, in: db) }.flatMap { JobID($0) }
+    }
+
     /// Jobs that one transaction of `prune` removes: some 10 ms, for which other writes wait.
     private static let pruneBatch = 500
 
@@ -85,7 +89,10 @@ package final class SQLiteJournal: Journal {
             if count < Self.pruneBatch { break }
         }
         // A file that was sent in again and never came back as a job: nobody can ask for it any more.
-        try write { db in try db.execute(sql: "DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)") }
+        try write { db in
+            try db.execute(sql: "DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)")
+            try db.execute(sql: "DELETE FROM contents WHERE at < ?", arguments: [time.nanoseconds])
+        }
         return removed
     }
 

@@ -95,6 +95,33 @@ struct TotalRows {
     func add(_ id: String) throws { try add.execute(arguments: [id]) }
 }
 
+/// The rows of the table `contents`.
+enum ContentRow {
+    /// The first job with the content but the asking one. A job without a row counts: it is not written down yet, or
+    /// over for so long that it was pruned.
+    private static let search = """
+        SELECT contents.job FROM contents LEFT JOIN jobs ON jobs.id = contents.job \
+        WHERE content = :content AND contents.job <> :job AND contents.at >= :since \
+        AND (:everywhere OR contents.pipeline = :pipeline) \
+        AND coalesce(jobs.state NOT IN ('failed', 'vanished'), 1) ORDER BY contents.job LIMIT 1
+        """
+
+    static func first(_ query: SeenQuery, at time: Timestamp, in db: Database) throws -> String? {
+        let search = try db.cachedStatement(sql: Self.search)
+        let found = try String.fetchOne(
+            search,
+            arguments: [
+                "content": query.content, "job": query.job.text, "since": query.since?.nanoseconds ?? .min,
+                "everywhere": query.everywhere, "pipeline": query.pipeline,
+            ])
+        if let found { return found }
+        try db.cachedStatement(
+            sql: "INSERT OR IGNORE INTO contents (content, job, pipeline, at) VALUES (?, ?, ?, ?)"
+        ).execute(arguments: [query.content, query.job.text, query.pipeline, time.nanoseconds])
+        return nil
+    }
+}
+
 /// The rows of the table `retries`.
 enum RetryRow {
     /// As part of `JobRow.upsert`: the job whose file this one's is.

@@ -16,6 +16,8 @@ struct ActiveJob {
     /// Whether intents of it may be on record, though the commit was said to have failed: what they name must not be
     /// made anew before the record says otherwise.
     var mayBeIntended = false
+    /// For a job that failed: how many stages of `on_failure` were run.
+    var told = 0
 
     init(_ job: Job, state: JobState, record: JobRecord) {
         self.job = job
@@ -27,14 +29,23 @@ struct ActiveJob {
     var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
     /// A stage succeeded.
-    mutating func did(_ kind: String, in duration: Duration, giving payload: Payload) {
+    mutating func did(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?) {
         count(kind, duration)
         // Most drops pass most stages as they are; nothing is worth writing down then.
-        record.payload = payload == Payload(dropOf: job) ? nil : payload
+        record.payload = payload.isDone || payload == Payload(dropOf: job) ? nil : payload
         if payload.isDrop, !payload.digests.isEmpty { record.digests = payload.digests }
         record.failure = nil
         record.failedStage = nil
-        record.history.append(Transition("done", at: .now(), stage: kind, duration: duration))
+        record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: notes))
+    }
+
+    /// A stage of `on_failure` was run; whether it failed changes nothing but what is told.
+    mutating func told(by kind: String, in duration: Duration, _ failure: StageFailure?, saying notes: String?) {
+        told += 1
+        record.history.append(
+            Transition(
+                failure == nil ? "told" : "could not tell", at: .now(), stage: kind, duration: duration,
+                note: failure?.summary ?? notes))
     }
 
     /// A stage failed.
@@ -80,11 +91,18 @@ struct ActiveJob {
         }
     }
 
+    /// Runs of the stage that failed.
+    private var attempts: Int { record.failedStage == nil ? record.failures : record.failures + 1 }
+
+    /// What the stages of `on_failure` are told.
+    func failed(because failure: StageFailure) -> JobFailure {
+        JobFailure(failure, stage: record.failedStage, attempts: attempts)
+    }
+
     /// The settlement of the job in its present state.
     func settlement(_ outcome: JobState.Outcome) -> Settlement {
         var report: FailureReport?
         if case .failed(let failure) = outcome {
-            let attempts = record.failedStage == nil ? record.failures : record.failures + 1
             report = FailureReport(failure, of: job, stage: record.failedStage, attempts: attempts, at: .now())
         }
         return Settlement(job: job, record: record, outcome: outcome, report: report)

@@ -58,7 +58,7 @@ package final class Engine: @unchecked Sendable {
         queue.sync {
             opened = state
             self.finished = finished
-            run(prepared, journal: state.writer)
+            run(prepared, state)
         }
     }
 
@@ -70,7 +70,7 @@ package final class Engine: @unchecked Sendable {
 
     // MARK: Starting
 
-    private func run(_ prepared: [Prepared], journal: JournalWriter) {
+    private func run(_ prepared: [Prepared], _ state: OpenedState) {
         do throws(IOError) {
             inotify = try InotifyEvents()
         } catch {
@@ -86,7 +86,8 @@ package final class Engine: @unchecked Sendable {
             }
             runners.append(
                 PipelineRunner(
-                    spool: pipeline.spool, intake: intake, journal: journal, observer: observer,
+                    spool: pipeline.spool, intake: intake, journal: state.writer,
+                    seen: JournalMemory(state.journal), observer: observer,
                     deliverStage: { mailbox.post(.stage(index, $0)) },
                     deliverSettled: { mailbox.post(.settled(index, $0)) },
                     later: { @Sendable [self] delay, body in after(delay, index, body) }))
@@ -167,7 +168,8 @@ package final class Engine: @unchecked Sendable {
                 for running in workers.running where now - running.since >= Self.tick {
                     observer(
                         .stageProgress(
-                            running.work.job, stage: runner.pipeline.stages[stage].kind, running: now - running.since,
+                            running.work.job, stage: runner.pipeline.allStages[stage].kind,
+                            running: now - running.since,
                             progress: running.progress))
                 }
             }

@@ -43,7 +43,7 @@ extension PipelineRunner {
 
     private func run(_ id: JobID, stage: Int) {
         guard let active = jobs[id] else { return }
-        guard pipeline.stages[stage].applies(to: active.job.drop.name) else {
+        guard pipeline.stages[stage].applies(to: active.job.drop, active.payload) else {
             return apply([.started, .succeeded], to: id)
         }
         write(id)
@@ -82,9 +82,56 @@ extension PipelineRunner {
         guard let active = jobs[id] else { return }
         // What is finished is settled also while the engine stops: it is quick, and then it is done.
         guard !pause.isPaused || pause.probing == id else { return held.append(id) }
+        if case .failed(let failure) = outcome, tell(id, failure) { return }
         busy.insert(id)
         jobs[id]?.mayBeIntended = true
         settle(active.settlement(outcome))
+    }
+
+    // MARK: Telling of a failure
+
+    /// Hands a failed job to the next stage of `on_failure`; false where none is left, or it is on its way to `failed`
+    /// already. After a crash the stages are run again.
+    private func tell(_ id: JobID, _ failure: StageFailure) -> Bool {
+        guard let active = jobs[id], active.record.intents.isEmpty else { return false }
+        let drop = Payload(dropOf: active.job)
+        guard Folder.kind(of: drop.path) != nil else { return false }
+        for (index, entry) in pipeline.onFailure.enumerated().dropFirst(active.told) {
+            guard entry.applies(to: active.job.drop, drop) else {
+                jobs[id]?.told += 1
+                continue
+            }
+            write(id)
+            guard !isStopping else {
+                held.append(id)
+                return true
+            }
+            busy.insert(id)
+            observer(.stageStarted(active.job, stage: entry.kind))
+            let stage = pipeline.stages.count + index
+            workers[stage].submit(
+                StageWorkers.Work(
+                    job: active.job, payload: drop, stage: stage, failed: active.failed(because: failure)))
+            return true
+        }
+        return false
+    }
+
+    /// A stage of `on_failure` was run, and what became of it changes nothing; the next one follows.
+    func told(_ id: JobID, _ kind: String, _ result: StageWorkers.Result) {
+        guard case .settling(let outcome) = jobs[id]?.state else { return }
+        var failure: StageFailure?
+        if case .failure(let reason) = result.result { failure = reason }
+        if failure?.class == .cancelled { return perform(.park, id) }
+        jobs[id]?.told(by: kind, in: result.duration, failure, saying: result.notes)
+        if let failure, let job = jobs[id]?.job {
+            observer(
+                .warning(
+                    pipeline: pipeline.name,
+                    message: "job \(id): '\(kind)' of 'on_failure' could not tell that '\(job.drop.name)' failed: "
+                        + failure.summary))
+        }
+        settle(id, outcome)
     }
 
     private func wait(_ id: JobID, _ delay: Duration) {

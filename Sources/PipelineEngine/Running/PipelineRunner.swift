@@ -30,7 +30,8 @@ final class PipelineRunner: @unchecked Sendable {
     private var lastNote: PipelineRecord?
 
     init(
-        spool: Spool, intake: Intake, journal: JournalWriter, observer: @escaping @Sendable (EngineEvent) -> Void,
+        spool: Spool, intake: Intake, journal: JournalWriter, seen: any SeenContent,
+        observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
         later: @escaping @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
@@ -42,8 +43,8 @@ final class PipelineRunner: @unchecked Sendable {
         self.later = later
         let name = spool.pipeline.name
         let space = FreeSpace(of: [spool.work.path], floor: spool.pipeline.minFree)
-        workers = spool.pipeline.stages.map {
-            StageWorkers(entry: $0, pipeline: name, space: space, deliver: deliverStage)
+        workers = spool.pipeline.allStages.map {
+            StageWorkers(entry: $0, pipeline: name, space: space, seen: seen, deliver: deliverStage)
         }
         settler = Settler(spool: spool, journal: journal, deliver: deliverSettled)
     }
@@ -120,12 +121,13 @@ final class PipelineRunner: @unchecked Sendable {
         let id = result.work.job.id
         busy.remove(id)
         guard let job = jobs[id]?.job else { return }
-        let kind = pipeline.stages[result.work.stage].kind
+        let kind = pipeline.allStages[result.work.stage].kind
+        if result.work.failed != nil { return told(id, kind, result) }
         switch result.result {
         case .success(let payload):
-            jobs[id]?.did(kind, in: result.duration, giving: payload)
+            jobs[id]?.did(kind, in: result.duration, giving: payload, saying: result.notes)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
-            apply([.started, .succeeded], to: id)
+            apply([.started, payload.isDone ? .completed : .succeeded], to: id)
         case .failure(let failure):
             jobs[id]?.failed(kind, in: result.duration, because: failure)
             apply([.started, .failed(failure)], to: id)

@@ -114,7 +114,8 @@ package struct Recovery: Sendable {
         _ found: JobRecord, _ folder: FilePath, _ entries: [FileName], _ findings: inout Findings
     ) throws(IOError) -> Resumed {
         var record = found
-        let isUsable = record.payload.map { Folder.kind(of: $0.path) != nil } ?? true
+        let made = record.payload.map { [$0.path] + $0.copies.map(\.path) } ?? []
+        let isUsable = made.allSatisfy { Folder.kind(of: $0) != nil }
         if wasRebooted || record.definition != pipeline.definition || !isUsable || record.stage > pipeline.stages.count
         {
             record.stage = 0

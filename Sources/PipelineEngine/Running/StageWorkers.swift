@@ -15,6 +15,8 @@ package final class StageWorkers: Sendable {
         package let payload: Payload
         /// The stage's place in the pipeline.
         package let stage: Int
+        /// Why the job failed, for a stage of `on_failure`.
+        package var failed: JobFailure?
     }
 
     /// What a worker made of it.
@@ -23,6 +25,8 @@ package final class StageWorkers: Sendable {
         package let work: Work
         /// The new payload, or why there is none.
         package let result: Swift.Result<Payload, StageFailure>
+        /// What the stage had to say of it.
+        package let notes: String?
         /// How long it took.
         package let duration: Duration
     }
@@ -35,6 +39,7 @@ package final class StageWorkers: Sendable {
         package let since: MonotonicTime
         /// How far it is.
         package let progress: StageProgress
+        let notes: StageNotes
         let cancellation: Cancellation
     }
 
@@ -50,15 +55,18 @@ package final class StageWorkers: Sendable {
     private let queues: [DispatchQueue]
     private let state: Mutex<State>
     private let space: FreeSpace
+    private let seen: any SeenContent
     private let deliver: @Sendable (Result) -> Void
 
-    /// Workers for a stage. `space`: looked at before a stage that makes files; `deliver` is called on a worker's
-    /// queue.
+    /// Workers for a stage. `space`: looked at before a stage that makes files; `seen`: what stages may ask; `deliver`
+    /// is called on a worker's queue.
     package init(
-        entry: StageEntry, pipeline: String, space: FreeSpace, deliver: @escaping @Sendable (Result) -> Void
+        entry: StageEntry, pipeline: String, space: FreeSpace, seen: any SeenContent = NothingSeen(),
+        deliver: @escaping @Sendable (Result) -> Void
     ) {
         self.entry = entry
         self.space = space
+        self.seen = seen
         self.deliver = deliver
         label = "dropmill.\(pipeline).\(entry.kind)"
         let label = label
@@ -110,16 +118,22 @@ package final class StageWorkers: Sendable {
             } catch {
                 result = .failure(error)
             }
-            deliver(Result(work: running.work, result: result, duration: MonotonicTime.now() - running.since))
+            deliver(
+                Result(
+                    work: running.work, result: result, notes: running.notes.text,
+                    duration: MonotonicTime.now() - running.since))
         }
     }
 
     private func run(_ running: Running, on worker: Int) throws(StageFailure) -> Payload {
         let job = running.work.job
         let scratch = job.scratch(stage: running.work.stage, kind: entry.kind)
+        var values = job.templateValues
+        values.facts = running.work.payload.knownFacts
         let context = StageContext(
-            job: job.id, drop: job.drop, values: job.templateValues, scratch: scratch,
-            cancellation: running.cancellation, progress: running.progress, label: "\(label).\(worker + 1)")
+            job: job.id, drop: job.drop, values: values, scratch: scratch, cancellation: running.cancellation,
+            progress: running.progress, notes: running.notes, seen: seen, failed: running.work.failed,
+            label: "\(label).\(worker + 1)")
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }
         do throws(StageFailure) {
@@ -162,7 +176,8 @@ package final class StageWorkers: Sendable {
                 state.idle.append(worker)
                 return nil
             }
-            let running = Running(work: work, since: .now(), progress: StageProgress(), cancellation: Cancellation())
+            let running = Running(
+                work: work, since: .now(), progress: StageProgress(), notes: StageNotes(), cancellation: Cancellation())
             state.running[worker] = running
             return running
         }

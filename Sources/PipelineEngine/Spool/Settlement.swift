@@ -37,10 +37,15 @@ package struct Settlement: Sendable {
     func placements(for pipeline: Pipeline) throws(StageFailure) -> [Placement] {
         if case .failed = outcome { return [failedOriginal(pipeline)] }
         var placements: [Placement] = []
+        for copy in payload.copies {
+            placements.append(
+                try output(copy.path, copy.isFolder, copy.companions, to: copy.destination, pipeline))
+        }
         if let destination = payload.destination {
-            placements = [try output(to: destination, pipeline)]
+            let isFolder = payload.shape == .folder
+            placements.append(try output(payload.path, isFolder, payload.companions, to: destination, pipeline))
             if payload.isDrop { return placements }
-        } else if !payload.isDrop {
+        } else if !payload.isDrop, payload.copies.isEmpty {
             throw .file(
                 "settle.unpublished", "The stages made files of '\(job.drop.name)', but none of them published these.",
                 remedy: "Let a `move` stage apply to this name too (see its `when`), or keep `unpack` from it.")
@@ -65,19 +70,15 @@ package struct Settlement: Sendable {
             onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict)
     }
 
-    private func output(to destination: FilePath, _ pipeline: Pipeline) throws(StageFailure) -> Placement {
-        switch payload.shape {
-        case .file(let name):
-            return Placement(
-                role: .output, source: payload.path, folder: destination, name: name, isFolder: false,
-                companions: payload.companions, onConflict: pipeline.onConflict)
-        case .folder:
-            guard let name = destination.lastName else {
-                throw .file("settle.destination", "'\(destination.text)' is no place for a folder.")
-            }
-            return Placement(
-                role: .output, source: payload.root, folder: destination.removingLastComponent(), name: name,
-                isFolder: true, companions: payload.companions, onConflict: pipeline.onConflict)
+    /// A folder takes the destination's name; a file keeps its own and goes into the destination.
+    private func output(
+        _ path: FilePath, _ isFolder: Bool, _ companions: [Companion], to destination: FilePath, _ pipeline: Pipeline
+    ) throws(StageFailure) -> Placement {
+        guard let name = isFolder ? destination.lastName : path.lastName else {
+            throw .file("settle.destination", "'\(destination.text)' is no place for a folder.")
         }
+        return Placement(
+            role: .output, source: path, folder: isFolder ? destination.removingLastComponent() : destination,
+            name: name, isFolder: isFolder, companions: companions, onConflict: pipeline.onConflict)
     }
 }

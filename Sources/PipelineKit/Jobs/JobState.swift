@@ -25,6 +25,8 @@ package enum JobState: Sendable, Equatable {
         case started
         /// The stage succeeded.
         case succeeded
+        /// The stage succeeded, and no further one is needed.
+        case completed
         /// The stage, or the settlement, failed.
         case failed(StageFailure)
         /// The wait of a deferred job is over.
@@ -83,6 +85,8 @@ package enum JobState: Sendable, Equatable {
             (.running(stage: stage, failures: failures), .none)
         case (.running(let stage, _), .succeeded):
             Self.arrive(at: stage + 1, rules)
+        case (.running, .completed):
+            (.settling(.processed), .settle(.processed))
         case (.running(let stage, let failures), .failed(let failure)):
             Self.failing(failure, stage: stage, failures: failures, rules)
         case (.deferred(let stage, let failures, _), .due):

@@ -20,8 +20,14 @@ package struct Payload: Sendable, Hashable {
     package var companions: [Companion] = []
     /// Where it is to be published at settlement; nil: not at all (an unchanged drop then goes to processed).
     package var destination: FilePath?
+    /// What is to be published besides, at the same time.
+    package var copies: [PayloadCopy] = []
     /// Digests of a single-file payload, in hexadecimal, by algorithm, as far as stages have made them.
     package var digests: [String: String] = [:]
+    /// What else stages found out about it, by name: `type`.
+    package var facts: [String: String] = [:]
+    /// Whether no further stage is needed: the drop goes to processed as it came, and nothing is published.
+    package var isDone = false
 
     /// The drop itself.
     package init(dropOf job: Job) {
@@ -44,6 +50,9 @@ package struct Payload: Sendable, Hashable {
         isDrop = false
     }
 
+    /// What templates and conditions can name besides what is known of every drop.
+    package var knownFacts: [String: String] { digests.merging(facts) { _, fact in fact } }
+
     /// The payload's path: the file, or the folder.
     package var path: FilePath {
         switch shape {
@@ -64,59 +73,22 @@ package struct Payload: Sendable, Hashable {
     }
 }
 
-/// A file that a stage makes beside a single-file payload, such as `report.pdf.sha256`. Its text may name the payload,
-/// whose name is settled only when it is published (`on_conflict: rename`), so the text is made then.
-package struct Companion: Sendable, Hashable {
-    /// A part of the text.
-    package enum Part: Sendable, Hashable {
-        /// Text as it is.
-        case text(String)
-        /// A line of a GNU checksum file for the payload: digest in hexadecimal, then the payload's name.
-        case checksumLine(digest: String)
-    }
+/// A copy of the payload as it was when a stage made it, published with it at settlement.
+package struct PayloadCopy: Sendable, Hashable {
+    /// The copy: a file that keeps its name, or a folder that becomes `destination`.
+    package var path: FilePath
+    /// Whether it is a folder.
+    package var isFolder: Bool
+    /// What is to lie beside it.
+    package var companions: [Companion]
+    /// Where it is published, as a payload's `destination`.
+    package var destination: FilePath
 
-    /// What is put behind the payload's name: `.sha256`.
-    package var suffix: String
-    /// The text, in parts.
-    package var parts: [Part]
-
-    /// A companion.
-    package init(suffix: String, parts: [Part]) {
-        self.suffix = suffix
-        self.parts = parts
-    }
-
-    /// The text for a payload of this name.
-    package func contents(for name: FileName) -> [UInt8] {
-        parts.flatMap { part in
-            switch part {
-            case .text(let text): Array(text.utf8)
-            case .checksumLine(let digest): ChecksumLine.bytes(digest: digest, path: name.bytes)
-            }
-        }
-    }
-}
-
-/// One line as `sha256sum` writes and reads it.
-package enum ChecksumLine {
-    /// `DIGEST  PATH\n`. A path with a newline, a carriage return or a backslash is escaped and the line begins with a
-    /// backslash (GNU coreutils, "md5sum invocation").
-    package static func bytes(digest: String, path: [UInt8]) -> [UInt8] {
-        var line: [UInt8] = []
-        line.reserveCapacity(digest.utf8.count + path.count + 4)
-        let needsEscape = path.contains { $0 == 0x0A || $0 == 0x0D || $0 == 0x5C }
-        if needsEscape { line.append(0x5C) }
-        line += digest.utf8
-        line += [0x20, 0x20]
-        guard needsEscape else { return line + path + [0x0A] }
-        for byte in path {
-            switch byte {
-            case 0x0A: line += [0x5C, UInt8(ascii: "n")]
-            case 0x0D: line += [0x5C, UInt8(ascii: "r")]
-            case 0x5C: line += [0x5C, 0x5C]
-            default: line.append(byte)
-            }
-        }
-        return line + [0x0A]
+    /// A copy.
+    package init(path: FilePath, isFolder: Bool, companions: [Companion], destination: FilePath) {
+        self.path = path
+        self.isFolder = isFolder
+        self.companions = companions
+        self.destination = destination
     }
 }

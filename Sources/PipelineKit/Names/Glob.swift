@@ -31,6 +31,13 @@ package struct Glob: Hashable, Sendable {
         }
     }
 
+    /// Whether all of a text matches, be it a path: `*` matches `/` too. A text with a NUL matches nothing.
+    package func matches(_ bytes: [UInt8]) -> Bool {
+        guard !bytes.contains(0) else { return false }
+        let text = bytes.map { CChar(bitPattern: $0) } + [0]
+        return alternatives.contains { fnmatch($0, text, 0) == 0 }
+    }
+
     /// The most patterns that one with braces may stand for.
     private static let mostAlternatives = 1000
 

@@ -30,6 +30,8 @@ package struct Pipeline: Sendable {
     package var minFree: ByteSize
     /// The steps, in order.
     package var stages: [StageEntry]
+    /// What is done for a job that failed, before its original goes to `failed`; what becomes of it changes nothing.
+    package var onFailure: [StageEntry]
     /// Tells apart what the stages do to a drop: the same for two pipelines whose stages, options and targets are the
     /// same, however they are written. A job that was begun under another one begins again with the first stage.
     package var definition: String
@@ -39,7 +41,7 @@ package struct Pipeline: Sendable {
         name: String, source: FilePath, inbox: FilePath, processed: Processed, failed: FilePath, work: FilePath? = nil,
         match: MatchRule = MatchRule(), ready: ReadyRule = ReadyRule(), onConflict: ConflictPolicy = .rename,
         activeJobs: Int = 256, retry: RetryPolicy = RetryPolicy(), durability: Durability = .full,
-        minFree: ByteSize = .minFree, stages: [StageEntry] = [], definition: String = ""
+        minFree: ByteSize = .minFree, stages: [StageEntry] = [], onFailure: [StageEntry] = [], definition: String = ""
     ) {
         self.name = name
         self.source = source
@@ -55,8 +57,12 @@ package struct Pipeline: Sendable {
         self.durability = durability
         self.minFree = minFree
         self.stages = stages
+        self.onFailure = onFailure
         self.definition = definition
     }
+
+    /// Every stage there is; those for failed jobs come last.
+    package var allStages: [StageEntry] { stages + onFailure }
 
     /// What becomes of an original whose job succeeded.
     package enum Processed: Sendable, Hashable {
@@ -93,8 +99,8 @@ package struct StageEntry: Sendable {
     package let stage: any Stage
     /// How many jobs it may work on at once.
     package let workers: Int
-    /// Which drops it is for, by name; nil: all.
-    package let when: Glob?
+    /// Which drops it is for; nil: all.
+    package let when: Condition?
     /// How long a run may take before it is called off, which counts as a transient failure; nil: as long as it likes.
     package let timeout: Duration?
     /// How its transient failures are retried; nil: as the pipeline says.
@@ -102,7 +108,7 @@ package struct StageEntry: Sendable {
 
     /// A stage.
     package init(
-        kind: String, stage: any Stage, workers: Int = 1, when: Glob? = nil, timeout: Duration? = nil,
+        kind: String, stage: any Stage, workers: Int = 1, when: Condition? = nil, timeout: Duration? = nil,
         retry: RetryPolicy? = nil
     ) {
         self.kind = kind
@@ -114,10 +120,14 @@ package struct StageEntry: Sendable {
     }
 
     /// Whether it may make files, for which there has to be space.
-    package var makesFiles: Bool { type(of: stage).descriptor.effects.contains(.replacesPayload) }
+    package var makesFiles: Bool {
+        !stage.effects.isDisjoint(with: [.replacesPayload, .publishesCopy])
+    }
 
-    /// Whether the stage runs for a drop of this name.
-    package func applies(to name: FileName) -> Bool { when?.matches(name) ?? true }
+    /// Whether the stage runs for a drop whose payload is this.
+    package func applies(to drop: Drop, _ payload: Payload) -> Bool {
+        when?.holds(for: drop, facts: payload.knownFacts) ?? true
+    }
 }
 
 extension ByteSize {

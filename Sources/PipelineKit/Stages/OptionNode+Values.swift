@@ -71,11 +71,13 @@ extension OptionNode {
         return glob
     }
 
-    /// A template.
-    package func template(for use: Template.Use) throws(OptionProblem) -> Template {
+    /// A template, which may name what the stages before this one find out.
+    package func template(
+        for use: Template.Use, in context: OptionContext? = nil
+    ) throws(OptionProblem) -> Template {
         let text = try string()
         do {
-            return try Template(text, use: use)
+            return try Template(text, use: use, facts: context?.facts ?? [])
         } catch {
             throw problem(error.message)
         }

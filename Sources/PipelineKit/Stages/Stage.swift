@@ -9,8 +9,20 @@ package protocol Stage: Sendable {
     /// A stage with these options; throws what the options' own declarations cannot see.
     init(options: StageOptions) throws(OptionProblem)
 
+    /// What it may do to the payload with these options; what the kind may do unless it says otherwise.
+    var effects: Set<StageDescriptor.Effect> { get }
+
+    /// The names under which it adds to a payload's digests or facts: what templates and conditions of later stages may
+    /// name. None unless it says otherwise.
+    var facts: [String] { get }
+
     /// Does the work for one job, blocking the calling worker. Checks `context.checkCancelled` in every loop over data.
     func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload
+}
+
+extension Stage {
+    package var effects: Set<StageDescriptor.Effect> { Self.descriptor.effects }
+    package var facts: [String] { [] }
 }
 
 /// The stage kinds that a program knows, by an explicit list.

@@ -15,6 +15,12 @@ package struct StageContext: Sendable {
     package let cancellation: Cancellation
     /// How far it is, for the log.
     package let progress: StageProgress
+    /// What it has to say of its run, for `show`.
+    package let notes: StageNotes
+    /// Which content came before.
+    package let seen: any SeenContent
+    /// Why the job failed, for a stage of `on_failure`; nil for any other.
+    package let failed: JobFailure?
     /// A name for the queues it opens: `dropmill.<pipeline>.<stage>.<n>`.
     package let label: String
     private let scratchPath: FilePath
@@ -22,7 +28,8 @@ package struct StageContext: Sendable {
     /// A context. `scratch` need not exist.
     package init(
         job: JobID, drop: Drop, values: TemplateValues, scratch: FilePath, cancellation: Cancellation = Cancellation(),
-        progress: StageProgress = StageProgress(), label: String = "dropmill.stage"
+        progress: StageProgress = StageProgress(), notes: StageNotes = StageNotes(),
+        seen: any SeenContent = NothingSeen(), failed: JobFailure? = nil, label: String = "dropmill.stage"
     ) {
         self.job = job
         self.drop = drop
@@ -30,6 +37,9 @@ package struct StageContext: Sendable {
         scratchPath = scratch
         self.cancellation = cancellation
         self.progress = progress
+        self.notes = notes
+        self.seen = seen
+        self.failed = failed
         self.label = label
     }
 

@@ -6,6 +6,8 @@ package struct StageDescriptor: Sendable {
         case replacesPayload
         /// Gives the payload a destination.
         case publishes
+        /// Has a copy of the payload published besides.
+        case publishesCopy
     }
 
     /// The word in the pipeline file.

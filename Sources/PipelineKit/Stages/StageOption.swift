@@ -4,9 +4,17 @@ package import SystemPackage
 package struct OptionContext: Sendable {
     /// The folder that relative paths start from: the pipeline file's own.
     package let base: FilePath
+    /// What the stages before this one find out (see `Stage.facts`).
+    package let facts: Set<String>
+    /// The variables that secrets may come from.
+    package let environment: [String: String]
 
     /// A context.
-    package init(base: FilePath) { self.base = base }
+    package init(base: FilePath, facts: Set<String> = [], environment: [String: String] = [:]) {
+        self.base = base
+        self.facts = facts
+        self.environment = environment
+    }
 }
 
 /// One option of a stage kind: its name, what it means, what it takes and how its value is read. The parser, the
@@ -22,11 +30,14 @@ package struct StageOption<Value: Sendable>: Sendable {
     package let fallback: Value?
     /// The default for people; `required` or empty where there is none to name.
     package let fallbackText: String
+    /// The shape of what it takes, for editors.
+    package let schema: OptionSchema
     let decode: @Sendable (OptionNode, OptionContext) throws(OptionProblem) -> Value
 
     /// An option of any type.
     package init(
         _ name: String, _ summary: String, takes: String, default fallback: Value?, shown fallbackText: String,
+        schema: OptionSchema = .text,
         decode: @escaping @Sendable (OptionNode, OptionContext) throws(OptionProblem) -> Value
     ) {
         self.name = name
@@ -34,6 +45,7 @@ package struct StageOption<Value: Sendable>: Sendable {
         self.takes = takes
         self.fallback = fallback
         self.fallbackText = fallbackText
+        self.schema = schema
         self.decode = decode
     }
 
@@ -42,7 +54,7 @@ package struct StageOption<Value: Sendable>: Sendable {
         let decode = decode
         return AnyStageOption(
             name: name, summary: summary, takes: takes, fallbackText: fallbackText, isRequired: fallback == nil,
-            decode: { (node, context) throws(OptionProblem) in try decode(node, context) })
+            schema: schema, decode: { (node, context) throws(OptionProblem) in try decode(node, context) })
     }
 }
 
@@ -58,27 +70,9 @@ package struct AnyStageOption: Sendable {
     package let fallbackText: String
     /// Whether the key must be given.
     package let isRequired: Bool
+    /// The shape of what it takes.
+    package let schema: OptionSchema
     let decode: @Sendable (OptionNode, OptionContext) throws(OptionProblem) -> any Sendable
-}
-
-extension StageOption where Value == Bool {
-    /// `true` or `false`.
-    package static func flag(_ name: String, _ summary: String, default fallback: Bool) -> Self {
-        Self(name, summary, takes: "true | false", default: fallback, shown: "\(fallback)") {
-            (node, _) throws(OptionProblem) in
-            try node.bool()
-        }
-    }
-}
-
-extension StageOption where Value: CaseIterable & RawRepresentable<String> {
-    /// One of some words.
-    package static func choice(_ name: String, _ summary: String, default fallback: Value) -> Self {
-        Self(
-            name, summary, takes: Value.allCases.map(\.rawValue).joined(separator: " | "), default: fallback,
-            shown: fallback.rawValue
-        ) { (node, _) throws(OptionProblem) in try node.choice(of: Value.self) }
-    }
 }
 
 /// A template with the folder that it starts from.
@@ -101,14 +95,4 @@ package struct PathTemplate: Sendable, Hashable {
 
     /// The folder, named without placeholders, in which every result lies.
     package var fixedFolder: FilePath { template.fixedFolder(below: base) }
-}
-
-extension StageOption where Value == PathTemplate {
-    /// A folder, with placeholders; must be given.
-    package static func folder(_ name: String, _ summary: String) -> Self {
-        Self(name, summary, takes: "a folder, with placeholders", default: nil, shown: "required") {
-            (node, context) throws(OptionProblem) in
-            PathTemplate(try node.template(for: .path), below: context.base)
-        }
-    }
 }

@@ -47,7 +47,12 @@ package struct StageOptions: Sendable {
     package func isGiven<Value>(_ option: StageOption<Value>) -> Bool { values[option.name] != nil }
 
     /// The options that are paths, by name: for checks of a whole pipeline, which know no kind.
-    package var pathTemplates: [String: PathTemplate] { values.compactMapValues { $0 as? PathTemplate } }
+    package var pathTemplates: [(option: String, template: PathTemplate)] {
+        values.sorted { $0.key < $1.key }.flatMap { name, value in
+            let templates = (value as? [PathTemplate]) ?? (value as? PathTemplate).map { [$0] } ?? []
+            return templates.map { (name, $0) }
+        }
+    }
 
     /// A problem of these options together, at the stage's own place.
     package func problem(_ message: String) -> OptionProblem { OptionProblem(message, at: position) }

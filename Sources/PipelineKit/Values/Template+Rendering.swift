@@ -12,6 +12,8 @@ package struct TemplateValues: Sendable {
     package var job: String
     /// When the job was claimed.
     package var date: Timestamp
+    /// What stages found out so far, by name (see `Payload.knownFacts`).
+    package var facts: [String: String] = [:]
 
     /// Values for one job.
     package init(name: FileName, folders: [FileName] = [], pipeline: String, job: String, date: Timestamp) {
@@ -78,6 +80,16 @@ extension Template {
         return (fixed.isAbsolute ? fixed : base.pushing(fixed)).lexicallyNormalized()
     }
 
+    /// A fact is told as one word: `application-pdf` for `application/pdf`.
+    private static func fact(_ name: String, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
+        guard let fact = values.facts[name] else {
+            throw TemplateProblem(
+                "'{\(name)}' is not known of '\(values.name)': the stage that finds it out was skipped, or the payload "
+                    + "is not a single file")
+        }
+        return fact.utf8.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "-") : $0 }
+    }
+
     private func value(of placeholder: Placeholder, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
         switch placeholder {
         case .name: values.name.bytes
@@ -87,6 +99,7 @@ extension Template {
         case .pipeline: Array(values.pipeline.utf8)
         case .job: Array(values.job.utf8)
         case .date(let format): Array(values.date.formatted(format).utf8)
+        case .fact(let name): try Self.fact(name, values)
         }
     }
 }

@@ -17,6 +17,8 @@ package struct Template: Hashable, Sendable {
     enum Placeholder: Hashable, Sendable {
         case name, stem, ext, path, pipeline, job
         case date(format: String)
+        /// What a stage before this one found out.
+        case fact(String)
 
         /// Whether what it stands for is made to hold a `/`.
         var hasSlash: Bool {
@@ -31,7 +33,7 @@ package struct Template: Hashable, Sendable {
         var canBeEmpty: Bool {
             switch self {
             case .ext, .path, .date: true
-            case .name, .stem, .pipeline, .job: false
+            case .name, .stem, .pipeline, .job, .fact: false
             }
         }
     }
@@ -47,16 +49,17 @@ package struct Template: Hashable, Sendable {
     /// How a `{date}` without a format is written: `2026-03-01`.
     static let plainDate = "%Y-%m-%d"
 
-    /// A template from text. Refused: unknown placeholders, braces that do not close, NUL, and what could lead out of
-    /// the folder that the text names: a `..` after a placeholder, or a component that could become `..`.
-    package init(_ source: String, use: Use) throws(TemplateProblem) {
+    /// A template from text. `facts`: what may stand in braces besides. Refused: unknown placeholders, braces that do
+    /// not close, NUL, and what could lead out of the folder that the text names: a `..` after a placeholder, or a
+    /// component that could become `..`.
+    package init(_ source: String, use: Use, facts: Set<String> = []) throws(TemplateProblem) {
         self.source = source
         self.use = use
-        segments = try Self.parse(source)
+        segments = try Self.parse(source, facts)
         try Self.checkStaysInside(segments, source: source, use: use)
     }
 
-    private static func parse(_ source: String) throws(TemplateProblem) -> [Segment] {
+    private static func parse(_ source: String, _ facts: Set<String>) throws(TemplateProblem) -> [Segment] {
         guard !source.isEmpty else { throw TemplateProblem("a template must not be empty") }
         guard !source.utf8.contains(0) else { throw TemplateProblem("a template must not hold a NUL") }
         var segments: [Segment] = []
@@ -67,14 +70,14 @@ package struct Template: Hashable, Sendable {
             guard let close = rest[open...].firstIndex(of: "}") else {
                 throw TemplateProblem("'{' without '}' in '\(source)'")
             }
-            segments.append(.placeholder(try placeholder(String(rest[rest.index(after: open)..<close]))))
+            segments.append(.placeholder(try placeholder(String(rest[rest.index(after: open)..<close]), facts)))
             rest = rest[rest.index(after: close)...]
         }
         if !rest.isEmpty { segments.append(.text(String(rest))) }
         return segments
     }
 
-    private static func placeholder(_ text: String) throws(TemplateProblem) -> Placeholder {
+    private static func placeholder(_ text: String, _ facts: Set<String>) throws(TemplateProblem) -> Placeholder {
         switch text {
         case "name": return .name
         case "stem": return .stem
@@ -83,10 +86,14 @@ package struct Template: Hashable, Sendable {
         case "pipeline": return .pipeline
         case "job": return .job
         case "date": return .date(format: plainDate)
+        case _ where facts.contains(text): return .fact(text)
         default:
             guard text.hasPrefix("date:") else {
-                let hint = Suggestion.nearest(to: text, among: placeholders).map { "did you mean '{\($0)}'?" }
-                let known = "known are " + placeholders.map { "{\($0)}" }.joined(separator: " ")
+                let all = placeholders + facts.sorted()
+                let hint = Suggestion.nearest(to: text, among: all).map { "did you mean '{\($0)}'?" }
+                let known =
+                    "known are " + all.map { "{\($0)}" }.joined(separator: " ")
+                    + ", and what an earlier stage finds out ({sha256} of checksum, {type} of detect)"
                 throw TemplateProblem("unknown placeholder '{\(text)}'; \(hint ?? known)")
             }
             return .date(format: String(text.dropFirst(5)))

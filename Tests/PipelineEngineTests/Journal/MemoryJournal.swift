@@ -11,6 +11,7 @@ final class MemoryJournal: Journal {
         var pipelines: [String: PipelineRecord] = [:]
         var runs: [RunRecord] = []
         var retries: [FileIdentity: JobID] = [:]
+        var contents: [(query: SeenQuery, at: Timestamp)] = []
         /// The jobs of each transaction that was written.
         var transactions: [[JobRecord]] = []
         /// What the next transactions are to fail with.
@@ -99,12 +100,30 @@ final class MemoryJournal: Journal {
         contents.withLock { $0.retries[identity] = job }
     }
 
+    func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> JobID? {
+        contents.withLock { contents in
+            let found = contents.contents.filter { query, at in
+                let state = contents.jobs[query.job]?.state
+                return query.content == content.content && query.job != content.job
+                    && at >= content.since ?? Timestamp(nanoseconds: .min)
+                    && (content.everywhere || query.pipeline == content.pipeline) && state != .failed
+                    && state != .vanished
+            }.map(\.query.job).min()
+            let isNoted = contents.contents.contains {
+                $0.query.content == content.content && $0.query.job == content.job
+            }
+            if found == nil, !isNoted { contents.contents.append((content, time)) }
+            return found
+        }
+    }
+
     func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int {
         contents.withLock { contents in
             let old = contents.jobs.values.filter { job in
                 job.state.isFinal && (job.finishedAt.map { $0 < time } ?? false)
             }
             for job in old { contents.jobs[job.id] = nil }
+            contents.contents.removeAll { $0.at < time }
             return old.count
         }
     }

@@ -162,7 +162,7 @@ struct SQLiteJournalTests {
             let error = #expect(throws: JournalError.self) { _ = try open() }
             #expect(error?.kind == .newer)
             #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'1 runs and pipelines'") == true)
+            #expect(error?.message.contains("'2 contents'") == true)
         }
     }
 

@@ -20,7 +20,7 @@ struct FakeStage: Stage {
 
 extension StageEntry {
     static func fake(workers: Int = 1, when: Glob? = nil, _ body: @escaping FakeStage.Body) -> StageEntry {
-        StageEntry(kind: "fake", stage: FakeStage(body), workers: workers, when: when)
+        StageEntry(kind: "fake", stage: FakeStage(body), workers: workers, when: when.map { Condition(name: $0) })
     }
 
     /// Hands on what it gets.

@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-package import PipelineKit
 package import SystemPackage
 
 /// Copies, for where a rename cannot reach: another file system, or another mount of the same one.

@@ -1,37 +1,38 @@
-import PipelineKit
-
 /// Writes JSON (RFC 8259) straight into bytes, in the order it is told. Text that holds controls or bidirectional
 /// overrides is escaped, so that a line may be shown anywhere.
-struct JSONText {
+package struct JSONText {
     /// What was written so far.
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
     /// Whether a member of the innermost object or array comes before the next one.
     private var needsComma = false
 
+    /// Nothing written yet.
+    package init() {}
+
     /// `{…}` as the value of a key, or as a member of an array.
-    mutating func object(_ key: String? = nil, _ members: (inout JSONText) -> Void) {
+    package mutating func object(_ key: String? = nil, _ members: (inout JSONText) -> Void) {
         nested(key, UInt8(ascii: "{"), UInt8(ascii: "}"), members)
     }
 
     /// `[…]`
-    mutating func array(_ key: String? = nil, _ members: (inout JSONText) -> Void) {
+    package mutating func array(_ key: String? = nil, _ members: (inout JSONText) -> Void) {
         nested(key, UInt8(ascii: "["), UInt8(ascii: "]"), members)
     }
 
     /// A text.
-    mutating func text(_ key: String? = nil, _ value: String) {
+    package mutating func text(_ key: String? = nil, _ value: String) {
         begin(key)
         quote(value)
     }
 
     /// A whole number.
-    mutating func integer(_ key: String? = nil, _ value: some BinaryInteger) {
+    package mutating func integer(_ key: String? = nil, _ value: some BinaryInteger) {
         begin(key)
         bytes += String(value).utf8
     }
 
     /// Seconds, to the microsecond.
-    mutating func seconds(_ key: String? = nil, _ value: Duration) {
+    package mutating func seconds(_ key: String? = nil, _ value: Duration) {
         begin(key)
         let micros = max(0, value.nanoseconds) / 1000
         bytes += String(micros / 1_000_000).utf8
@@ -42,13 +43,13 @@ struct JSONText {
     }
 
     /// `true` or `false`.
-    mutating func flag(_ key: String? = nil, _ value: Bool) {
+    package mutating func flag(_ key: String? = nil, _ value: Bool) {
         begin(key)
         bytes += (value ? "true" : "false").utf8
     }
 
     /// A name or path: as it is where it is UTF-8, else escaped and with the bytes beside it, as `KEY_base64`.
-    mutating func name(_ key: String, _ value: [UInt8]) {
+    package mutating func name(_ key: String, _ value: [UInt8]) {
         if let text = String(validating: value, as: UTF8.self) {
             self.text(key, text)
         } else {
@@ -58,7 +59,7 @@ struct JSONText {
     }
 
     /// Names or paths, in the same way: where any is not UTF-8, the bytes of all are in `KEY_base64`.
-    mutating func names(_ key: String, _ values: [[UInt8]]) {
+    package mutating func names(_ key: String, _ values: [[UInt8]]) {
         array(key) { json in
             for value in values { json.text(nil, String(validating: value, as: UTF8.self) ?? EscapedText.of(value)) }
         }
@@ -69,13 +70,20 @@ struct JSONText {
     }
 
     /// The end of a line.
-    mutating func newline() {
+    package mutating func newline() {
         bytes.append(UInt8(ascii: "\n"))
         needsComma = false
     }
 
     /// All of it as text.
-    var string: String { String(decoding: bytes, as: UTF8.self) }
+    package var string: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Members of an object alone, without its braces.
+    package static func members(_ write: (inout JSONText) -> Void) -> [UInt8] {
+        var json = JSONText()
+        write(&json)
+        return json.bytes
+    }
 
     private mutating func nested(_ key: String?, _ open: UInt8, _ close: UInt8, _ members: (inout JSONText) -> Void) {
         begin(key)
@@ -123,11 +131,11 @@ struct JSONText {
 }
 
 /// Bytes as text of 64 characters (RFC 4648, section 4).
-enum Base64 {
+package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// The text, padded.
-    static func text(of bytes: [UInt8]) -> String {
+    package static func text(of bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.count)]

@@ -1,11 +1,10 @@
 import Glibc
-import PipelineKit
-import SystemPackage
+package import SystemPackage
 
 extension Transfer {
     /// Whether a file, link or folder holds what another holds, byte for byte. Stronger than comparing digests, and no
     /// dearer: both have to be read once either way.
-    static func isCopy(_ copy: FilePath, of source: FilePath) throws(IOError) -> Bool {
+    package static func isCopy(_ copy: FilePath, of source: FilePath) throws(IOError) -> Bool {
         guard let kind = Folder.kind(of: source), Folder.kind(of: copy) == kind else { return false }
         switch kind {
         case .folder:

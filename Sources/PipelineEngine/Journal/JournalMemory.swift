@@ -1,0 +1,16 @@
+import PipelineKit
+
+/// What the journal knows of content that came before, for the stages that ask.
+struct JournalMemory: SeenContent {
+    private let journal: any Journal
+
+    init(_ journal: any Journal) { self.journal = journal }
+
+    func first(_ content: SeenQuery) throws(StageFailure) -> JobID? {
+        do throws(JournalError) {
+            return try journal.first(content, at: .now())
+        } catch {
+            throw StageFailure(error)
+        }
+    }
+}
