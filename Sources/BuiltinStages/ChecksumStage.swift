@@ -3,94 +3,162 @@ import Glibc
 package import PipelineKit
 import SystemPackage
 
-/// Makes digests of the payload's files, in a form that `sha256sum -c` reads.
+/// Makes digests of the payload's files, in one pass over each, in forms that other tools read.
 package struct ChecksumStage: Stage {
-    private static let algorithm = StageOption<[DigestAlgorithm]>(
-        "algorithm", "how the digests are made",
-        takes: DigestAlgorithm.allCases.map(\.rawValue).joined(separator: " | ") + ", or a list", default: [.sha256],
-        shown: DigestAlgorithm.sha256.rawValue
-    ) { (node, _) throws(OptionProblem) in
-        var algorithms: [DigestAlgorithm] = []
-        for member in node.members {
-            let algorithm = try member.choice(of: DigestAlgorithm.self)
-            if algorithms.contains(algorithm) { throw member.problem("'\(algorithm.rawValue)' is named twice") }
-            algorithms.append(algorithm)
-        }
-        if algorithms.isEmpty { throw node.problem("name at least one algorithm, such as sha256") }
-        return algorithms
+    private enum Mode: String, CaseIterable, Sendable {
+        /// A list in the folder; a payload of one file gets a sidecar all the same.
+        case manifest
+        /// A file beside each file.
+        case sidecar
     }
 
-    private static let manifest = StageOption<FileName?>(
-        "manifest", "the name of the file that lists the digests of a payload of many files", takes: "a file name",
-        default: .some(nil), shown: "SHA256SUMS, MD5SUMS, …"
-    ) { (node, _) throws(OptionProblem) in
-        let text = try node.string()
-        guard let name = FileName(text), name.bytes.count <= FileName.longest else {
-            throw node.problem("'\(text)' is no name for a file; write one such as SHA256SUMS")
-        }
-        return name
-    }
+    private static let algorithm = StageOption<[DigestAlgorithm]>.algorithms("algorithm", "how the digests are made")
+    private static let manifest = StageOption<FileName?>.name(
+        "manifest", "the name of the list, of all algorithms together", shown: "SHA256SUMS, MD5SUMS, …")
+    private static let format = StageOption<ChecksumFormat>.choice(
+        "format", "how digests are written: as `sha256sum`, as `sha256sum --tag`, or as JSON", default: .gnu)
+    private static let mode = StageOption<Mode>.choice(
+        "mode", "a list in a payload of many files, or a file beside each", default: .manifest)
 
     package static let descriptor = StageDescriptor(
         kind: "checksum",
         summary:
             "Lists the files' digests in a manifest for sha256sum -c; a single file gets NAME.sha256 beside it.",
-        options: [algorithm.erased, manifest.erased],
+        options: [algorithm.erased, manifest.erased, format.erased, mode.erased],
         example: "checksum: { algorithm: sha256, manifest: SHA256SUMS }")
 
     private let algorithms: [DigestAlgorithm]
-    private let manifests: [FileName]
+    private let format: ChecksumFormat
+    private let mode: Mode
+    private let manifests: [ManifestPlan.Wanted]
+
+    /// Digests of a single file can be named by what comes later: `{sha256}`.
+    package var facts: [String] { algorithms.map(\.rawValue) }
 
     package init(options: StageOptions) throws(OptionProblem) {
-        algorithms = try options.value(Self.algorithm)
+        let algorithms = try options.value(Self.algorithm)
+        let format = try options.value(Self.format)
+        self.algorithms = algorithms
+        self.format = format
+        mode = try options.value(Self.mode)
         if let name = try options.value(Self.manifest) {
-            guard algorithms.count == 1 else {
-                throw options.problem(
-                    "'manifest' names one file, but there are \(algorithms.count) algorithms; leave it out, and "
-                        + "each gets "
-                        + "its own (SHA256SUMS, MD5SUMS, …), or use one stage 'checksum' for each")
+            guard mode == .manifest else {
+                throw options.problem("'manifest' names a list, but 'mode: sidecar' makes none; leave one of them out")
             }
-            manifests = [name]
+            guard algorithms.count == 1 || format != .gnu else {
+                throw options.problem(
+                    "'manifest' names one file, and lines of 'format: gnu' do not tell the \(algorithms.count) "
+                        + "algorithms apart; leave it out, and each gets its own (SHA256SUMS, MD5SUMS, …), or use "
+                        + "'format: bsd'")
+            }
+            manifests = [ManifestPlan.Wanted(name: name, algorithms: algorithms, format: format)]
         } else {
-            manifests = algorithms.compactMap { FileName("\($0.rawValue.uppercased())SUMS") }
+            manifests = algorithms.compactMap { algorithm in
+                FileName(format.ending(algorithm.listName)).map {
+                    ManifestPlan.Wanted(name: $0, algorithms: [algorithm], format: format)
+                }
+            }
         }
     }
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
-        switch payload.shape {
-        case .file: try addCompanions(payload, context)
-        case .folder: try writeManifests(payload, context)
+        switch (payload.shape, mode) {
+        case (.file, _): return try addCompanions(payload, context)
+        case (.folder, .manifest): try writeManifests(payload, context)
+        case (.folder, .sidecar): try writeSidecars(payload, context)
         }
+        return payload
     }
 
     private func addCompanions(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         var payload = payload
-        for digest in try hashing.digests(of: try StageFailure.onIOError(payload.files), announcingSize: true).joined()
-        {
-            let suffix = ".\(digest.algorithm.rawValue)"
-            payload.companions.removeAll { $0.suffix == suffix }
-            payload.companions.append(Companion(suffix: suffix, parts: [.checksumLine(digest: digest.hex)]))
+        let files = try StageFailure.onIOError { () throws(IOError) in try payload.files() }
+        for digest in try hashing.digests(of: files, announcingSize: true).joined() {
+            let companion = format.sidecar(digest)
+            payload.companions.removeAll { $0.suffix == companion.suffix }
+            payload.companions.append(companion)
             payload.digests[digest.algorithm.rawValue] = digest.hex
         }
         return payload
     }
 
-    private func writeManifests(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
-        // One that an attempt before this one could not complete.
-        let draft = payload.root.appending(".manifest-\(context.job)")
-        try StageFailure.onIOError { () throws(IOError) in try Folder.remove(draft) }
-        let tree = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(payload.root) }
+    private func writeManifests(_ payload: Payload, _ context: StageContext) throws(StageFailure) {
+        let (draft, tree) = try prepare(payload, context)
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         let table = DigestTable(files: tree.files, digests: try hashing.digests(of: tree.files))
-        let plan = try ManifestPlan(
-            names: manifests, table: table, others: tree.folders + tree.links, root: payload.root)
+        let plan = try ManifestPlan(manifests, table: table, others: tree.folders + tree.links, root: payload.root)
         for manifest in plan.missing {
             try context.checkCancelled()
             try StageFailure.onIOError { () throws(IOError) in
-                try manifest.write(to: payload.root, by: draft)
+                try SmallFile.write(manifest.contents, to: payload.root.appending(manifest.name), by: draft)
             }
         }
-        return payload
+    }
+
+    private func writeSidecars(_ payload: Payload, _ context: StageContext) throws(StageFailure) {
+        let (draft, tree) = try prepare(payload, context)
+        var plan = SidecarPlan(tree, root: payload.root, algorithms: algorithms, format: format)
+        let candidates = plan.candidates(tree.files)
+        let plain = Set(tree.files).subtracting(candidates).sorted()
+        var ours = try writeSidecars(of: plain, &plan, payload.root, draft, context)
+        // What looks like a sidecar and is none of ours came with the payload. Shortest first, since one may be the
+        // sidecar of another.
+        for file in candidates.sorted(by: { ($0.bytes.count, $0) < ($1.bytes.count, $1) })
+        where !ours.contains(file.bytes) {
+            ours.formUnion(try writeSidecars(of: [file], &plan, payload.root, draft, context))
+        }
+    }
+
+    private func writeSidecars(
+        of files: [TreeFile], _ plan: inout SidecarPlan, _ root: FilePath, _ draft: FilePath, _ context: StageContext
+    ) throws(StageFailure) -> Set<[UInt8]> {
+        let hashing = PayloadHashing(root: root, algorithms: algorithms, context: context)
+        var ours: Set<[UInt8]> = []
+        for (file, digests) in zip(files, try hashing.digests(of: files)) {
+            try context.checkCancelled()
+            do throws(IOError) {
+                let sidecars = try plan.sidecars(of: file, digests)
+                ours.formUnion(sidecars.ours.map(\.bytes))
+                for (path, contents) in sidecars.missing {
+                    try SmallFile.write(contents, to: root.pushing(path), by: draft)
+                }
+            } catch {
+                throw StageFailure(inStage: error)
+            }
+        }
+        return ours
+    }
+
+    /// Where files are written before they get their names, and what the payload holds.
+    private func prepare(
+        _ payload: Payload, _ context: StageContext
+    ) throws(StageFailure) -> (draft: FilePath, tree: FileTree) {
+        try StageFailure.onIOError { () throws(IOError) in
+            // One that an attempt before this one could not complete.
+            let draft = payload.root.appending(".manifest-\(context.job)")
+            try Folder.remove(draft)
+            return (draft, try FileTree.list(payload.root))
+        }
+    }
+}
+
+extension StageOption where Value == [DigestAlgorithm] {
+    /// One algorithm or several; SHA-256 unless given.
+    static func algorithms(_ name: String, _ summary: String) -> Self {
+        let known = DigestAlgorithm.allCases.map(\.rawValue)
+        return Self(
+            name, summary, takes: known.joined(separator: " | ") + ", or a list", default: [.sha256],
+            shown: DigestAlgorithm.sha256.rawValue, schema: .oneOrMore(.choice(known))
+        ) { (node, _) throws(OptionProblem) in
+            var algorithms: [DigestAlgorithm] = []
+            for member in node.members {
+                let algorithm = try member.choice(of: DigestAlgorithm.self)
+                if algorithms.contains(algorithm) { throw member.problem("'\(algorithm.rawValue)' is named twice") }
+                algorithms.append(algorithm)
+            }
+            if algorithms.isEmpty { throw node.problem("name at least one algorithm, such as sha256") }
+            return algorithms
+        }
     }
 }

@@ -11,6 +11,33 @@ package struct Digest: Sendable, Hashable {
         self.bytes = bytes
     }
 
+    /// A digest from hexadecimal, upper or lower case; nil where it is none, or of another length.
+    package init?(_ algorithm: DigestAlgorithm, hex: some Sequence<UInt8>) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(algorithm.size)
+        var high: UInt8?
+        for character in hex {
+            guard let digit = Self.value(character) else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        guard high == nil, bytes.count == algorithm.size else { return nil }
+        self.init(algorithm, bytes: bytes)
+    }
+
+    private static func value(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
     /// The bytes in lower-case hexadecimal, as `sha256sum` prints them.
     package var hex: String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in

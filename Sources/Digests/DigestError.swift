@@ -4,7 +4,7 @@ package import SystemPackage
 package enum DigestError: Error, Sendable, Equatable {
     /// This machine's OpenSSL does not offer the algorithm.
     case unavailable(DigestAlgorithm)
-    /// OpenSSL refused to go on; it has no reason to but a lack of memory.
+    /// The library refused to go on; it has no reason to but a lack of memory.
     case failed(DigestAlgorithm)
     /// The file could not be read.
     case unreadable(Errno)
@@ -18,7 +18,7 @@ extension DigestError: CustomStringConvertible {
         switch self {
         case .unavailable(let algorithm):
             "this machine's OpenSSL does not offer \(algorithm.rawValue); choose another, or allow it in openssl.cnf"
-        case .failed(let algorithm): "OpenSSL could not go on with \(algorithm.rawValue); is there memory left?"
+        case .failed(let algorithm): "\(algorithm.rawValue) could not go on; is there memory left?"
         case .unreadable(let errno): "cannot read: \(errno)"
         case .stopped: "the work was called off"
         }

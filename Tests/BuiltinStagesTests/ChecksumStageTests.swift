@@ -44,12 +44,102 @@ import Testing
         #expect(payload.companions.map(\.suffix) == [".md5", ".sha1", ".sha512"])
     }
 
-    @Test(arguments: ["sha256", "sha512", "sha384", "sha1", "md5"])
-    func gnuToolsAcceptTheManifest(algorithm: String) throws {
+    @Test(
+        arguments: [
+            ("sha256", "sha256", "SHA256SUMS"), ("sha512", "sha512", "SHA512SUMS"), ("sha384", "sha384", "SHA384SUMS"),
+            ("sha1", "sha1", "SHA1SUMS"), ("md5", "md5", "MD5SUMS"), ("blake2b", "b2", "B2SUMS"),
+        ], ["gnu", "bsd"])
+    func gnuToolsAcceptTheManifest(case: (algorithm: String, tool: String, list: String), format: String) throws {
         let payload = try payload()
-        let result = try fixture.run("checksum", ["algorithm": [algorithm]], on: payload)
+        let options: KeyValuePairs<String, [String]> = ["algorithm": [`case`.algorithm], "format": [format]]
+        let result = try fixture.run("checksum", options, on: payload)
         #expect(result == payload)
-        try expectAccepted("\(algorithm.uppercased())SUMS", of: algorithm, in: payload)
+        try expectAccepted(`case`.list, of: `case`.tool, in: payload)
+    }
+
+    @Test(.enabled(if: Tool.find("xxh128sum") != nil, Comment(rawValue: Tool.skip("xxhash"))))
+    func xxhashAcceptsTheManifest() throws {
+        // Its tool knows no escapes in names.
+        let payload = try fixture.folderPayload([(Array("a".utf8), "x"), (Array("b/c d".utf8), "y")])
+        for format in ["gnu", "bsd"] {
+            let name = "\(format).txt"
+            try fixture.run(
+                "checksum", ["algorithm": ["xxh3-128"], "format": [format], "manifest": [name]], on: payload)
+            let tool = try #require(Tool.find("xxh128sum"))
+            let output = try tool.run(["-c", name], in: payload.root)
+            #expect(output.status == 0, "\(output.text)")
+            try Folder.remove(payload.root.appending(name))
+        }
+    }
+
+    /// The digests in OpenSSL's own words, for those that no GNU tool has.
+    @Test(arguments: ["sha3-256", "sha3-512"])
+    func opensslAgrees(algorithm: String) throws {
+        let payload = try fixture.run("checksum", ["algorithm": [algorithm]])
+        let tool = try #require(Tool.find("openssl"))
+        let output = try tool.run(["dgst", "-\(algorithm)", "-r", fixture.job.original.string])
+        #expect(payload.digests[algorithm].map { output.text.hasPrefix($0) } == true)
+    }
+
+    /// `cksum -c` of coreutils 9 reads lists of several algorithms.
+    @Test func severalAlgorithmsInOneList() throws {
+        let payload = try payload()
+        let options: KeyValuePairs<String, [String]> = [
+            "algorithm": ["sha256", "md5", "blake2b"], "format": ["bsd"], "manifest": ["CHECKSUMS"],
+        ]
+        try fixture.run("checksum", options, on: payload)
+        #expect(try fixture.scratch.text("payload/CHECKSUMS").split(separator: "\n").count == 3 * Self.oddNames.count)
+        try expectAccepted("CHECKSUMS", of: "ck", in: payload)
+        try fixture.run("checksum", options, on: payload)
+        #expect(try payload.files().count == Self.oddNames.count + 1)
+    }
+
+    @Test func asJSON() throws {
+        let payload = try fixture.folderPayload([(Array("a\"b".utf8), "abc"), ([0xED], "")])
+        let options: KeyValuePairs<String, [String]> = [
+            "algorithm": ["md5", "crc32c"], "format": ["json"], "manifest": ["sums.json"],
+        ]
+        for _ in 0..<2 {
+            try fixture.run("checksum", options, on: payload)
+            #expect(
+                try fixture.scratch.text("payload/sums.json") == """
+                    {"files":[{"path":"a\\"b","md5":"900150983cd24fb0d6963f7d28e17f72","crc32c":"364b3fb7"},\
+                    {"path":"\\\\xED","path_base64":"7Q==","md5":"d41d8cd98f00b204e9800998ecf8427e",\
+                    "crc32c":"00000000"}]}
+
+                    """)
+        }
+        #expect(try payload.files().count == 3)
+    }
+
+    @Test(arguments: [
+        ("gnu", ".crc32c", "364b3fb7  r\n"), ("bsd", ".crc32c", "CRC32C (r) = 364b3fb7\n"),
+        ("json", ".crc32c.json", #"{"files":[{"path":"r","crc32c":"364b3fb7"}]}"# + "\n"),
+    ])
+    func companionsOfAnyFormat(format: String, suffix: String, text: String) throws {
+        let payload = try fixture.run("checksum", ["algorithm": ["crc32c"], "format": [format]])
+        let companion = try #require(payload.companions.first)
+        #expect(companion.suffix == suffix)
+        #expect(String(decoding: companion.contents(for: try #require(FileName("r"))), as: UTF8.self) == text)
+    }
+
+    @Test func aFileBesideEach() throws {
+        let payload = try fixture.folderPayload([
+            (Array("a".utf8), "x"), (Array("b/c".utf8), "y"), (Array("d".utf8), "z"),
+            (Array("d.md5".utf8), "somebody's own"),
+        ])
+        var first: [[UInt8]]?
+        for _ in 0..<3 {
+            try fixture.run("checksum", ["algorithm": ["md5"], "mode": ["sidecar"]], on: payload)
+            let names = try payload.files().map(\.relative.string)
+            #expect(names == ["a", "a.md5", "b/c", "b/c.md5", "d", "d.2.md5", "d.md5", "d.md5.md5"])
+            #expect(try fixture.scratch.text("payload/d.md5") == "somebody's own")
+            for name in ["a.md5", "d.2.md5", "d.md5.md5"] { try expectAccepted(name, of: "md5", in: payload) }
+            #expect(try fixture.scratch.text("payload/b/c.md5") == "415290769594460e2e485922904f345d  c\n")
+            let snapshot = try StageFixture.snapshot(payload)
+            #expect(snapshot == first ?? snapshot)
+            first = snapshot
+        }
     }
 
     @Test func theManifestIsSortedAndComplete() throws {
@@ -145,6 +235,9 @@ import Testing
         #expect(throws: OptionProblem.self) { try fixture.stage("checksum", ["manifest": ["a/b"]]) }
         #expect(throws: OptionProblem.self) {
             try fixture.stage("checksum", ["algorithm": ["md5", "sha1"], "manifest": ["sums"]])
+        }
+        #expect(throws: OptionProblem.self) {
+            try fixture.stage("checksum", ["mode": ["sidecar"], "manifest": ["sums"]])
         }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    /// The examples "abc" of FIPS 180-4 and RFC 1321.
+    /// The examples "abc" of FIPS 180-4, FIPS 202, RFC 1321, RFC 7693; the others as their own tools print them.
     @Test(arguments: [
         (DigestAlgorithm.md5, "900150983cd24fb0d6963f7d28e17f72"),
         (.sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -24,9 +24,23 @@ import Testing
             "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
                 + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
         ),
+        (
+            .blake2b,
+            "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1"
+                + "7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923"
+        ),
+        (.sha3with256, "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532"),
+        (
+            .sha3with512,
+            "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e"
+                + "10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0"
+        ),
+        (.xxh3, "06b05ab6733a618578af5f94892f3950"),
+        (.crc32c, "364b3fb7"),
+        (.crc32, "352441c2"),
     ])
     func knownDigests(algorithm: DigestAlgorithm, expected: String) throws {
-        let context = try DigestContext.start(algorithm)
+        var context = try DigestContext.start(algorithm)
         for _ in 0..<2 {
             try context.restart()
             try Array("ab".utf8).withUnsafeBytes { try context.update($0) }
@@ -45,9 +59,18 @@ import Testing
         let digests = try hasher.hash(descriptor: file.descriptor) { (count) throws(DigestError) in seen += count }
         #expect(seen == size)
         #expect(digests.map(\.algorithm) == [.sha256, .md5])
-        let context = try DigestContext.start(.sha256)
+        var context = try DigestContext.start(.sha256)
         try content.withUnsafeBytes { try context.update($0) }
         #expect(digests[0] == (try context.finish()))
+    }
+
+    @Test(arguments: DigestAlgorithm.allCases)
+    func aDigestFromItsText(algorithm: DigestAlgorithm) throws {
+        let digest = try DigestContext.start(algorithm).finish()
+        #expect(digest.bytes.count == algorithm.size)
+        #expect(Digest(algorithm, hex: digest.hex.uppercased().utf8) == digest)
+        #expect(Digest(algorithm, hex: digest.hex.dropLast().utf8) == nil)
+        #expect(Digest(algorithm, hex: (digest.hex.dropLast() + "g").utf8) == nil)
     }
 
     @Test func aHasherGoesFromFileToFile() throws {

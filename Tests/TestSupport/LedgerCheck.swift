@@ -243,7 +243,7 @@ struct LedgerCheck {
 
     static func sha256(_ bytes: [UInt8]) -> String {
         do throws(DigestError) {
-            let context = try DigestContext.start(.sha256)
+            var context = try DigestContext.start(.sha256)
             var failure: DigestError?
             bytes.withUnsafeBytes { buffer in
                 do throws(DigestError) { try context.update(buffer) } catch { failure = error }
