@@ -29,6 +29,17 @@ package struct Digest: Sendable, Hashable {
         self.init(algorithm, bytes: bytes)
     }
 
+    /// The digest of some bytes.
+    package static func of(_ bytes: [UInt8], _ algorithm: DigestAlgorithm) throws(DigestError) -> Digest {
+        var context = try DigestContext.start(algorithm)
+        var failure: DigestError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(DigestError) { try context.update(buffer) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return try context.finish()
+    }
+
     private static func value(_ character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")

@@ -1,0 +1,147 @@
+import Digests
+import PipelineKit
+import SystemPackage
+
+/// A BagIt bag (RFC 8493; drafts from 0.93 on) in a payload: its own texts, and whether its files are what they say.
+struct BagReading {
+    /// The bag's folder, from the payload's root on; empty where that is the bag itself.
+    private let base: FilePath
+    private let root: FilePath
+    private let tree: FileTree
+    private let isVersion1: Bool
+
+    /// The bag that a folder is, or holds as its only entry; nil where it is none.
+    static func find(in tree: FileTree, _ root: FilePath) throws(StageFailure) -> BagReading? {
+        let declarations = tree.files.filter { $0.relative.lastComponent?.string == "bagit.txt" }
+        guard let declaration = declarations.first(where: { $0.relative.components.count <= 2 }) else { return nil }
+        let base = declaration.relative.removingLastComponent()
+        guard base.isEmpty || tree.files.allSatisfy({ $0.relative.starts(with: base) }) else { return nil }
+        return try BagReading(base, root, tree)
+    }
+
+    private init(_ base: FilePath, _ root: FilePath, _ tree: FileTree) throws(StageFailure) {
+        self.base = base
+        self.root = root
+        self.tree = tree
+        let text = try Self.text(of: root.pushing(base).appending("bagit.txt"))
+        isVersion1 = try BagTexts.version(ofDeclaration: text) == "1.0"
+    }
+
+    /// Compares everything; throws with all that is wrong with the files, or with the first thing that is wrong with
+    /// the bag's form.
+    func verify(_ context: StageContext) throws(StageFailure) {
+        let own = tree.files.filter { $0.relative.starts(with: base) }
+        let top = own.filter { $0.relative.removingLastComponent() == base }
+            .compactMap { $0.relative.lastComponent?.string }
+        if top.contains("fetch.txt") {
+            throw Self.invalid(
+                "it has parts elsewhere (fetch.txt), and nothing is fetched here", "Send the bag complete.")
+        }
+        guard tree.folders.contains(base.appending("data")) else {
+            throw Self.invalid("it has no folder 'data'", "Put the files into a folder 'data' of the bag.")
+        }
+        var verification = Verification(tree)
+        let lists = try manifests("manifest-", top)
+        guard !lists.isEmpty else {
+            throw Self.invalid(
+                "it has no manifest with a known algorithm (manifest-sha256.txt)", "Make the bag with its manifests.")
+        }
+        let data = own.filter { $0.relative.starts(with: base.appending("data")) }
+        var unlisted = Set(data.map(\.bytes))
+        for (algorithm, name) in lists {
+            let paths = try read(name, algorithm, into: &verification, mayName: { $0.starts(with: "data") })
+            // From 1.0 on each manifest lists every file; before, one of them was enough.
+            if isVersion1 {
+                verification.extra.formUnion(data.map(\.bytes).filter { !paths.contains($0) })
+            } else {
+                unlisted.subtract(paths)
+            }
+        }
+        if !isVersion1 { verification.extra.formUnion(unlisted) }
+        for (algorithm, name) in try manifests("tagmanifest-", top) {
+            _ = try read(
+                name, algorithm, into: &verification,
+                mayName: { !$0.starts(with: "data") && !($0.lastComponent?.string.hasPrefix("tagmanifest-") ?? false) })
+        }
+        try checkInfo(top, data)
+        try verification.compare(below: root, context)
+        if let failure = verification.failure(of: "The bag '\(context.drop.name)'", by: "its manifests") {
+            throw failure
+        }
+    }
+
+    /// The bag's manifests whose algorithm is known, by name.
+    private func manifests(
+        _ prefix: String, _ top: [String]
+    ) throws(StageFailure) -> [(algorithm: DigestAlgorithm, name: String)] {
+        top.sorted().compactMap { name in
+            guard name.hasPrefix(prefix), name.hasSuffix(".txt") else { return nil }
+            let word = name.dropFirst(prefix.count).dropLast(4).lowercased()
+            return DigestAlgorithm(rawValue: word).map { ($0, name) }
+        }
+    }
+
+    /// Takes in one manifest; returns the paths that it names.
+    private func read(
+        _ name: String, _ algorithm: DigestAlgorithm, into verification: inout Verification,
+        mayName: (FilePath) -> Bool
+    ) throws(StageFailure) -> Set<[UInt8]> {
+        let text = try Self.text(of: root.pushing(base).appending(name))
+        var paths: Set<[UInt8]> = []
+        for (number, line) in DigestList.lines(of: text).enumerated() where !line.isEmpty {
+            guard let (digest, listed) = BagTexts.manifestLine(line, algorithm) else {
+                throw Self.invalid("line \(number + 1) of \(name) is no digest and path", "Make the bag anew.")
+            }
+            guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }), mayName(inner)
+            else {
+                throw Self.invalid(
+                    "\(name) names '\(EscapedText.of(listed))', which is not for it to name", "Make the bag anew.")
+            }
+            let path = base.pushing(known(inner, listed)).bytes
+            guard paths.insert(path).inserted || !isVersion1 else {
+                throw Self.invalid("\(name) names '\(EscapedText.of(listed))' twice", "Make the bag anew.")
+            }
+            verification.expect(digest, of: path)
+        }
+        return paths
+    }
+
+    /// A path with `%0A`, `%0D` and `%25` decoded, or as it is where only such a file is there: not all tools encode
+    /// the percent sign.
+    private func known(_ path: FilePath, _ listed: [UInt8]) -> FilePath {
+        guard listed.contains(UInt8(ascii: "%")) else { return path }
+        let decoded = FilePath(bytes: BagTexts.decoded(path.bytes))
+        return Folder.kind(of: root.pushing(base).pushing(decoded)) == nil
+            && Folder.kind(of: root.pushing(base).pushing(path)) != nil ? path : decoded
+    }
+
+    /// `Payload-Oxum` of bag-info.txt: bytes and number of files.
+    private func checkInfo(_ top: [String], _ data: [TreeFile]) throws(StageFailure) {
+        guard top.contains("bag-info.txt") else { return }
+        let text = try Self.text(of: root.pushing(base).appending("bag-info.txt"))
+        guard let oxum = try BagTexts.oxum(ofInfo: text) else { return }
+        var bytes: Int64 = 0
+        for file in data {
+            bytes += try StageFailure.onIOError { () throws(IOError) in
+                try FileSize.of(root.pushing(file.relative))
+            }
+        }
+        guard oxum == "\(bytes).\(data.count)" else {
+            throw Self.invalid(
+                "bag-info.txt speaks of \(oxum) (bytes and files), but there are \(bytes).\(data.count)",
+                "Send the bag complete.")
+        }
+    }
+
+    private static func text(of path: FilePath) throws(StageFailure) -> [UInt8] {
+        let text = try StageFailure.onIOError { () throws(IOError) in
+            try SmallFile.read(path, atMost: ManifestFile.mostBytes)
+        }
+        guard let text else { throw invalid("'\(path.lastName?.text ?? "")' is too large", "Split the bag.") }
+        return text
+    }
+
+    static func invalid(_ fact: String, _ remedy: String) -> StageFailure {
+        .file("bag.invalid", "The BagIt bag is not valid: \(fact).", remedy: remedy)
+    }
+}

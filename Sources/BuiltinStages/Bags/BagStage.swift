@@ -1,0 +1,138 @@
+import Digests
+import Glibc
+package import PipelineKit
+import SystemPackage
+
+/// Makes a BagIt bag of the payload.
+package struct BagStage: Stage {
+    private static let algorithm = StageOption<[DigestAlgorithm]>.algorithms(
+        "algorithm", "how the manifests' digests are made", among: [.sha256, .sha512, .sha384, .sha1, .md5])
+    private static let info = StageOption<[(key: String, value: Template)]>(
+        "info", "what bag-info.txt says: `Contact-Name: …`, each with placeholders", takes: "a map of texts",
+        default: [], shown: "", schema: .map(.text)
+    ) { (node, context) throws(OptionProblem) in
+        guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
+        var info: [(key: String, value: Template)] = []
+        for entry in entries {
+            let isPlain = !entry.key.contains { ":\n\r".contains($0) } && entry.key.first?.isWhitespace == false
+            guard isPlain, entry.key.last?.isWhitespace == false else {
+                throw OptionProblem("'\(EscapedText.of(entry.key))' is no label of bag-info.txt", at: entry.position)
+            }
+            let own = ["payload-oxum", "bagging-date", "bag-software-agent"]
+            guard !own.contains(entry.key.lowercased()) else {
+                throw OptionProblem("'\(entry.key)' is written by the stage itself; leave it out", at: entry.position)
+            }
+            for member in entry.value.members {
+                info.append((entry.key, try member.template(for: .path, in: context)))
+            }
+        }
+        return info
+    }
+
+    package static let descriptor = StageDescriptor(
+        kind: "bag",
+        summary: "Makes a BagIt 1.0 bag (RFC 8493) of the payload: its files in 'data', with manifests beside it.",
+        options: [algorithm.erased, info.erased],
+        effects: [.replacesPayload],
+        example: """
+            bag: { algorithm: sha512, info: { Source-Organization: City Archive, External-Identifier: "{stem}" } }
+            """)
+
+    private let algorithms: [DigestAlgorithm]
+    private let info: [(key: String, value: Template)]
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        algorithms = try options.value(Self.algorithm)
+        info = try options.value(Self.info)
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        var bag = try Rebuilding(payload, in: context)
+        try bag.makeFolder("data")
+        let tree = try files(of: payload)
+        for folder in tree.folders { try bag.makeFolder(FilePath("data").pushing(folder)) }
+        for file in tree.files { try bag.put(file.relative, as: FilePath("data").pushing(file.relative)) }
+        let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
+        let digests = try hashing.digests(of: tree.files)
+        var tags: [(name: String, contents: [UInt8])] = []
+        tags.append(("bagit.txt", Array("BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n".utf8)))
+        tags.append(("bag-info.txt", try infoText(tree.files, payload.root, context)))
+        for (index, algorithm) in algorithms.enumerated() {
+            let lines = zip(tree.files, digests).map { file, digests in
+                Self.line(digests[index], [UInt8]("data/".utf8) + file.bytes)
+            }
+            tags.append(("manifest-\(algorithm.rawValue).txt", Array(lines.joined())))
+        }
+        try write(tags, to: bag.root)
+        var made = Payload(folder: bag.root)
+        made.destination = payload.destination
+        made.copies = payload.copies
+        return made
+    }
+
+    /// What goes into the bag; links are not followed, and a bag cannot hold them.
+    private func files(of payload: Payload) throws(StageFailure) -> FileTree {
+        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+        if let link = tree.links.first {
+            throw .file(
+                "bag.link", "'\(link.text)' is a symbolic link, which no bag can hold.",
+                remedy: "Put the file itself in its place and drop it again.")
+        }
+        return tree
+    }
+
+    private func write(_ tags: [(name: String, contents: [UInt8])], to root: FilePath) throws(StageFailure) {
+        var all = tags
+        for algorithm in algorithms {
+            var lines: [UInt8] = []
+            for tag in tags { lines += Self.line(try Self.digest(tag.contents, algorithm), Array(tag.name.utf8)) }
+            all.append(("tagmanifest-\(algorithm.rawValue).txt", lines))
+        }
+        for tag in all {
+            try StageFailure.onIOError { () throws(IOError) in
+                let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+                let file = try OpenFile.open(root.appending(tag.name), flags, mode: 0o666)
+                try file.write(tag.contents)
+                try file.close()
+            }
+        }
+    }
+
+    private func infoText(
+        _ files: [TreeFile], _ root: FilePath, _ context: StageContext
+    ) throws(StageFailure) -> [UInt8] {
+        var bytes: Int64 = 0
+        for file in files {
+            bytes += try StageFailure.onIOError { () throws(IOError) in
+                try FileSize.of(root.pushing(file.relative))
+            }
+        }
+        var text = ""
+        for (key, value) in info {
+            do throws(TemplateProblem) {
+                text += "\(key): \(EscapedText.of(try value.render(context.values)))\n"
+            } catch {
+                throw .file("bag.info", "'\(key)' of bag-info.txt cannot be made: \(error.message).")
+            }
+        }
+        // The day of the claim, so that a second run writes the same.
+        text += "Bagging-Date: \(context.values.date.formatted("%Y-%m-%d"))\n"
+        text += "Bag-Software-Agent: Dropmill\n"
+        return Array(text.utf8) + Array("Payload-Oxum: \(bytes).\(files.count)\n".utf8)
+    }
+
+    private static func line(_ digest: Digest, _ path: [UInt8]) -> [UInt8] {
+        Array("\(digest.hex)  ".utf8) + BagTexts.encoded(path) + [0x0A]
+    }
+
+    private static func digest(_ bytes: [UInt8], _ algorithm: DigestAlgorithm) throws(StageFailure) -> Digest {
+        do throws(DigestError) {
+            return try Digest.of(bytes, algorithm)
+        } catch {
+            throw StageFailure(
+                .environment, code: "bag.algorithm", summary: "The digests could not be made.",
+                remedy: "Choose another algorithm.", detail: "\(error)")
+        }
+    }
+}

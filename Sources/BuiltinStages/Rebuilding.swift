@@ -1,0 +1,58 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Builds a new payload from the files of another, in a clean scratch folder: by hard links, so that no data is copied
+/// and a run that is broken off changes nothing. Where links cannot be made, by copies.
+struct Rebuilding {
+    private let source: FilePath
+    private let target: FilePath
+    private let context: StageContext
+    /// Folders that are there.
+    private var folders: Set<FilePath> = []
+
+    /// A new payload of the stage's own.
+    init(_ payload: Payload, in context: StageContext) throws(StageFailure) {
+        self.context = context
+        source = payload.root
+        target = try context.makeScratch()
+    }
+
+    /// The folder that is being filled.
+    var root: FilePath { target }
+
+    /// Puts a file of the payload under another path, which must be free. Folders on the way are made.
+    mutating func put(_ file: FilePath, as path: FilePath) throws(StageFailure) {
+        try context.checkCancelled()
+        try makeFolder(path.removingLastComponent())
+        do throws(IOError) {
+            try Self.link(source.pushing(file), as: target.pushing(path))
+        } catch {
+            throw StageFailure(inStage: error)
+        }
+        context.progress.add(entries: 1)
+    }
+
+    /// Makes a folder and those above it.
+    mutating func makeFolder(_ path: FilePath) throws(StageFailure) {
+        guard !path.isEmpty, folders.insert(path).inserted else { return }
+        do throws(IOError) {
+            try Folder.make(target.pushing(path))
+        } catch {
+            throw StageFailure(inStage: error)
+        }
+    }
+
+    /// A second name for a file or symbolic link, or a copy where the file system has none or allows no more of them.
+    static func link(_ source: FilePath, as target: FilePath) throws(IOError) {
+        let made = source.withPlatformString { from in
+            target.withPlatformString { linkat(AT_FDCWD, from, AT_FDCWD, $0, 0) }
+        }
+        if made == 0 { return }
+        switch Errno.last {
+        case .notPermitted, .tooManyLinks, .notSupported, .noFunction, .improperLink:
+            try Transfer.copy(source, to: target)
+        case let error: throw IOError("link", source, error)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Digests
+import PipelineKit
+import SystemPackage
+
+/// What the files of a folder are to have, from whatever lists there are, and what they turn out to have.
+struct Verification {
+    /// Everything there is, by path bytes.
+    let files: [[UInt8]: TreeFile]
+    /// The digests that a file is to have.
+    private(set) var expected: [[UInt8]: Set<Digest>] = [:]
+    /// Files that are listed and not there.
+    private(set) var missing: Set<[UInt8]> = []
+    /// Files that are there and not listed.
+    var extra: Set<[UInt8]> = []
+    /// Files that have another digest.
+    private(set) var differing: Set<[UInt8]> = []
+
+    init(_ tree: FileTree) {
+        files = Dictionary(tree.files.map { ($0.bytes, $0) }) { first, _ in first }
+    }
+
+    /// Whether any file is listed.
+    var isEmpty: Bool { expected.isEmpty && missing.isEmpty }
+
+    /// Adds what one list says of a file.
+    mutating func expect(_ digest: Digest, of path: [UInt8]) {
+        if files[path] == nil {
+            missing.insert(path)
+        } else {
+            expected[path, default: []].insert(digest)
+        }
+    }
+
+    /// Whether a list named the file, be it there or not.
+    func isListed(_ path: [UInt8]) -> Bool { expected[path] != nil || missing.contains(path) }
+
+    /// Compares every file that is listed, each in one pass however many digests it is to have.
+    mutating func compare(below root: FilePath, _ context: StageContext) throws(StageFailure) {
+        let groups = Dictionary(grouping: expected.keys) { path in
+            DigestAlgorithm.allCases.filter { algorithm in
+                expected[path]?.contains { $0.algorithm == algorithm } ?? false
+            }
+        }
+        for (algorithms, paths) in groups {
+            let files = paths.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { self.files[$0] }
+            let hashing = PayloadHashing(root: root, algorithms: algorithms, context: context)
+            for (file, digests) in zip(files, try hashing.digests(of: files)) where Set(digests) != expected[file.bytes]
+            {
+                differing.insert(file.bytes)
+            }
+        }
+    }
+
+    /// The path that a list gives, from its own folder on; nil where it leads out of that folder or names none.
+    static func path(_ listed: [UInt8], in folder: FilePath) -> [UInt8]? {
+        guard !listed.isEmpty, !listed.contains(0) else { return nil }
+        let path = FilePath(bytes: listed)
+        guard !path.isAbsolute, !path.components.contains(where: { $0.kind == .parentDirectory }) else { return nil }
+        let normal = folder.pushing(path).lexicallyNormalized()
+        return normal.isEmpty ? nil : normal.bytes
+    }
+
+    /// The most files that are named in a failure.
+    private static let mostNames = 1000
+
+    /// The failure that follows; nil where all is as it should be. `what`: whose files these are.
+    func failure(of what: String, by list: String) -> StageFailure? {
+        let kinds = [("differs", differing), ("missing", missing), ("not listed", extra)].filter { !$0.1.isEmpty }
+        if kinds.isEmpty { return nil }
+        let counts = kinds.map { word, paths in
+            switch word {
+            case "differs": "\(paths.count) \(paths.count == 1 ? "file differs" : "files differ")"
+            default: "\(paths.count) \(paths.count == 1 ? "is" : "are") \(word)"
+            }
+        }
+        var lines = kinds.flatMap { word, paths in
+            paths.sorted { $0.lexicographicallyPrecedes($1) }.map { "\(word): \(EscapedText.of($0))" }
+        }
+        if lines.count > Self.mostNames {
+            lines = lines.prefix(Self.mostNames) + ["and \(lines.count - Self.mostNames) more"]
+        }
+        return .file(
+            "verify.differs", "\(what) is not what \(list) says: \(counts.joined(separator: ", ")).",
+            remedy: "Send it again, complete; or correct the list.", detail: lines.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,106 @@
+import BuiltinStages
+import Digests
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite struct VerifyStageTests {
+    private let fixture: StageFixture
+
+    init() throws { fixture = try StageFixture(drop: "report.pdf", Array("abc".utf8)) }
+
+    private static let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+    private func payload(_ files: KeyValuePairs<String, String>) throws -> Payload {
+        try fixture.folderPayload(files.map { (Array($0.utf8), $1) })
+    }
+
+    @Test(arguments: [
+        ("SHA256SUMS", "\(abc)  a\n"), ("SHA256SUMS", "\(abc) *./a\r\n# said by nobody\n\n"),
+        ("SHA256SUMS.txt", "\(abc)  a\n"), ("a.md5", "900150983cd24fb0d6963f7d28e17f72\n"),
+        ("a.md5", "900150983CD24FB0D6963F7D28E17F72  a\n"), ("list.sha256", "SHA256 (a) = \(abc)\n"),
+        ("files.sfv", "; made by hand\na 352441C2\n"), ("a.crc32c", "364b3fb7  a\n"),
+        ("CRC32CSUMS", "364b3fb7  a\n"),
+    ])
+    func listsOfManyForms(name: String, text: String) throws {
+        let payload = try fixture.folderPayload([(Array("a".utf8), "abc"), (Array(name.utf8), text)])
+        #expect(try fixture.run("verify", on: payload) == payload)
+        try fixture.scratch.write("abd", to: "payload/a")
+        #expect(try fixture.failure("verify", on: payload).code == "verify.differs")
+    }
+
+    @Test func whatChecksumWroteIsTrue() throws {
+        let names = ["plain", "with\nnewline", "back\\slash", "deep/er", "cr\rcr", " blank "]
+        for options: Options in [
+            [:], ["algorithm": ["md5", "xxh3-128", "blake2b"]], ["algorithm": "sha3-512", "format": "bsd"],
+            ["algorithm": "crc32c", "mode": "sidecar"],
+        ] {
+            let payload = try fixture.folderPayload(names.map { (Array($0.utf8), "content of \($0)") })
+            try fixture.run("checksum", options, on: payload)
+            try fixture.run("verify", on: payload)
+            try fixture.scratch.write("else", to: "payload/plain")
+            let failure = try fixture.failure("verify", on: payload)
+            #expect(failure.detail == "differs: plain")
+            try Folder.remove(payload.root)
+        }
+    }
+
+    @Test func everythingThatIsWrongIsNamed() throws {
+        let payload = try payload([
+            "SHA256SUMS": "\(Self.abc)  a\n\(Self.abc)  b\n\(Self.abc)  gone\n\(Self.abc)  sub/gone\n", "a": "abc",
+            "b": "other", "more": "x",
+        ])
+        let failure = try fixture.failure("verify", on: payload)
+        #expect(failure.class == .file)
+        #expect(
+            failure.summary
+                == "'report.pdf' is not what its list 'SHA256SUMS' says: 1 file differs, 2 are missing, 1 is not "
+                + "listed."
+        )
+        #expect(failure.detail == "differs: b\nmissing: gone\nmissing: sub/gone\nnot listed: more")
+    }
+
+    @Test func filesThatNoListNamesMayBeAllowed() throws {
+        let payload = try payload(["SHA256SUMS": "\(Self.abc)  a\n", "a": "abc", "more": "x"])
+        #expect(try fixture.failure("verify", on: payload).detail == "not listed: more")
+        try fixture.run("verify", ["extra": "allow"], on: payload)
+    }
+
+    @Test(arguments: ["/etc/passwd", "../x", "a/../../x", ""])
+    func pathsThatLeadOut(path: String) throws {
+        let payload = try payload(["SHA256SUMS": "\(Self.abc)  \(path)\n", "a": "abc"])
+        #expect(try fixture.failure("verify", on: payload).code == "verify.list")
+    }
+
+    @Test(arguments: ["no digest at all\n", "abcd  a\n", "\(abc)  a\nrest"])
+    func whatIsNoList(text: String) throws {
+        let payload = try payload(["SHA256SUMS": text, "a": "abc"])
+        #expect(try fixture.failure("verify", on: payload).code == "verify.list")
+    }
+
+    @Test func nothingIsSaid() throws {
+        let payload = try payload(["a": "abc"])
+        #expect(try fixture.failure("verify", on: payload).code == "verify.nothing")
+        #expect(try fixture.failure("verify").code == "verify.nothing")
+        try fixture.run("verify", ["require": "false"], on: payload)
+        #expect(try fixture.run("verify", ["require": "false"]) == fixture.payload)
+    }
+
+    @Test func anExpectedDigest() throws {
+        let payload = try fixture.run("verify", ["digest": "sha256:\(Self.abc)"])
+        #expect(payload.digests["sha256"] == Self.abc)
+        let failure = try fixture.failure("verify", ["digest": "md5:00000000000000000000000000000000"])
+        #expect(failure.code == "verify.differs")
+        #expect(throws: OptionProblem.self) { try fixture.stage("verify", ["digest": "sha256:abc"]) }
+    }
+
+    @Test func aSidecarDroppedAlong() throws {
+        try fixture.scratch.write("\(Self.abc)  report.pdf\n", to: "job/.marker/report.pdf.sha256")
+        try fixture.run("verify")
+        try fixture.scratch.write("\(Self.abc)  other.pdf\n", to: "job/.marker/report.pdf.sha256")
+        #expect(try fixture.failure("verify").code == "verify.unlisted")
+        try fixture.scratch.write(String(repeating: "0", count: 64), to: "job/.marker/report.pdf.sha256")
+        #expect(try fixture.failure("verify").code == "verify.differs")
+    }
+}
