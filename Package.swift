@@ -43,9 +43,12 @@ let package = Package(
         .target(name: "Archive", dependencies: ["CArchive", system], swiftSettings: strict),
         .target(name: "Digests", dependencies: ["CCrypto", "CISAL", "CXXHash", system], swiftSettings: strict),
 
+        .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),
+
         // L2
         .target(
-            name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", system], swiftSettings: strict),
+            name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", "Programs", system],
+            swiftSettings: strict),
         .target(
             name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap, database, sqlite],
             swiftSettings: strict),

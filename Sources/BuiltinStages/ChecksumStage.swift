@@ -145,20 +145,25 @@ package struct ChecksumStage: Stage {
 
 extension StageOption where Value == [DigestAlgorithm] {
     /// One algorithm or several; SHA-256 unless given.
-    static func algorithms(_ name: String, _ summary: String) -> Self {
-        let known = DigestAlgorithm.allCases.map(\.rawValue)
+    static func algorithms(
+        _ name: String, _ summary: String, among algorithms: [DigestAlgorithm] = DigestAlgorithm.allCases
+    ) -> Self {
+        let known = algorithms.map(\.rawValue)
         return Self(
             name, summary, takes: known.joined(separator: " | ") + ", or a list", default: [.sha256],
             shown: DigestAlgorithm.sha256.rawValue, schema: .oneOrMore(.choice(known))
         ) { (node, _) throws(OptionProblem) in
-            var algorithms: [DigestAlgorithm] = []
+            var chosen: [DigestAlgorithm] = []
             for member in node.members {
                 let algorithm = try member.choice(of: DigestAlgorithm.self)
-                if algorithms.contains(algorithm) { throw member.problem("'\(algorithm.rawValue)' is named twice") }
-                algorithms.append(algorithm)
+                guard algorithms.contains(algorithm) else {
+                    throw member.problem("'\(algorithm.rawValue)' is not one of \(known.joined(separator: ", "))")
+                }
+                if chosen.contains(algorithm) { throw member.problem("'\(algorithm.rawValue)' is named twice") }
+                chosen.append(algorithm)
             }
-            if algorithms.isEmpty { throw node.problem("name at least one algorithm, such as sha256") }
-            return algorithms
+            if chosen.isEmpty { throw node.problem("name at least one algorithm, such as sha256") }
+            return chosen
         }
     }
 }

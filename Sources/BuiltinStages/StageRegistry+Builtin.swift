@@ -2,5 +2,12 @@ package import PipelineKit
 
 extension StageRegistry {
     /// The kinds that Dropmill brings along, in the order they are shown. A new kind is one file and one line here.
-    package static let builtin = StageRegistry([UnpackStage.self, ChecksumStage.self, MoveStage.self])
+    package static let builtin = StageRegistry([
+        UnpackStage.self,
+        VerifyStage.self,
+        ChecksumStage.self,
+        BagStage.self,
+        RunStage.self,
+        MoveStage.self,
+    ])
 }

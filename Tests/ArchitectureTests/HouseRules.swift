@@ -6,11 +6,13 @@ enum HouseRules {
         "PipelineKit": ["CLinux"],
         "Archive": ["CArchive"],
         "Digests": ["CCrypto", "CISAL", "CXXHash"],
-        "BuiltinStages": ["PipelineKit", "Archive", "Digests"],
+        "Programs": ["CLinux"],
+        "BuiltinStages": ["PipelineKit", "Archive", "Digests", "Programs"],
         "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "dropmill": [
-            "PipelineKit", "Archive", "Digests", "BuiltinStages", "PipelineEngine", "PipelineConfig", "CArchive",
+            "PipelineKit", "Archive", "Digests", "Programs", "BuiltinStages", "PipelineEngine", "PipelineConfig",
+            "CArchive",
             "CCrypto", "CISAL", "CLinux", "CXXHash", "CYaml",
         ],
     ]

@@ -51,7 +51,7 @@ import Testing
         ], ["gnu", "bsd"])
     func gnuToolsAcceptTheManifest(case: (algorithm: String, tool: String, list: String), format: String) throws {
         let payload = try payload()
-        let options: KeyValuePairs<String, [String]> = ["algorithm": [`case`.algorithm], "format": [format]]
+        let options: Options = ["algorithm": .text(`case`.algorithm), "format": .text(format)]
         let result = try fixture.run("checksum", options, on: payload)
         #expect(result == payload)
         try expectAccepted(`case`.list, of: `case`.tool, in: payload)
@@ -64,7 +64,7 @@ import Testing
         for format in ["gnu", "bsd"] {
             let name = "\(format).txt"
             try fixture.run(
-                "checksum", ["algorithm": ["xxh3-128"], "format": [format], "manifest": [name]], on: payload)
+                "checksum", ["algorithm": ["xxh3-128"], "format": .text(format), "manifest": .text(name)], on: payload)
             let tool = try #require(Tool.find("xxh128sum"))
             let output = try tool.run(["-c", name], in: payload.root)
             #expect(output.status == 0, "\(output.text)")
@@ -75,7 +75,7 @@ import Testing
     /// The digests in OpenSSL's own words, for those that no GNU tool has.
     @Test(arguments: ["sha3-256", "sha3-512"])
     func opensslAgrees(algorithm: String) throws {
-        let payload = try fixture.run("checksum", ["algorithm": [algorithm]])
+        let payload = try fixture.run("checksum", ["algorithm": .text(algorithm)])
         let tool = try #require(Tool.find("openssl"))
         let output = try tool.run(["dgst", "-\(algorithm)", "-r", fixture.job.original.string])
         #expect(payload.digests[algorithm].map { output.text.hasPrefix($0) } == true)
@@ -84,7 +84,7 @@ import Testing
     /// `cksum -c` of coreutils 9 reads lists of several algorithms.
     @Test func severalAlgorithmsInOneList() throws {
         let payload = try payload()
-        let options: KeyValuePairs<String, [String]> = [
+        let options: Options = [
             "algorithm": ["sha256", "md5", "blake2b"], "format": ["bsd"], "manifest": ["CHECKSUMS"],
         ]
         try fixture.run("checksum", options, on: payload)
@@ -96,7 +96,7 @@ import Testing
 
     @Test func asJSON() throws {
         let payload = try fixture.folderPayload([(Array("a\"b".utf8), "abc"), ([0xED], "")])
-        let options: KeyValuePairs<String, [String]> = [
+        let options: Options = [
             "algorithm": ["md5", "crc32c"], "format": ["json"], "manifest": ["sums.json"],
         ]
         for _ in 0..<2 {
@@ -117,7 +117,7 @@ import Testing
         ("json", ".crc32c.json", #"{"files":[{"path":"r","crc32c":"364b3fb7"}]}"# + "\n"),
     ])
     func companionsOfAnyFormat(format: String, suffix: String, text: String) throws {
-        let payload = try fixture.run("checksum", ["algorithm": ["crc32c"], "format": [format]])
+        let payload = try fixture.run("checksum", ["algorithm": ["crc32c"], "format": .text(format)])
         let companion = try #require(payload.companions.first)
         #expect(companion.suffix == suffix)
         #expect(String(decoding: companion.contents(for: try #require(FileName("r"))), as: UTF8.self) == text)

@@ -40,17 +40,15 @@ struct StageFixture {
         return Payload(folder: root)
     }
 
-    /// A stage of that kind with options as plain text or lists of it.
-    func stage(_ kind: String, _ options: KeyValuePairs<String, [String]> = [:]) throws -> any Stage {
+    /// A stage of that kind; what its options may name is `facts` and `environment`.
+    func stage(
+        _ kind: String, _ options: Options = [:], facts: Set<String> = ["sha256", "type"],
+        environment: [String: String] = [:]
+    ) throws -> any Stage {
         let type = try #require(StageRegistry.builtin.type(of: kind))
-        let place = SourcePosition(line: 1, column: 1)
-        let entries = options.map { name, values in
-            let nodes = values.map { OptionNode(.scalar($0, quoted: false), at: place) }
-            return OptionNode.Entry(
-                key: name, position: place, value: nodes.count == 1 ? nodes[0] : OptionNode(.list(nodes), at: place))
-        }
         let (read, problems) = StageOptions.read(
-            entries, of: type.descriptor, at: place, in: OptionContext(base: scratch.path))
+            options.entries, of: type.descriptor, at: Options.place,
+            in: OptionContext(base: scratch.path, facts: facts, environment: environment))
         if let problem = problems.first { throw problem }
         return try type.init(options: try #require(read))
     }
@@ -58,18 +56,23 @@ struct StageFixture {
     /// Runs a stage of that kind.
     @discardableResult
     func run(
-        _ kind: String, _ options: KeyValuePairs<String, [String]> = [:], on payload: Payload? = nil,
-        cancellation: Cancellation = Cancellation(), progress: StageProgress = StageProgress()
+        _ kind: String, _ options: Options = [:], on payload: Payload? = nil,
+        cancellation: Cancellation = Cancellation(), progress: StageProgress = StageProgress(),
+        notes: StageNotes = StageNotes(), seen: any SeenContent = NothingSeen(), failed: JobFailure? = nil,
+        environment: [String: String] = [:], in place: Int = 0
     ) throws -> Payload {
+        var values = job.templateValues
+        values.facts = (payload ?? self.payload).knownFacts
         let context = StageContext(
-            job: job.id, drop: job.drop, values: job.templateValues, scratch: job.scratch(stage: 0, kind: kind),
-            cancellation: cancellation, progress: progress)
-        return try stage(kind, options).run(payload ?? self.payload, in: context)
+            job: job.id, drop: job.drop, values: values, scratch: job.scratch(stage: place, kind: kind),
+            cancellation: cancellation, progress: progress, notes: notes, seen: seen, alongside: job.alongside,
+            failed: failed)
+        return try stage(kind, options, environment: environment).run(payload ?? self.payload, in: context)
     }
 
     /// The failure that running it ends with.
     func failure(
-        _ kind: String, _ options: KeyValuePairs<String, [String]> = [:], on payload: Payload? = nil
+        _ kind: String, _ options: Options = [:], on payload: Payload? = nil
     ) throws -> StageFailure {
         let failure: StageFailure? = try {
             do {
@@ -85,5 +88,37 @@ struct StageFixture {
     /// Everything below a payload with its contents: what a second run must give again.
     static func snapshot(_ payload: Payload) throws -> [[UInt8]] {
         try payload.files().map { try $0.bytes + [0] + ScratchFolder.read(payload.path(of: $0)) }
+    }
+}
+
+/// Options as a test writes them: `["to": "out/{stem}", "env": ["A": "1"]]`.
+enum Options: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
+    ExpressibleByStringInterpolation, Sendable
+{
+    case text(String)
+    case list([Options])
+    case map([(String, Options)])
+
+    static let place = SourcePosition(line: 1, column: 1)
+
+    init(stringLiteral text: String) { self = .text(text) }
+    init(arrayLiteral members: Options...) { self = .list(members) }
+    init(dictionaryLiteral members: (String, Options)...) { self = .map(members) }
+
+    /// As if it had been read from a file.
+    var node: OptionNode {
+        switch self {
+        case .text(let text): OptionNode(.scalar(text, quoted: false), at: Self.place)
+        // A list of one may as well be written without its brackets.
+        case .list(let members) where members.count == 1: members[0].node
+        case .list(let members): OptionNode(.list(members.map(\.node)), at: Self.place)
+        case .map: OptionNode(.map(entries), at: Self.place)
+        }
+    }
+
+    /// The members of a map.
+    var entries: [OptionNode.Entry] {
+        guard case .map(let members) = self else { return [] }
+        return members.map { OptionNode.Entry(key: $0.0, position: Self.place, value: $0.1.node) }
     }
 }

@@ -3,6 +3,7 @@
 #ifndef DROPMILL_CLINUX_H
 #define DROPMILL_CLINUX_H
 
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,5 +32,11 @@ int64_t dm_mount_id(const char *path);
 
 /// The magic number of the file system that holds the path (statfs(2), f_type), or -1.
 int64_t dm_file_system_type(const char *path);
+
+/// Has a program begin in a folder (posix_spawn_file_actions_addchdir_np(3)). Returns the error number or 0.
+int dm_spawn_in_folder(posix_spawn_file_actions_t *actions, const char *path);
+
+/// A pipe whose ends no program inherits by chance (pipe2(2), O_CLOEXEC): the reading end first.
+int dm_pipe(int ends[2]);
 
 #endif

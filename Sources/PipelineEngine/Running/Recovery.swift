@@ -129,9 +129,10 @@ package struct Recovery: Sendable {
             record.history.append(Transition("recovered", at: now))
         }
         if record.state == .running { record.state = .waiting }
-        let kept = record.payload.map { $0.root }
-        for entry in entries where entry.isHidden && folder.appending(entry) != kept {
-            try Folder.remove(folder.appending(entry))
+        let kept = record.payload.map { [$0.root] + $0.copies.map(\.path) } ?? []
+        for entry in entries where entry.isHidden {
+            let path = folder.appending(entry)
+            if !kept.contains(where: { $0.starts(with: path) }) { try Folder.remove(path) }
         }
         let job = job(record, folder)
         guard record.recoveries >= limit else {

@@ -132,7 +132,8 @@ package final class StageWorkers: Sendable {
         values.facts = running.work.payload.knownFacts
         let context = StageContext(
             job: job.id, drop: job.drop, values: values, scratch: scratch, cancellation: running.cancellation,
-            progress: running.progress, notes: running.notes, seen: seen, failed: running.work.failed,
+            progress: running.progress, notes: running.notes, seen: seen, alongside: job.alongside,
+            failed: running.work.failed,
             label: "\(label).\(worker + 1)")
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }

@@ -65,10 +65,13 @@ package struct Payload: Sendable, Hashable {
     package func path(of file: TreeFile) -> FilePath { root.pushing(file.relative) }
 
     /// Its regular files, by path bytes.
-    package func files() throws(IOError) -> [TreeFile] {
+    package func files() throws(IOError) -> [TreeFile] { try tree().files }
+
+    /// All that belongs to it; of a single file nothing but the file.
+    package func tree() throws(IOError) -> FileTree {
         switch shape {
-        case .file(let name): [TreeFile(FilePath().appending(name))]
-        case .folder: try FileTree.list(root).files
+        case .file(let name): FileTree(files: [TreeFile(FilePath().appending(name))])
+        case .folder: try FileTree.list(root)
         }
     }
 }

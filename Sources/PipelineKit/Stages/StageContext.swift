@@ -19,6 +19,8 @@ package struct StageContext: Sendable {
     package let notes: StageNotes
     /// Which content came before.
     package let seen: any SeenContent
+    /// A folder with what was dropped along (a marker, a sidecar), where there may be one.
+    package let alongside: FilePath?
     /// Why the job failed, for a stage of `on_failure`; nil for any other.
     package let failed: JobFailure?
     /// A name for the queues it opens: `dropmill.<pipeline>.<stage>.<n>`.
@@ -29,7 +31,8 @@ package struct StageContext: Sendable {
     package init(
         job: JobID, drop: Drop, values: TemplateValues, scratch: FilePath, cancellation: Cancellation = Cancellation(),
         progress: StageProgress = StageProgress(), notes: StageNotes = StageNotes(),
-        seen: any SeenContent = NothingSeen(), failed: JobFailure? = nil, label: String = "dropmill.stage"
+        seen: any SeenContent = NothingSeen(), alongside: FilePath? = nil,
+        failed: JobFailure? = nil, label: String = "dropmill.stage"
     ) {
         self.job = job
         self.drop = drop
@@ -39,6 +42,7 @@ package struct StageContext: Sendable {
         self.progress = progress
         self.notes = notes
         self.seen = seen
+        self.alongside = alongside
         self.failed = failed
         self.label = label
     }

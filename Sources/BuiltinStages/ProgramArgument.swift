@@ -1,0 +1,100 @@
+import PipelineKit
+import SystemPackage
+
+/// One argument of a program: a text in which some words in braces stand for the payload. All other braces stay as they
+/// are, since programs have uses of their own for them.
+struct ProgramArgument: Sendable {
+    private enum Piece: Sendable {
+        case text(String)
+        /// The payload: its file, or its folder.
+        case file
+        /// The program's folder.
+        case folder
+        /// The name of the payload's file; of a folder, the drop's.
+        case name
+        case template(Template)
+    }
+
+    /// What the words stand for.
+    struct Place {
+        let payload: Payload
+        let folder: FilePath
+    }
+
+    /// The text as it was written.
+    let source: String
+    /// Where a relative program begins.
+    let base: FilePath
+    private let pieces: [Piece]
+
+    /// Reads an argument. A word that is nearly a known one is taken for a mistake.
+    init(_ node: OptionNode, in context: OptionContext) throws(OptionProblem) {
+        source = try node.string()
+        base = context.base
+        guard !source.utf8.contains(0) else { throw node.problem("an argument must not hold a NUL") }
+        let words = ["file", "dir"] + Template.placeholders.filter { $0 != "date" } + context.facts.sorted()
+        var pieces: [Piece] = []
+        var rest = source[...]
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            let word = String(rest[rest.index(after: open)..<close])
+            guard words.contains(word) || word.hasPrefix("date") else {
+                let isWord = word.count > 2 && word.allSatisfy { $0.isLetter && $0.isLowercase }
+                if isWord, let meant = Suggestion.nearest(to: word, among: words) {
+                    throw node.problem("unknown placeholder '{\(word)}'; did you mean '{\(meant)}'?")
+                }
+                pieces.append(.text(String(rest[...open])))
+                rest = rest[rest.index(after: open)...]
+                continue
+            }
+            pieces.append(.text(String(rest[..<open])))
+            switch word {
+            case "file": pieces.append(.file)
+            case "dir": pieces.append(.folder)
+            case "name": pieces.append(.name)
+            default:
+                do throws(TemplateProblem) {
+                    pieces.append(.template(try Template("{\(word)}", use: .path, facts: context.facts)))
+                } catch {
+                    throw node.problem(error.message)
+                }
+            }
+            rest = rest[rest.index(after: close)...]
+        }
+        self.pieces = pieces + [.text(String(rest))]
+    }
+
+    /// Whether it holds no placeholder.
+    var isFixed: Bool {
+        pieces.allSatisfy { if case .text = $0 { true } else { false } }
+    }
+
+    /// The argument for one job.
+    func bytes(_ place: Place, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for piece in pieces {
+            switch piece {
+            case .text(let text): bytes += text.utf8
+            case .file: bytes += place.payload.path.absolute.bytes
+            case .folder: bytes += place.folder.absolute.bytes
+            case .name: bytes += place.payload.fileName?.bytes ?? values.name.bytes
+            case .template(let template) where template.canBeNothing(values): break
+            case .template(let template): bytes += try template.render(values)
+            }
+        }
+        return bytes
+    }
+}
+
+extension Template {
+    /// Whether it stands for nothing here, which no file could be called, but an argument may hold.
+    fileprivate func canBeNothing(_ values: TemplateValues) -> Bool {
+        (source == "{ext}" && values.name.extension.isEmpty) || (source == "{path}" && values.folders.isEmpty)
+    }
+}
+
+extension Payload {
+    /// The name of a payload that is one file.
+    var fileName: FileName? {
+        if case .file(let name) = shape { name } else { nil }
+    }
+}

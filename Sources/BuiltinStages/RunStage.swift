@@ -1,0 +1,263 @@
+import Glibc
+package import PipelineKit
+import Programs
+import SystemPackage
+
+/// Runs a program on the payload. What it is given and what it may make is said here; how it is watched, in `Programs`.
+package struct RunStage: Stage {
+    private static let command = StageOption<[ProgramArgument]>(
+        "command", "the program and its arguments, as a list; no shell reads them", takes: "a list of texts",
+        default: nil, shown: "required", schema: .oneOrMore(.text)
+    ) { (node, context) throws(OptionProblem) in
+        var arguments: [ProgramArgument] = []
+        for member in node.members { arguments.append(try ProgramArgument(member, in: context)) }
+        guard let first = arguments.first, first.isFixed, !first.source.isEmpty else {
+            throw node.problem("name the program first, without placeholders: [gs, -o, out.pdf, \"{file}\"]")
+        }
+        if arguments.count == 1, case .scalar = node.content, first.source.contains(" ") {
+            throw node.problem("no shell reads this; write a list, such as [\(Self.asList(first.source))]")
+        }
+        return arguments
+    }
+
+    private static func asList(_ text: String) -> String { text.split(separator: " ").joined(separator: ", ") }
+
+    private static let environment = StageOption<[(key: String, value: String)]>(
+        "env", "variables besides PATH, LANG, HOME, TMPDIR and DROPMILL_*", takes: "a map of texts", default: [],
+        shown: "", schema: .map(.text)
+    ) { (node, _) throws(OptionProblem) in
+        guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
+        var variables: [(key: String, value: String)] = []
+        for entry in entries {
+            guard !entry.key.isEmpty, !entry.key.contains("="), !entry.key.utf8.contains(0) else {
+                throw OptionProblem("'\(EscapedText.of(entry.key))' is no name for a variable", at: entry.position)
+            }
+            variables.append((entry.key, try entry.value.string()))
+        }
+        return variables
+    }
+
+    private static let output = StageOption<Output>.choice(
+        "output",
+        "what becomes of the files that it leaves in its folder: they replace the payload, are added to it, "
+            + "or are dropped", default: .none)
+    private static let transient = StageOption<Set<Int32>>(
+        "transient", "exit statuses that mean: try again later", takes: "a number, or a list", default: [75],
+        shown: "75", schema: .oneOrMore(.integer(1...255))
+    ) { (node, _) throws(OptionProblem) in
+        var statuses: Set<Int32> = []
+        for member in node.members { statuses.insert(Int32(try member.integer(in: 1...255))) }
+        return statuses
+    }
+    private static let grace = StageOption<Duration>.duration(
+        "grace", "how long it may go on after SIGTERM", default: .seconds(5))
+
+    private enum Output: String, CaseIterable, Sendable { case replace, add, none }
+
+    package static let descriptor = StageDescriptor(
+        kind: "run",
+        summary:
+            "Runs a program; {file}, {dir}, {name} and {job} stand for the payload, the program's folder, the "
+            + "payload's "
+            + "name and the job. Status 0 is success, any other a failure of the file.",
+        options: [command.erased, environment.erased, output.erased, transient.erased, grace.erased],
+        effects: [.replacesPayload],
+        example: #"run: { command: [gs, -q, -sDEVICE=pdfwrite, -o, "{stem}.pdf", "{file}"], output: replace }"#)
+
+    private let command: [ProgramArgument]
+    private let variables: [(key: String, value: String)]
+    private let output: Output
+    private let transient: Set<Int32>
+    private let grace: Duration
+    private let program: String
+    private let base: FilePath
+
+    package var effects: Set<StageDescriptor.Effect> { output == .none ? [] : [.replacesPayload] }
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        command = try options.value(Self.command)
+        variables = try options.value(Self.environment)
+        output = try options.value(Self.output)
+        transient = try options.value(Self.transient)
+        grace = try options.value(Self.grace)
+        program = command.first?.source ?? ""
+        base = command.first?.base ?? ""
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        let scratch = try context.makeScratch()
+        let folders = try ProgramFolders(in: scratch)
+        let outcome = try run(payload, folders, context)
+        if outcome.wasStopped { throw .cancelled }
+        if outcome.end != .exited(0) { try checkSpace(folders.output) }
+        try judge(outcome, context)
+        return try handOn(payload, folders, context)
+    }
+
+    private func run(
+        _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
+    ) throws(StageFailure) -> Program.Outcome {
+        let path = Self.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
+        guard let file = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
+        else { throw Self.missing(program) }
+        var values = context.values
+        values.facts = payload.knownFacts
+        let place = ProgramArgument.Place(payload: payload, folder: folders.output)
+        var arguments: [[UInt8]] = []
+        do throws(TemplateProblem) {
+            for argument in command { arguments.append(try argument.bytes(place, values)) }
+        } catch {
+            throw .file("run.command", "The command cannot be made: \(error.message).")
+        }
+        let program = Program(
+            file, arguments: arguments, environment: environment(place, path, folders.temporary, context),
+            folder: folders.output, grace: grace)
+        do throws(Errno) {
+            return try program.run { context.cancellation.isCancelled }
+        } catch {
+            switch error {
+            case .noSuchFileOrDirectory, .permissionDenied: throw Self.missing(self.program)
+            default: throw StageFailure(inStage: IOError("start", file, error))
+            }
+        }
+    }
+
+    private static func missing(_ program: String) -> StageFailure {
+        StageFailure(
+            .environment, code: "run.missing", summary: "There is no program '\(program)' that can be run.",
+            remedy: "Install it, or name its path in 'command'; work goes on by itself.")
+    }
+
+    /// Nothing of the daemon's own environment but what every program needs.
+    private func environment(
+        _ place: ProgramArgument.Place, _ path: String, _ temporary: FilePath, _ context: StageContext
+    ) -> [[UInt8]] {
+        var all: [(String, [UInt8])] = [
+            ("PATH", Array(path.utf8)), ("LANG", Array((Self.variable("LANG") ?? "C.UTF-8").utf8)),
+            ("HOME", Array((Self.variable("HOME") ?? "/").utf8)), ("TMPDIR", temporary.bytes),
+            ("DROPMILL_FILE", place.payload.path.bytes), ("DROPMILL_DIR", place.folder.bytes),
+            ("DROPMILL_NAME", context.drop.name.bytes), ("DROPMILL_JOB", Array(context.job.text.utf8)),
+            ("DROPMILL_PIPELINE", Array(context.values.pipeline.utf8)),
+        ]
+        if let failed = context.failed {
+            let failure = failed.failure
+            all += [
+                ("DROPMILL_STAGE", failed.stage ?? ""), ("DROPMILL_CODE", failure.code),
+                ("DROPMILL_SUMMARY", failure.summary), ("DROPMILL_REMEDY", failure.remedy),
+                ("DROPMILL_DETAIL", failure.detail),
+            ].map { ($0, Array($1.utf8)) }
+        }
+        let own = Set(variables.map(\.key))
+        all.removeAll { own.contains($0.0) }
+        all += variables.map { ($0.key, Array($0.value.utf8)) }
+        return all.map { key, value in Array("\(key)=".utf8) + value.filter { $0 != 0 } }
+    }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// Programs fail where there is no space left, and few say so by their status; that is no fault of the file.
+    private func checkSpace(_ folder: FilePath) throws(StageFailure) {
+        var status = statvfs()
+        guard folder.withPlatformString({ statvfs($0, &status) }) == 0 else { return }
+        let isFull = UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+        guard isFull || (status.f_files > 0 && status.f_favail == 0) else { return }
+        throw StageFailure(inStage: IOError("write", folder, .noSpace))
+    }
+
+    /// What the program's end means for the job.
+    private func judge(_ outcome: Program.Outcome, _ context: StageContext) throws(StageFailure) {
+        let output = outcome.told
+        let end: String
+        switch outcome.end {
+        case .exited(0):
+            if !output.isEmpty { context.notes.add(output) }
+            return
+        case .exited(let status): end = "ended with status \(status)"
+        case .signalled(let signal): end = "was ended by signal \(signal)"
+        }
+        var failure = StageFailure.file(
+            "run.failed", "The program '\(program)' \(end) for '\(context.drop.name)'.",
+            remedy: "Look at what it wrote; it judged the file, or could not work on it.", detail: output)
+        if case .exited(let status) = outcome.end, transient.contains(status) { failure.class = .transient }
+        throw failure
+    }
+
+    /// The payload that follows.
+    private func handOn(
+        _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
+    ) throws(StageFailure) -> Payload {
+        if output == .none { return payload }
+        let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(folders.output) }
+        guard !made.files.isEmpty || !made.folders.isEmpty else {
+            throw .file(
+                "run.nothing", "The program '\(program)' made no file of '\(context.drop.name)'.",
+                remedy: "Let it write into its current folder, or set 'output: none'.")
+        }
+        if output == .add { return try folders.add(payload, to: made, context) }
+        var replaced = Payload(folder: folders.output)
+        if made.files.count == 1, made.folders.isEmpty, made.links.isEmpty, let name = made.files[0].relative.lastName {
+            replaced = Payload(file: name, in: folders.output)
+        }
+        replaced.destination = payload.destination
+        replaced.copies = payload.copies
+        return replaced
+    }
+}
+
+/// The folders that a program is given.
+private struct ProgramFolders {
+    /// Where it begins, and where it leaves what it makes.
+    let output: FilePath
+    /// For what it needs meanwhile.
+    let temporary: FilePath
+
+    init(in scratch: FilePath) throws(StageFailure) {
+        output = scratch.appending("out")
+        temporary = scratch.appending("tmp")
+        do throws(IOError) {
+            try Folder.make(output)
+            try Folder.make(temporary, mode: 0o700)
+        } catch {
+            throw StageFailure(inStage: error)
+        }
+    }
+
+    /// Adds the payload's own files to what was made; a name that both have is a failure.
+    func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(StageFailure) -> Payload {
+        do throws(IOError) {
+            let tree = try payload.tree()
+            let taken = Set(made.files.map(\.bytes)).union(made.links.map(\.bytes)).union(made.folders.map(\.bytes))
+            for path in tree.files.map(\.relative) + tree.links where taken.contains(path.bytes) {
+                throw IOError("add", path, .fileExists)
+            }
+            for folder in tree.folders { try Folder.make(output.pushing(folder)) }
+            for path in tree.files.map(\.relative) + tree.links {
+                if context.cancellation.isCancelled { break }
+                try Rebuilding.link(payload.root.pushing(path), as: output.pushing(path))
+            }
+        } catch {
+            guard error.action == "add" else { throw StageFailure(inStage: error) }
+            throw .file(
+                "run.taken", "The program made '\(error.path.text)', which is in the payload already.",
+                remedy: "Let it write under another name, or set 'output: replace'.")
+        }
+        try context.checkCancelled()
+        var all = Payload(folder: output)
+        all.destination = payload.destination
+        all.copies = payload.copies
+        return all
+    }
+}
+
+extension Program.Outcome {
+    /// What it wrote, for people.
+    fileprivate var told: String {
+        [("standard error", error), ("standard output", output)].filter { $0.1.count > 0 }.map { name, tail in
+            let cut = tail.count > tail.bytes.count ? ", the last \(tail.bytes.count) of \(tail.count) bytes" : ""
+            var text = String(decoding: tail.bytes, as: UTF8.self)
+            while text.last?.isNewline == true { text.removeLast() }
+            return "\(name)\(cut):\n\(text)"
+        }.joined(separator: "\n")
+    }
+}
