@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
+        .systemLibrary(name: "CMagic", pkgConfig: "libmagic", providers: [.apt(["libmagic-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux"),
@@ -43,11 +44,13 @@ let package = Package(
         .target(name: "Archive", dependencies: ["CArchive", system], swiftSettings: strict),
         .target(name: "Digests", dependencies: ["CCrypto", "CISAL", "CXXHash", system], swiftSettings: strict),
 
+        .target(name: "FileTypes", dependencies: ["CMagic"], swiftSettings: strict),
         .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),
 
         // L2
         .target(
-            name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", "Programs", system],
+            name: "BuiltinStages",
+            dependencies: ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", system],
             swiftSettings: strict),
         .target(
             name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap, database, sqlite],

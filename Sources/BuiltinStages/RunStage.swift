@@ -102,7 +102,7 @@ package struct RunStage: Stage {
         guard let file = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
         else { throw Self.missing(program) }
         var values = context.values
-        values.facts = payload.knownFacts
+        values.facts = payload.knownFacts.mapValues { Array($0.utf8) }
         let place = ProgramArgument.Place(payload: payload, folder: folders.output)
         var arguments: [[UInt8]] = []
         do throws(TemplateProblem) {

@@ -4,10 +4,15 @@ extension StageRegistry {
     /// The kinds that Dropmill brings along, in the order they are shown. A new kind is one file and one line here.
     package static let builtin = StageRegistry([
         UnpackStage.self,
+        DetectStage.self,
+        SelectStage.self,
+        RenameStage.self,
+        DedupeStage.self,
         VerifyStage.self,
         ChecksumStage.self,
         BagStage.self,
         RunStage.self,
+        CopyStage.self,
         MoveStage.self,
     ])
 }

@@ -6,14 +6,16 @@ enum HouseRules {
         "PipelineKit": ["CLinux"],
         "Archive": ["CArchive"],
         "Digests": ["CCrypto", "CISAL", "CXXHash"],
+        "FileTypes": ["CMagic"],
         "Programs": ["CLinux"],
-        "BuiltinStages": ["PipelineKit", "Archive", "Digests", "Programs"],
+        "BuiltinStages": ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs"],
         "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "dropmill": [
-            "PipelineKit", "Archive", "Digests", "Programs", "BuiltinStages", "PipelineEngine", "PipelineConfig",
+            "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "BuiltinStages", "PipelineEngine",
+            "PipelineConfig",
             "CArchive",
-            "CCrypto", "CISAL", "CLinux", "CXXHash", "CYaml",
+            "CCrypto", "CISAL", "CLinux", "CMagic", "CXXHash", "CYaml",
         ],
     ]
 

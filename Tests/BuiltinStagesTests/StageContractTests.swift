@@ -25,6 +25,7 @@ import Testing
     /// What kinds need to work on any payload.
     private static let needed: [String: Options] = [
         "move": ["to": "out/{stem}"], "verify": ["require": "false"],
+        "copy": ["to": "out/{stem}"], "rename": ["to": "x-{name}"], "select": ["drop": "a", "require": "false"],
         "run": ["command": ["cp", "-R", "{file}", "{name}"], "output": "replace"],
     ]
 
@@ -122,12 +123,14 @@ import Testing
         let name = try #require(FileName(Array("V".utf8) + [0xED] + Array("ctor.tar".utf8)))
         let fixture = try StageFixture(drop: name, Self.archive)
         let payload = try fixture.run(kind, options(kind))
-        if case .file(let handedOn) = payload.shape { #expect(handedOn == name) }
+        if case .file(let handedOn) = payload.shape {
+            #expect(handedOn.bytes.suffix(name.bytes.count).elementsEqual(name.bytes))
+        }
         #expect(Folder.kind(of: payload.path) != nil)
     }
 
     /// Kinds that need no space of their own.
-    private static let writingNothing: Set<String> = ["move", "verify"]
+    private static let writingNothing: Set<String> = ["move", "verify", "detect", "dedupe", "rename", "select"]
 
     @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a tmpfs"), arguments: kinds)
     func aFullDisk(kind: String) throws {
@@ -143,9 +146,8 @@ import Testing
             try disk.fill()
         }
         do {
-            let result = try fixture.run(kind, options(kind), on: payload)
-            #expect(result.root == payload.root, "a stage that writes cannot have succeeded")
-            #expect(Self.writingNothing.contains(kind))
+            try fixture.run(kind, options(kind), on: payload)
+            #expect(Self.writingNothing.contains(kind), "a stage that writes cannot have succeeded")
         } catch let failure as StageFailure {
             #expect(failure.class == .environment, "\(failure)")
             #expect(!failure.remedy.isEmpty)

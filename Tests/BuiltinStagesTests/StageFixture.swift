@@ -62,7 +62,7 @@ struct StageFixture {
         environment: [String: String] = [:], in place: Int = 0
     ) throws -> Payload {
         var values = job.templateValues
-        values.facts = (payload ?? self.payload).knownFacts
+        values.facts = (payload ?? self.payload).knownFacts.mapValues { Array($0.utf8) }
         let context = StageContext(
             job: job.id, drop: job.drop, values: values, scratch: job.scratch(stage: place, kind: kind),
             cancellation: cancellation, progress: progress, notes: notes, seen: seen, alongside: job.alongside,

@@ -129,7 +129,7 @@ package final class StageWorkers: Sendable {
         let job = running.work.job
         let scratch = job.scratch(stage: running.work.stage, kind: entry.kind)
         var values = job.templateValues
-        values.facts = running.work.payload.knownFacts
+        values.facts = running.work.payload.knownFacts.mapValues { Array($0.utf8) }
         let context = StageContext(
             job: job.id, drop: job.drop, values: values, scratch: scratch, cancellation: running.cancellation,
             progress: running.progress, notes: running.notes, seen: seen, alongside: job.alongside,

@@ -6,17 +6,25 @@ package import SystemPackage
 package enum Transfer {
     /// Copies a regular file with its mode and times; the target must not exist. Shares blocks where the file system
     /// can, else copies within the kernel, else through memory (copy_file_range(2) refuses some pairs of file systems).
-    package static func copyFile(_ source: FilePath, to target: FilePath) throws(IOError) {
+    ///
+    /// `isStopped` is asked now and then; once it says so, the error is `canceled`.
+    package static func copyFile(
+        _ source: FilePath, to target: FilePath, isStopped: () -> Bool = { false }
+    ) throws(IOError) {
         let from = try OpenFile.open(source, O_RDONLY | O_NOFOLLOW)
         let status = try from.status()
         let to = try OpenFile.open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-        if dm_clone(from.descriptor, to.descriptor) != 0 { try copyBytes(from, to, size: Int64(status.st_size)) }
+        if dm_clone(from.descriptor, to.descriptor) != 0 {
+            try copyBytes(from, to, size: Int64(status.st_size), isStopped)
+        }
         try copyMetadata(status, to)
         try to.close()
     }
 
     /// Copies a file, link or folder with all it holds; the target must not exist.
-    package static func copy(_ source: FilePath, to target: FilePath) throws(IOError) {
+    package static func copy(
+        _ source: FilePath, to target: FilePath, isStopped: () -> Bool = { false }
+    ) throws(IOError) {
         switch Folder.kind(of: source) {
         case nil: throw IOError("copy", source, .noSuchFileOrDirectory)
         case .folder:
@@ -24,21 +32,22 @@ package enum Transfer {
                 throw IOError("create the folder", target, .last)
             }
             try Folder.forEachEntry(of: source) { (name, _) throws(IOError) in
-                try copy(source.appending(name), to: target.appending(name))
+                try copy(source.appending(name), to: target.appending(name), isStopped: isStopped)
             }
             let folder = try OpenFile.openFolder(target)
             try copyMetadata(try OpenFile.openFolder(source).status(), folder)
         case .symbolicLink: try copyLink(source, to: target)
-        default: try copyFile(source, to: target)
+        default: try copyFile(source, to: target, isStopped: isStopped)
         }
     }
 
     private static func copyBytes(
-        _ from: borrowing OpenFile, _ to: borrowing OpenFile, size: Int64
+        _ from: borrowing OpenFile, _ to: borrowing OpenFile, size: Int64, _ isStopped: () -> Bool
     ) throws(IOError) {
         var copied: Int64 = 0
         while true {
-            let count = dm_copy_range(from.descriptor, to.descriptor, 1 << 30)
+            if isStopped() { throw IOError("copy", to.path, .canceled) }
+            let count = dm_copy_range(from.descriptor, to.descriptor, 64 << 20)
             if count > 0 {
                 copied += Int64(count)
                 continue
@@ -59,6 +68,7 @@ package enum Transfer {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }
         while true {
+            if isStopped() { throw IOError("copy", to.path, .canceled) }
             let count = try from.read(into: buffer)
             if count == 0 { return }
             try to.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

@@ -13,7 +13,7 @@ package struct TemplateValues: Sendable {
     /// When the job was claimed.
     package var date: Timestamp
     /// What stages found out so far, by name (see `Payload.knownFacts`).
-    package var facts: [String: String] = [:]
+    package var facts: [String: [UInt8]] = [:]
 
     /// Values for one job.
     package init(name: FileName, folders: [FileName] = [], pipeline: String, job: String, date: Timestamp) {
@@ -87,7 +87,7 @@ extension Template {
                 "'{\(name)}' is not known of '\(values.name)': the stage that finds it out was skipped, or the payload "
                     + "is not a single file")
         }
-        return fact.utf8.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "-") : $0 }
+        return fact.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "-") : $0 }
     }
 
     private func value(of placeholder: Placeholder, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {

@@ -1,0 +1,81 @@
+import Digests
+import Glibc
+package import PipelineKit
+import SystemPackage
+
+/// Has a copy of the payload published besides.
+package struct CopyStage: Stage {
+    private static let to = StageOption<[PathTemplate]>.folders("to", "the folders that a copy each is published in")
+
+    package static let descriptor = StageDescriptor(
+        kind: "copy",
+        summary:
+            "Publishes a copy of the payload as it is now in each folder of `to`, besides what `move` does, and as "
+            + "surely.",
+        options: [to.erased],
+        effects: [.publishesCopy],
+        example: #"copy: { to: ["/mnt/backup/{date:%Y/%m}", "../outbox"] }"#)
+
+    private let to: [PathTemplate]
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        to = try options.value(Self.to)
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        let scratch = try context.makeScratch()
+        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+        let hashing = PayloadHashing(root: payload.root, algorithms: [.xxh3], context: context)
+        let digests = try hashing.digests(of: tree.files)
+        var copied = payload
+        copied.copies.removeAll { $0.path.starts(with: scratch) }
+        for (index, target) in to.enumerated() {
+            let folder = scratch.appending("\(index + 1)")
+            try copy(tree, of: payload, to: folder, digests, context)
+            let path = payload.fileName.map { folder.appending($0) } ?? folder
+            copied.copies.append(
+                PayloadCopy(
+                    path: path, isFolder: payload.shape == .folder, companions: payload.companions,
+                    destination: try destination(target, context)))
+        }
+        return copied
+    }
+
+    private func destination(_ target: PathTemplate, _ context: StageContext) throws(StageFailure) -> FilePath {
+        do throws(TemplateProblem) {
+            return try target.path(context.values)
+        } catch {
+            throw .file(
+                "copy.destination", "No folder can be made of the name '\(context.drop.name)': \(error.message).",
+                remedy: "Rename the file and drop it again, or change 'to' of the stage 'copy'.")
+        }
+    }
+
+    /// Copies everything, then reads it once more: a copy is one only if it has the same digests.
+    private func copy(
+        _ tree: FileTree, of payload: Payload, to folder: FilePath, _ digests: [[Digest]], _ context: StageContext
+    ) throws(StageFailure) {
+        do throws(IOError) {
+            try Folder.make(folder)
+            for path in tree.folders { try Folder.make(folder.pushing(path)) }
+            for path in tree.files.map(\.relative) + tree.links {
+                if context.cancellation.isCancelled { break }
+                try Transfer.copy(payload.root.pushing(path), to: folder.pushing(path)) {
+                    context.cancellation.isCancelled
+                }
+            }
+        } catch {
+            try context.checkCancelled()
+            throw StageFailure(inStage: error)
+        }
+        try context.checkCancelled()
+        let hashing = PayloadHashing(root: folder, algorithms: [.xxh3], context: context)
+        guard try hashing.digests(of: tree.files) == digests else {
+            throw StageFailure(
+                .environment, code: "copy.differs",
+                summary: "The copy of '\(context.drop.name)' is not the same as what was copied.",
+                remedy: "Check the disk and the memory of this machine; work goes on by itself.")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Digests
+package import PipelineKit
+import SystemPackage
+
+/// Knows content that came before.
+package struct DedupeStage: Stage {
+    private enum Seen: String, CaseIterable, Sendable { case skip, fail, `continue` }
+    private enum Scope: String, CaseIterable, Sendable { case pipeline, all }
+
+    private static let seen = StageOption<Seen>.choice(
+        "seen",
+        "what is done with content that came before: the other stages are skipped and it goes to processed, it "
+            + "fails, or it is only noted", default: .skip)
+    private static let scope = StageOption<Scope>.choice(
+        "scope", "where it counts as having come: in this pipeline, or in any", default: .pipeline)
+    private static let window = StageOption<Duration?>(
+        "window", "how long content counts as having come", takes: "a duration such as 30d", default: .some(nil),
+        shown: "as long as the journal is kept"
+    ) { (node, _) throws(OptionProblem) in try node.duration() }
+
+    package static let descriptor = StageDescriptor(
+        kind: "dedupe",
+        summary: "Knows content that came before, by its SHA-256, and names the first job that brought it.",
+        options: [seen.erased, scope.erased, window.erased],
+        example: "dedupe: { seen: skip, window: 30d }")
+
+    private let seen: Seen
+    private let scope: Scope
+    private let window: Duration?
+
+    package var facts: [String] { ["sha256"] }
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        seen = try options.value(Self.seen)
+        scope = try options.value(Self.scope)
+        window = try options.value(Self.window)
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        var payload = payload
+        let content = try content(of: &payload, context)
+        let since = window.map { Timestamp(nanoseconds: context.values.date.nanoseconds - $0.nanoseconds) }
+        let query = SeenQuery(
+            content, job: context.job, pipeline: context.values.pipeline, everywhere: scope == .all, since: since)
+        guard let first = try context.seen.first(query) else { return payload }
+        switch seen {
+        case .continue: context.notes.add("the same content as job \(first)")
+        case .skip:
+            context.notes.add("the same content as job \(first), so the other stages are skipped")
+            payload.isDone = true
+        case .fail:
+            throw .file(
+                "dedupe.seen", "'\(context.drop.name)' has the same content as job \(first), which came before.",
+                remedy: "Look at that job (dropmill show \(first)); nothing is lost if this file is deleted.",
+                detail: content)
+        }
+        return payload
+    }
+
+    /// What tells the content from any other: a file's digest, or that of a list of a folder's files.
+    private func content(of payload: inout Payload, _ context: StageContext) throws(StageFailure) -> String {
+        if case .file = payload.shape, let known = payload.digests["sha256"] { return "sha256:\(known)" }
+        let files = try StageFailure.onIOError { () throws(IOError) in try payload.files() }
+        let hashing = PayloadHashing(root: payload.root, algorithms: [.sha256], context: context)
+        let digests = try hashing.digests(of: files, announcingSize: files.count == 1)
+        if case .file = payload.shape, let digest = digests.first?.first {
+            payload.digests["sha256"] = digest.hex
+            return "sha256:\(digest.hex)"
+        }
+        let list = ChecksumFormat.gnu.list(zip(files, digests).lazy.map { (file: $0, digests: $1) })
+        do throws(DigestError) {
+            return "sha256-of-list:\(try Digest.of(list, .sha256).hex)"
+        } catch {
+            throw StageFailure(
+                .environment, code: "dedupe.algorithm", summary: "The digests could not be made.",
+                remedy: "Allow SHA-256 in OpenSSL's configuration.", detail: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import FileTypes
+package import PipelineKit
+import SystemPackage
+
+/// Finds out what files are by their content, whatever they are called.
+package struct DetectStage: Stage {
+    private static let only = StageOption<[Glob]>.globs(
+        "only", "the types that are taken; others fail: `image/*`", shown: "all")
+    private static let never = StageOption<[Glob]>.globs("never", "types that fail")
+
+    package static let descriptor = StageDescriptor(
+        kind: "detect",
+        summary:
+            "Finds out a file's true type by its content, for {type} and `when: {type: …}` of later stages, and "
+            + "refuses "
+            + "files of other types.",
+        options: [only.erased, never.erased],
+        example: "detect: { only: [application/pdf, image/*] }")
+
+    private let only: [Glob]
+    private let never: [Glob]
+
+    /// Known of a single file.
+    package var facts: [String] { ["type", "encoding"] }
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        only = try options.value(Self.only)
+        never = try options.value(Self.never)
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        let files = try StageFailure.onIOError { () throws(IOError) in try payload.files() }
+        let types = try context.types(of: files, below: payload.root)
+        let refused = zip(files, types).filter { !isTaken($0.1.type) }
+        if let (file, type) = refused.first {
+            let name =
+                payload.shape == .folder
+                ? "'\(file.relative.text)' of '\(context.drop.name)'" : "'\(context.drop.name)'"
+            let others = refused.count > 1 ? ", and \(refused.count - 1) more files are refused" : ""
+            throw .file(
+                "detect.type", "\(name) is \(type.type) by its content, which is not taken here\(others).",
+                remedy: only.isEmpty
+                    ? "Send no \(never.map(\.pattern).joined(separator: ", "))."
+                    : "Send \(only.map(\.pattern).joined(separator: ", ")) only.",
+                detail: refused.prefix(1000).map { "\($0.1.type): \($0.0.relative.text)" }.joined(separator: "\n"))
+        }
+        guard case .file = payload.shape, let type = types.first else { return payload }
+        var payload = payload
+        payload.facts["type"] = type.type
+        payload.facts["encoding"] = type.encoding
+        return payload
+    }
+
+    private func isTaken(_ type: String) -> Bool {
+        let type = Array(type.utf8)
+        if never.contains(where: { $0.matches(type) }) { return false }
+        return only.isEmpty || only.contains { $0.matches(type) }
+    }
+}

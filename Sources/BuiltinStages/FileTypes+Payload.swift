@@ -1,0 +1,30 @@
+import FileTypes
+import Glibc
+import PipelineKit
+import SystemPackage
+
+extension StageContext {
+    /// The type of one file.
+    func type(of path: FilePath) throws(StageFailure) -> MediaType {
+        try checkCancelled()
+        let file = try StageFailure.onIOError { () throws(IOError) in
+            try OpenFile.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        }
+        do throws(TypeDetector.Problem) {
+            return try TypeDetector.type(of: file.descriptor)
+        } catch {
+            throw StageFailure(
+                .environment, code: "detect.library", summary: "The type of '\(path.text)' cannot be told.",
+                remedy: "Install libmagic with its rules (libmagic1, libmagic-mgc); work goes on by itself.",
+                detail: error.message)
+        }
+    }
+
+    /// The types of files, in their order, several at once.
+    func types(of files: [TreeFile], below root: FilePath) throws(StageFailure) -> [MediaType] {
+        try concurrently(files) { (file) throws(StageFailure) in
+            defer { progress.add(entries: 1) }
+            return try type(of: root.pushing(file.relative))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Glibc
+package import PipelineKit
+import SystemPackage
+
+/// Gives the payload's files new names.
+package struct RenameStage: Stage {
+    private static let match = StageOption<NamePattern?>(
+        "match",
+        "a regular expression (POSIX extended) on the name: only files that match are renamed, and {1} to {9} "
+            + "stand for its groups", takes: "a regular expression", default: .some(nil), shown: "every file"
+    ) { (node, _) throws(OptionProblem) in try NamePattern(node) }
+
+    private static let to = StageOption<Template>(
+        "to", "the new name, with placeholders, which speak of each file; with slashes it goes into folders",
+        takes: "a name, with placeholders", default: nil, shown: "required"
+    ) { (node, context) throws(OptionProblem) in
+        let text = try node.string()
+        guard !text.hasPrefix("/"), !text.split(separator: "/").contains("..") else {
+            throw node.problem("'\(text)' leads out of the payload; begin with a name")
+        }
+        let facts = context.facts.union((1...9).map(String.init))
+        return try node.template(
+            for: .path, in: OptionContext(base: context.base, facts: facts, environment: context.environment))
+    }
+
+    package static let descriptor = StageDescriptor(
+        kind: "rename",
+        summary: "Gives the payload's files new names, by a template or a regular expression.",
+        options: [to.erased, match.erased],
+        effects: [.replacesPayload],
+        example: #"rename: { match: "^IMG_([0-9]+)", to: "{date}-{1}.{ext}" }"#)
+
+    private let pattern: NamePattern?
+    private let to: Template
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        pattern = try options.value(Self.match)
+        to = try options.value(Self.to)
+        if pattern == nil, (1...9).contains(where: { to.source.contains("{\($0)}") }) {
+            throw options.problem("'to' names a group, but there is no 'match' with groups")
+        }
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+        var names: [FilePath] = []
+        var taken: [FilePath: TreeFile] = [:]
+        for file in tree.files {
+            try context.checkCancelled()
+            let path = try newPath(of: file, payload, context)
+            if let other = taken.updateValue(file, forKey: path) { throw Self.taken(path, other, file) }
+            names.append(path)
+        }
+        let links = Set(tree.links)
+        for (path, file) in taken where links.contains(path) { throw Self.taken(path, file, file) }
+        if names == tree.files.map(\.relative) { return payload }
+        return try build(payload, tree, names, context)
+    }
+
+    private func build(
+        _ payload: Payload, _ tree: FileTree, _ names: [FilePath], _ context: StageContext
+    ) throws(StageFailure) -> Payload {
+        var renamed = try Rebuilding(payload, in: context)
+        for folder in tree.folders where !names.contains(folder) { try renamed.makeFolder(folder) }
+        for (file, name) in zip(tree.files, names) { try renamed.put(file.relative, as: name) }
+        for link in tree.links { try renamed.put(link, as: link) }
+        // A dropped file that has another name is the dropped file still.
+        var made = payload
+        made.root = renamed.root
+        if case .file = payload.shape, let name = names.first?.lastName {
+            made.root = renamed.root.pushing(names.first?.removingLastComponent() ?? "")
+            made.shape = .file(name)
+        }
+        return made
+    }
+
+    private func newPath(
+        of file: TreeFile, _ payload: Payload, _ context: StageContext
+    ) throws(StageFailure) -> FilePath {
+        guard let name = file.relative.lastName else { return file.relative }
+        var values = context.values
+        values.name = name
+        if let pattern {
+            guard let groups = pattern.groups(in: name) else { return file.relative }
+            for (index, group) in groups.enumerated() { values.facts["\(index)"] = group }
+        }
+        let new: FilePath
+        do throws(TemplateProblem) {
+            new = FilePath(bytes: try to.render(values)).lexicallyNormalized()
+        } catch {
+            throw .file(
+                "rename.name", "No name can be made for '\(file.relative.text)': \(error.message).",
+                remedy: "Change 'to' of the stage 'rename', or the file's name.")
+        }
+        guard !new.isAbsolute, !new.isEmpty, new.components.allSatisfy({ ($0.kind == .regular) && $0.fits }) else {
+            throw .file(
+                "rename.name", "'\(new.text)' is no name for '\(file.relative.text)'.",
+                remedy: "Change 'to' of the stage 'rename', or the file's name.")
+        }
+        return file.relative.removingLastComponent().pushing(new)
+    }
+
+    private static func taken(_ path: FilePath, _ one: TreeFile, _ other: TreeFile) -> StageFailure {
+        .file(
+            "rename.taken", "'\(one.relative.text)' and '\(other.relative.text)' would both be called '\(path.text)'.",
+            remedy: "Let 'to' of the stage 'rename' keep what tells them apart, such as {stem}.")
+    }
+}
+
+extension FilePath.Component {
+    /// Whether it is no longer than a name may be.
+    fileprivate var fits: Bool { FileName(self).map { $0.bytes.count <= FileName.longest } ?? false }
+}

@@ -1,0 +1,92 @@
+import Glibc
+package import PipelineKit
+import SystemPackage
+
+/// Keeps some of the payload's files.
+package struct SelectStage: Stage {
+    private static let keep = StageOption<[Glob]>.globs(
+        "keep", "patterns of the files to keep: on the name, or, with a slash, on the path", shown: "all")
+    private static let drop = StageOption<[Glob]>.globs("drop", "patterns of files to leave out")
+    private static let type = StageOption<[Glob]>.globs(
+        "type", "the types by content of the files to keep: `image/*`", shown: "all")
+    private static let larger = StageOption<ByteSize?>.size("larger", "keep files with more bytes than this")
+    private static let smaller = StageOption<ByteSize?>.size("smaller", "keep files with fewer bytes than this")
+    private static let require = StageOption<Bool>.flag(
+        "require", "whether it fails if nothing is left; else the other stages are skipped", default: true)
+
+    package static let descriptor = StageDescriptor(
+        kind: "select",
+        summary: "Keeps the files of the payload that fit by name, size and type, and leaves out the others.",
+        options: [
+            keep.erased, drop.erased, type.erased, larger.erased, smaller.erased, require.erased,
+        ],
+        effects: [.replacesPayload],
+        example: #"select: { keep: "*.{jpg,jpeg,heic}", drop: "__MACOSX/*" }"#)
+
+    private let keep: [Glob]
+    private let drop: [Glob]
+    private let types: [Glob]
+    private let larger: ByteSize?
+    private let smaller: ByteSize?
+    private let require: Bool
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        keep = try options.value(Self.keep)
+        drop = try options.value(Self.drop)
+        types = try options.value(Self.type)
+        larger = try options.value(Self.larger)
+        smaller = try options.value(Self.smaller)
+        require = try options.value(Self.require)
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+        var kept: [TreeFile] = []
+        for file in tree.files where try isKept(file, payload.root, context) { kept.append(file) }
+        if kept.isEmpty { return try nothingLeft(payload, context) }
+        guard case .folder = payload.shape, kept.count < tree.files.count else { return payload }
+        var selected = try Rebuilding(payload, in: context)
+        for file in kept { try selected.put(file.relative, as: file.relative) }
+        var made = Payload(folder: selected.root)
+        made.destination = payload.destination
+        made.copies = payload.copies
+        return made
+    }
+
+    private func isKept(_ file: TreeFile, _ root: FilePath, _ context: StageContext) throws(StageFailure) -> Bool {
+        try context.checkCancelled()
+        if !keep.isEmpty, !Self.matches(keep, file) { return false }
+        if Self.matches(drop, file) { return false }
+        if larger != nil || smaller != nil {
+            let size = try StageFailure.onIOError { () throws(IOError) in
+                try FileSize.of(root.pushing(file.relative))
+            }
+            if let larger, size <= larger.bytes { return false }
+            if let smaller, size >= smaller.bytes { return false }
+        }
+        guard !types.isEmpty else { return true }
+        let type = Array(try context.type(of: root.pushing(file.relative)).type.utf8)
+        return types.contains { $0.matches(type) }
+    }
+
+    private static func matches(_ globs: [Glob], _ file: TreeFile) -> Bool {
+        globs.contains { glob in
+            glob.pattern.contains("/")
+                ? glob.matches(file.bytes) : file.relative.lastName.map { glob.matches($0) } ?? false
+        }
+    }
+
+    private func nothingLeft(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
+        guard require else {
+            context.notes.add("nothing of it is kept")
+            var payload = payload
+            payload.isDone = true
+            return payload
+        }
+        throw .file(
+            "select.nothing", "Nothing of '\(context.drop.name)' is of the kind that is taken here.",
+            remedy: "Look at 'keep', 'drop', 'type', 'larger' and 'smaller' of the stage 'select', or send other files."
+        )
+    }
+}

@@ -1,0 +1,185 @@
+import BuiltinStages
+import PipelineKit
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The stages that look at files and choose: `detect`, `select`, `rename`, `copy`, `dedupe`.
+@Suite struct ChoosingStageTests {
+    private let fixture: StageFixture
+
+    init() throws { fixture = try StageFixture(drop: "IMG_0042.JPG", Array("%PDF-1.7\n".utf8)) }
+
+    private func payload(_ files: KeyValuePairs<String, String>) throws -> Payload {
+        try fixture.folderPayload(files.map { (Array($0.utf8), $1) })
+    }
+
+    private func names(_ payload: Payload) throws -> [String] { try payload.files().map(\.relative.string) }
+
+    // MARK: detect
+
+    @Test func theContentCountsNotTheName() throws {
+        let payload = try fixture.run("detect", ["only": ["image/*", "application/pdf"]])
+        #expect(payload.facts == ["type": "application/pdf", "encoding": "us-ascii"])
+        #expect(payload.isDrop)
+        let failure = try fixture.failure("detect", ["only": "image/*"])
+        #expect(
+            failure.summary == "'IMG_0042.JPG' is application/pdf by its content, which is not taken here.")
+        #expect(failure.class == .file)
+        #expect(try fixture.failure("detect", ["never": "application/*"]).code == "detect.type")
+    }
+
+    @Test func ofAFolderEveryFileIsLookedAt() throws {
+        let payload = try payload(["a": "%PDF-1.7\n", "b/c": "text", "d": ""])
+        #expect(try fixture.run("detect", on: payload) == payload)
+        let failure = try fixture.failure("detect", ["only": ["application/pdf", "inode/x-empty"]], on: payload)
+        #expect(failure.summary.hasPrefix("'b/c' of 'IMG_0042.JPG' is text/plain"))
+    }
+
+    // MARK: select
+
+    @Test(
+        arguments: [
+            (["keep": "*.jpg"], ["b.jpg", "x/c.jpg"]), (["drop": "*.jpg"], ["a.txt", "x/y/d"]),
+            (["keep": "x/*"], ["x/c.jpg", "x/y/d"]), (["keep": ["*.jpg", "d"], "drop": "x/c*"], ["b.jpg", "x/y/d"]),
+            (["larger": "2"], ["a.txt"]), (["smaller": "2"], ["b.jpg", "x/y/d"]),
+            (["type": "application/pdf"], ["a.txt"]), ([:], ["a.txt", "b.jpg", "x/c.jpg", "x/y/d"]),
+        ] as [(Options, [String])])
+    func filesAreChosen(options: Options, left: [String]) throws {
+        let payload = try payload(["a.txt": "%PDF-1.7\n", "b.jpg": "1", "x/c.jpg": "12", "x/y/d": ""])
+        #expect(try names(fixture.run("select", options, on: payload)) == left)
+        #expect(try names(payload).count == 4, "the payload itself stays as it is")
+    }
+
+    @Test func nothingIsLeft() throws {
+        let failure = try fixture.failure("select", ["keep": "*.txt"])
+        #expect(failure.code == "select.nothing")
+        let payload = try fixture.run("select", ["keep": "*.txt", "require": "false"])
+        #expect(payload.isDone)
+        #expect(!(try fixture.run("select", ["keep": "*.JPG"]).isDone))
+    }
+
+    // MARK: rename
+
+    @Test func aDropWithAnotherNameIsTheDropStill() throws {
+        let options: Options = ["match": "^IMG_0*([0-9]+)", "to": "{date:%Y/%m}/photo {1}.{ext}"]
+        let payload = try fixture.run("rename", options)
+        #expect(payload.shape == .file(try #require(FileName("photo 42.JPG"))))
+        #expect(payload.isDrop)
+        #expect(payload.root.string.hasSuffix(".1-rename/2023/11"))
+        #expect(try ScratchFolder.read(payload.path) == Array("%PDF-1.7\n".utf8))
+        #expect(Folder.kind(of: fixture.job.original) == .regular)
+        #expect(try fixture.run("rename", ["match": "^DSC", "to": "x"]) == fixture.payload)
+    }
+
+    @Test func filesOfAFolder() throws {
+        let payload = try payload(["a.txt": "1", "b/c.txt": "2", "b/d.csv": "3"])
+        try fixture.scratch.link("payload/link", to: "a.txt")
+        let renamed = try fixture.run("rename", ["match": "txt$", "to": "{stem}.text"], on: payload)
+        #expect(try names(renamed) == ["a.text", "b/c.text", "b/d.csv"])
+        #expect(try names(payload) == ["a.txt", "b/c.txt", "b/d.csv"])
+        #expect(Folder.kind(of: renamed.root.appending("link")) == .symbolicLink)
+    }
+
+    @Test func namesThatMeet() throws {
+        let payload = try payload(["a.txt": "1", "b.txt": "2"])
+        let failure = try fixture.failure("rename", ["to": "same.{ext}"], on: payload)
+        #expect(failure.summary == "'a.txt' and 'b.txt' would both be called 'same.txt'.")
+        // Names that change places do not meet.
+        let swap = try fixture.folderPayload([(Array("1".utf8), "x"), (Array("11".utf8), "y")])
+        try Folder.remove(swap.root.appending("a.txt"))
+        try Folder.remove(swap.root.appending("b.txt"))
+        #expect(try names(fixture.run("rename", ["match": "^1$", "to": "111"], on: swap)) == ["11", "111"])
+    }
+
+    @Test(
+        arguments: [
+            ["to": "../{name}"], ["to": "/x"], ["to": "{1}"], ["to": "x", "match": "("], [:],
+            ["to": "{nome}", "match": "x"],
+        ] as [Options])
+    func wrongNames(options: Options) throws {
+        #expect(throws: OptionProblem.self) { try fixture.stage("rename", options) }
+    }
+
+    @Test func namesThatAreTooLong() throws {
+        let long = String(repeating: "x", count: 250)
+        #expect(try fixture.failure("rename", ["to": "\(long){name}"]).code == "rename.name")
+    }
+
+    // MARK: copy
+
+    @Test func copiesForSeveralFolders() throws {
+        let payload = try fixture.run("copy", ["to": ["one/{stem}", "two"]])
+        #expect(payload.isDrop)
+        #expect(payload.destination == nil)
+        #expect(
+            payload.copies.map(\.destination) == [
+                fixture.scratch.path("one/IMG_0042"), fixture.scratch.path("two"),
+            ])
+        for copy in payload.copies {
+            #expect(!copy.isFolder)
+            #expect(copy.path.lastName == fixture.job.drop.name)
+            #expect(try ScratchFolder.read(copy.path) == Array("%PDF-1.7\n".utf8))
+        }
+    }
+
+    @Test func aCopyIsThePayloadAsItWas() throws {
+        let payload = try payload(["a": "1", "b/c": "2"])
+        try fixture.scratch.makeFolder("payload/empty")
+        try fixture.scratch.link("payload/link", to: "a")
+        let copied = try fixture.run("copy", ["to": "out"], on: payload)
+        try fixture.run("checksum", on: copied)
+        let copy = try #require(copied.copies.first)
+        #expect(copy.isFolder)
+        let tree = try FileTree.list(copy.path)
+        #expect(tree.files.map(\.relative) == ["a", "b/c"])
+        #expect(Set(tree.folders) == ["b", "empty"])
+        #expect(tree.links == ["link"])
+    }
+
+    // MARK: dedupe
+
+    /// Remembers as the journal does.
+    private final class Memory: SeenContent {
+        let queries = Mutex<[SeenQuery]>([])
+        let first = JobIDGenerator().next(at: .now())
+
+        func first(_ content: SeenQuery) throws(StageFailure) -> JobID? {
+            queries.withLock { queries in
+                defer { queries.append(content) }
+                return queries.contains { $0.content == content.content } ? first : nil
+            }
+        }
+    }
+
+    @Test(arguments: ["skip", "continue", "fail"])
+    func contentThatCameBefore(seen: String) throws {
+        let memory = Memory()
+        let options: Options = ["seen": .text(seen), "window": "1h"]
+        let payload = try fixture.run("dedupe", options, seen: memory)
+        #expect(!payload.isDone)
+        let digest = try #require(payload.digests["sha256"])
+        #expect(memory.queries.withLock { $0.map(\.content) } == ["sha256:\(digest)"])
+        #expect(
+            memory.queries.withLock { $0.first?.since } == Timestamp(seconds: 1_700_000_000 - 3600, nanoseconds: 0))
+        let notes = StageNotes()
+        if seen == "fail" {
+            let failure = #expect(throws: StageFailure.self) { try fixture.run("dedupe", options, seen: memory) }
+            #expect(failure?.summary.contains(memory.first.text) == true)
+            return
+        }
+        let again = try fixture.run("dedupe", options, notes: notes, seen: memory)
+        #expect(again.isDone == (seen == "skip"))
+        #expect(notes.text?.contains("the same content as job \(memory.first)") == true)
+    }
+
+    @Test func foldersAreKnownByTheirFilesToo() throws {
+        let memory = Memory()
+        let payload = try payload(["a": "1", "b": "2"])
+        #expect(!(try fixture.run("dedupe", on: payload, seen: memory).isDone))
+        #expect(try fixture.run("dedupe", on: payload, seen: memory).isDone)
+        try fixture.scratch.write("3", to: "payload/b")
+        #expect(!(try fixture.run("dedupe", on: payload, seen: memory).isDone))
+    }
+}
