@@ -33,6 +33,7 @@ let package = Package(
         // L0: module maps, and the few C lines that Swift cannot say.
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
         .systemLibrary(name: "CMagic", pkgConfig: "libmagic", providers: [.apt(["libmagic-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
@@ -46,11 +47,12 @@ let package = Package(
 
         .target(name: "FileTypes", dependencies: ["CMagic"], swiftSettings: strict),
         .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),
+        .target(name: "Web", dependencies: ["CCurl"], swiftSettings: strict),
 
         // L2
         .target(
             name: "BuiltinStages",
-            dependencies: ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", system],
+            dependencies: ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web", system],
             swiftSettings: strict),
         .target(
             name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap, database, sqlite],

@@ -22,17 +22,18 @@ package struct RunStage: Stage {
 
     private static func asList(_ text: String) -> String { text.split(separator: " ").joined(separator: ", ") }
 
-    private static let environment = StageOption<[(key: String, value: String)]>(
-        "env", "variables besides PATH, LANG, HOME, TMPDIR and DROPMILL_*", takes: "a map of texts", default: [],
+    private static let environment = StageOption<[(key: String, value: SecretText)]>(
+        "env", "variables besides PATH, LANG, HOME, TMPDIR and DROPMILL_*; they may hold secrets",
+        takes: "a map of texts", default: [],
         shown: "", schema: .map(.text)
-    ) { (node, _) throws(OptionProblem) in
+    ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
-        var variables: [(key: String, value: String)] = []
+        var variables: [(key: String, value: SecretText)] = []
         for entry in entries {
             guard !entry.key.isEmpty, !entry.key.contains("="), !entry.key.utf8.contains(0) else {
                 throw OptionProblem("'\(EscapedText.of(entry.key))' is no name for a variable", at: entry.position)
             }
-            variables.append((entry.key, try entry.value.string()))
+            variables.append((entry.key, try SecretText(entry.value, in: context)))
         }
         return variables
     }
@@ -65,7 +66,7 @@ package struct RunStage: Stage {
         example: #"run: { command: [gs, -q, -sDEVICE=pdfwrite, -o, "{stem}.pdf", "{file}"], output: replace }"#)
 
     private let command: [ProgramArgument]
-    private let variables: [(key: String, value: String)]
+    private let variables: [(key: String, value: SecretText)]
     private let output: Output
     private let transient: Set<Int32>
     private let grace: Duration
@@ -111,7 +112,7 @@ package struct RunStage: Stage {
             throw .file("run.command", "The command cannot be made: \(error.message).")
         }
         let program = Program(
-            file, arguments: arguments, environment: environment(place, path, folders.temporary, context),
+            file, arguments: arguments, environment: try environment(place, path, folders.temporary, context),
             folder: folders.output, grace: grace)
         do throws(Errno) {
             return try program.run { context.cancellation.isCancelled }
@@ -132,7 +133,7 @@ package struct RunStage: Stage {
     /// Nothing of the daemon's own environment but what every program needs.
     private func environment(
         _ place: ProgramArgument.Place, _ path: String, _ temporary: FilePath, _ context: StageContext
-    ) -> [[UInt8]] {
+    ) throws(StageFailure) -> [[UInt8]] {
         var all: [(String, [UInt8])] = [
             ("PATH", Array(path.utf8)), ("LANG", Array((Self.variable("LANG") ?? "C.UTF-8").utf8)),
             ("HOME", Array((Self.variable("HOME") ?? "/").utf8)), ("TMPDIR", temporary.bytes),
@@ -150,7 +151,7 @@ package struct RunStage: Stage {
         }
         let own = Set(variables.map(\.key))
         all.removeAll { own.contains($0.0) }
-        all += variables.map { ($0.key, Array($0.value.utf8)) }
+        for (key, value) in variables { all.append((key, Array(try value.resolve().utf8))) }
         return all.map { key, value in Array("\(key)=".utf8) + value.filter { $0 != 0 } }
     }
 
@@ -167,7 +168,9 @@ package struct RunStage: Stage {
 
     /// What the program's end means for the job.
     private func judge(_ outcome: Program.Outcome, _ context: StageContext) throws(StageFailure) {
-        let output = outcome.told
+        var secrets: [String] = []
+        for (_, value) in variables { secrets += try value.values() }
+        let output = outcome.told(without: secrets)
         let end: String
         switch outcome.end {
         case .exited(0):
@@ -251,8 +254,16 @@ private struct ProgramFolders {
 }
 
 extension Program.Outcome {
-    /// What it wrote, for people.
-    fileprivate var told: String {
+    /// What it wrote, for people; what it must not tell is replaced.
+    fileprivate func told(without secrets: [String]) -> String {
+        var text = words
+        for secret in secrets where secret.utf8.count >= 4 {
+            text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***")
+        }
+        return text
+    }
+
+    private var words: String {
         [("standard error", error), ("standard output", output)].filter { $0.1.count > 0 }.map { name, tail in
             let cut = tail.count > tail.bytes.count ? ", the last \(tail.bytes.count) of \(tail.count) bytes" : ""
             var text = String(decoding: tail.bytes, as: UTF8.self)

@@ -4,6 +4,7 @@ extension StageRegistry {
     /// The kinds that Dropmill brings along, in the order they are shown. A new kind is one file and one line here.
     package static let builtin = StageRegistry([
         UnpackStage.self,
+        ScanStage.self,
         DetectStage.self,
         SelectStage.self,
         RenameStage.self,
@@ -11,7 +12,9 @@ extension StageRegistry {
         VerifyStage.self,
         ChecksumStage.self,
         BagStage.self,
+        CompressStage.self,
         RunStage.self,
+        HTTPStage.self,
         CopyStage.self,
         MoveStage.self,
     ])

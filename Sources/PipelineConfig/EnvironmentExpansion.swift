@@ -48,6 +48,8 @@ struct EnvironmentExpansion {
     }
 
     private mutating func value(of reference: Substring, at position: SourcePosition) -> String {
+        // Secrets are read by whoever may have them.
+        if reference.hasPrefix("env:") || reference.hasPrefix("file:") { return "${\(reference)}" }
         let name = String(reference.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })
         let rest = reference.dropFirst(name.count)
         guard !name.isEmpty, name.first?.isNumber == false, rest.isEmpty || rest.hasPrefix(":-") else {

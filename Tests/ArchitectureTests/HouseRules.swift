@@ -8,14 +8,15 @@ enum HouseRules {
         "Digests": ["CCrypto", "CISAL", "CXXHash"],
         "FileTypes": ["CMagic"],
         "Programs": ["CLinux"],
-        "BuiltinStages": ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs"],
+        "Web": ["CCurl"],
+        "BuiltinStages": ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web"],
         "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "dropmill": [
-            "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "BuiltinStages", "PipelineEngine",
+            "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web", "BuiltinStages", "PipelineEngine",
             "PipelineConfig",
             "CArchive",
-            "CCrypto", "CISAL", "CLinux", "CMagic", "CXXHash", "CYaml",
+            "CCrypto", "CCurl", "CISAL", "CLinux", "CMagic", "CXXHash", "CYaml",
         ],
     ]
 

@@ -19,17 +19,32 @@ import Testing
         case plainFile, archive, folder
     }
 
-    static let kinds = StageRegistry.builtin.descriptors.map(\.kind)
+    static let allKinds = StageRegistry.builtin.descriptors.map(\.kind)
+    static let kinds = allKinds.filter { !needsOthers.contains($0) }
     static let cases = kinds.flatMap { kind in Input.allCases.map { Case(kind: kind, input: $0) } }
 
     /// What kinds need to work on any payload.
     private static let needed: [String: Options] = [
         "move": ["to": "out/{stem}"], "verify": ["require": "false"],
+        "http": ["url": "http://127.0.0.1:1/"], "scan": ["socket": "no/such/socket"],
         "copy": ["to": "out/{stem}"], "rename": ["to": "x-{name}"], "select": ["drop": "a", "require": "false"],
         "run": ["command": ["cp", "-R", "{file}", "{name}"], "output": "replace"],
     ]
 
     private func options(_ kind: String) -> Options { Self.needed[kind] ?? [:] }
+
+    /// What a server or a daemon is needed for is tested with one, in its own suite; here is what holds without: where
+    /// there is none, that is no fault of the file.
+    private static let needsOthers: Set<String> = ["http", "scan"]
+
+    @Test(arguments: needsOthers)
+    func nobodyAnswers(kind: String) throws {
+        let fixture = try StageFixture(drop: "drop.bin", Self.content)
+        let failure = try fixture.failure(kind, Self.needed[kind] ?? [:])
+        #expect(failure.class == (kind == "http" ? .transient : .environment))
+        #expect(!failure.remedy.isEmpty)
+        #expect(try StageFixture.snapshot(fixture.payload).count == 1)
+    }
 
     private static let content = [UInt8](repeating: 0x61, count: 3 << 20)
 

@@ -22,7 +22,8 @@ import Testing
 
     /// The Debian packages of the libraries that the module maps link.
     private static let packages = [
-        "archive": "libarchive13", "crypto": "libssl3", "yaml": "libyaml-0-2", "z": "zlib1g", "isal": "libisal2",
+        "archive": "libarchive13", "crypto": "libssl3", "yaml": "libyaml-0-2", "z": "zlib1g", "curl": "libcurl4",
+        "isal": "libisal2",
         "magic": "libmagic1",
         "xxhash": "libxxhash0", "sqlite3": "libsqlite3-0",
     ]

@@ -94,7 +94,7 @@ package enum Transfer {
     }
 
     /// What a symbolic link says.
-    static func target(of link: FilePath) throws(IOError) -> FilePath {
+    package static func target(of link: FilePath) throws(IOError) -> FilePath {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = link.withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
         guard count >= 0 else { throw IOError("read the link", link, .last) }

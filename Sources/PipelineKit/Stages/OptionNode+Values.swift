@@ -1,6 +1,15 @@
 extension OptionNode {
-    /// The text of a scalar.
+    /// The text of a scalar. One that names a secret is refused: where it stands it could be seen.
     package func string() throws(OptionProblem) -> String {
+        let text = try text()
+        guard !SecretText.isIn(text) else {
+            throw problem("a secret could be seen here; only 'url' and 'headers' of http and 'env' of run take one")
+        }
+        return text
+    }
+
+    /// The text of a scalar, whatever it is.
+    func text() throws(OptionProblem) -> String {
         guard case .scalar(let text, _) = content else { throw problem("expected a text, found \(kind)") }
         return text
     }

@@ -1,0 +1,169 @@
+import Archive
+import Glibc
+package import PipelineKit
+import SystemPackage
+
+/// Packs the payload.
+package struct CompressStage: Stage {
+    private static let format = StageOption<ArchiveWriter.Format>.choice(
+        "format", "what is made; zst and gz hold one file", default: .tarZstd)
+    private static let name = StageOption<Template>(
+        "name", "the archive's name, with placeholders and without its extension", takes: "a name, with placeholders",
+        default: defaultName, shown: "{stem}; for zst and gz the file's own name"
+    ) { (node, context) throws(OptionProblem) in try node.template(for: .name, in: context) }
+    private static let level = StageOption<Int>.integer(
+        "level", "how hard it tries, as the compression's own tools count", in: 0...22, default: -1,
+        shown: "the tools' own")
+    private static let reproducible = StageOption<Bool>.flag(
+        "reproducible", "whether times and rights are left out, so that the same contents give the same bytes",
+        default: false)
+
+    /// `{stem}`, which no option can hold that throws.
+    private static let defaultName: Template? = {
+        do throws(TemplateProblem) { return try Template("{stem}", use: .name) } catch { return nil }
+    }()
+
+    package static let descriptor = StageDescriptor(
+        kind: "compress",
+        summary:
+            "Packs the payload into an archive, or compresses a single file; entries are sorted and have no owner.",
+        options: [format.erased, name.erased, level.erased, reproducible.erased],
+        effects: [.replacesPayload],
+        example: #"compress: { format: zip, name: "{stem}-{date}" }"#)
+
+    private let format: ArchiveWriter.Format
+    private let name: Template
+    private let ownName: Bool
+    private let level: Int?
+    private let reproducible: Bool
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        format = try options.value(Self.format)
+        name = try options.value(Self.name)
+        ownName = !options.isGiven(Self.name)
+        level = options.isGiven(Self.level) ? try options.value(Self.level) : nil
+        reproducible = try options.value(Self.reproducible)
+        if let level, level > 9, ![.zstd, .tarZstd].contains(format) {
+            throw options.problem("'level' goes up to 9 with '\(format.rawValue)'; only zstd has more")
+        }
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        if format.isBare, payload.shape == .folder {
+            throw .file(
+                "compress.folder", "'\(context.drop.name)' is a folder of files, and \(format.rawValue) holds one.",
+                remedy: "Set 'format' to tar.zst or zip, or give the stage a 'when'.")
+        }
+        let name = try archiveName(payload, context)
+        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+        let scratch = try context.makeScratch()
+        let target = scratch.appending(name)
+        let file = try StageFailure.onIOError { () throws(IOError) in
+            try OpenFile.open(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+        }
+        do throws(ArchiveWriter.Failure) {
+            try pack(tree, of: payload, into: file.descriptor, context)
+        } catch {
+            try context.checkCancelled()
+            throw failure(error, target, payload)
+        }
+        do throws(IOError) {
+            try file.close()
+        } catch {
+            throw StageFailure(inStage: error)
+        }
+        var packed = Payload(file: name, in: scratch)
+        packed.destination = payload.destination
+        packed.copies = payload.copies
+        return packed
+    }
+
+    /// Writes everything, in the order of the paths' bytes.
+    private func pack(
+        _ tree: FileTree, of payload: Payload, into descriptor: Int32, _ context: StageContext
+    ) throws(ArchiveWriter.Failure) {
+        let all: [FilePath] = tree.files.map(\.relative) + tree.folders + tree.links
+        let paths = all.map { path in (path: path, bytes: path.bytes) }
+        let sorted = paths.sorted { left, right in left.bytes.lexicographicallyPrecedes(right.bytes) }
+        let isUTF8 = sorted.allSatisfy { String(validating: $0.bytes, as: UTF8.self) != nil }
+        let writer = try ArchiveWriter.open(descriptor, format, level: level, isUTF8: isUTF8)
+        for entry in sorted {
+            if context.cancellation.isCancelled { throw ArchiveWriter.Failure.content(.canceled) }
+            try add(entry.path, below: payload.root, to: writer, context)
+        }
+        try writer.finish()
+    }
+
+    /// Adds one file, folder or link.
+    private func add(
+        _ path: FilePath, below root: FilePath, to writer: borrowing ArchiveWriter, _ context: StageContext
+    ) throws(ArchiveWriter.Failure) {
+        let full = root.pushing(path)
+        let header = try read { () throws(IOError) in try self.entry(path, full) }
+        guard header.kind == .regular else { return try writer.add(header.entry) { (_) throws(Errno) in 0 } }
+        let file = try read { () throws(IOError) in try OpenFile.open(full, O_RDONLY | O_NOFOLLOW) }
+        let descriptor = file.descriptor
+        try writer.add(header.entry) { (buffer) throws(Errno) in
+            if context.cancellation.isCancelled { throw .canceled }
+            let count = retrying { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+            guard count >= 0 else { throw .last }
+            context.progress.add(bytes: Int64(count))
+            return count
+        }
+        context.progress.add(entries: 1)
+    }
+
+    private func read<Value: ~Copyable>(_ body: () throws(IOError) -> Value) throws(ArchiveWriter.Failure) -> Value {
+        do throws(IOError) {
+            return try body()
+        } catch {
+            throw .content(error.errno)
+        }
+    }
+
+    private func entry(
+        _ path: FilePath, _ full: FilePath
+    ) throws(IOError) -> (entry: ArchiveWriter.Entry, kind: FileKind) {
+        var status = stat()
+        guard full.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", full, .last) }
+        let kind = FileKind(mode: status.st_mode)
+        var mode = UInt32(status.st_mode) & ~0o7000
+        if reproducible {
+            let rights: UInt32 = kind == .folder || mode & 0o100 != 0 ? 0o755 : 0o644
+            mode = mode & ~0o777 | (kind == .symbolicLink ? 0o777 : rights)
+        }
+        let entry = ArchiveWriter.Entry(
+            path: path.bytes, mode: mode, size: kind == .regular ? Int64(status.st_size) : 0,
+            // 1980 is the first year that zip knows.
+            modified: reproducible ? 315_532_800 : status.st_mtim.tv_sec,
+            target: kind == .symbolicLink ? try Transfer.target(of: full).bytes : nil)
+        return (entry, kind)
+    }
+
+    private func archiveName(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> FileName {
+        do throws(TemplateProblem) {
+            var bytes = try name.render(context.values)
+            if format.isBare, ownName, let own = payload.fileName { bytes = own.bytes }
+            if let name = FileName(bytes + Array(".\(format.rawValue)".utf8)), name.bytes.count <= FileName.longest {
+                return name
+            }
+        } catch {
+            throw .file("compress.name", "No name can be made for the archive: \(error.message).")
+        }
+        throw .file(
+            "compress.name", "The archive of '\(context.drop.name)' would have a name that is too long.",
+            remedy: "Set a shorter 'name' for the stage 'compress'.")
+    }
+
+    private func failure(_ error: ArchiveWriter.Failure, _ target: FilePath, _ payload: Payload) -> StageFailure {
+        switch error {
+        case .system(let errno): StageFailure(inStage: IOError("write", target, errno))
+        case .content(let errno): StageFailure(inStage: IOError("read", payload.path, errno))
+        case .impossible(let words):
+            .file(
+                "compress.impossible", "A file of the payload does not fit into \(format.rawValue).",
+                remedy: "Use 'format: tar.zst', which takes any name and size.", detail: words)
+        }
+    }
+}

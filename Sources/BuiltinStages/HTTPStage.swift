@@ -1,0 +1,167 @@
+import Glibc
+package import PipelineKit
+import SystemPackage
+import Web
+
+/// Sends the payload, or a report of the job, to a web server.
+package struct HTTPStage: Stage {
+    private enum Method: String, CaseIterable, Sendable { case PUT, POST }
+    private enum Body: String, CaseIterable, Sendable { case payload, report }
+
+    private static let url = StageOption<WebAddress>(
+        "url", "where to, with placeholders; secrets are written ${env:X} or ${file:PATH}", takes: "a URL",
+        default: nil, shown: "required"
+    ) { (node, context) throws(OptionProblem) in try WebAddress(node, in: context) }
+    private static let method = StageOption<Method>.choice("method", "how it is sent", default: .PUT)
+    private static let body = StageOption<Body>.choice(
+        "body", "what is sent: the payload's file, or a JSON report of the job", default: .payload)
+    private static let headers = StageOption<[(key: String, value: SecretText)]>(
+        "headers", "header lines, which may hold secrets", takes: "a map of texts", default: [], shown: "",
+        schema: .map(.text)
+    ) { (node, context) throws(OptionProblem) in
+        guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
+        var headers: [(key: String, value: SecretText)] = []
+        for entry in entries {
+            guard !entry.key.isEmpty, entry.key.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+            else { throw OptionProblem("'\(EscapedText.of(entry.key))' is no name of a header", at: entry.position) }
+            let value = try SecretText(entry.value, in: context)
+            guard !value.source.contains(where: \.isNewline) else { throw entry.value.problem("a header is one line") }
+            headers.append((entry.key, value))
+        }
+        return headers
+    }
+    private static let connecting = StageOption<Duration>.duration(
+        "connect_timeout", "how long a connection may take", default: .seconds(10))
+    private static let stalling = StageOption<Duration>.duration(
+        "stall_timeout", "how long nothing may come or go", default: .seconds(60))
+    private static let authorities = StageOption<FilePath?>.file(
+        "ca", "a file of certificates to trust instead of the system's")
+
+    package static let descriptor = StageDescriptor(
+        kind: "http",
+        summary:
+            "Sends the payload, or a JSON report, to a URL. No connection, 408, 429 and 5xx are tried again; other "
+            + "statuses than 2xx are a failure of the file.",
+        options: [
+            url.erased, method.erased, body.erased, headers.erased, connecting.erased, stalling.erased,
+            authorities.erased,
+        ],
+        example: #"""
+            http: { url: "https://example.org/in/{name}", headers: { Authorization: "Bearer ${file:token}" } }
+            """#)
+
+    private let url: WebAddress
+    private let method: Method
+    private let body: Body
+    private let headers: [(key: String, value: SecretText)]
+    private let connecting: Duration
+    private let stalling: Duration
+    private let authorities: FilePath?
+
+    package init(options: StageOptions) throws(OptionProblem) {
+        url = try options.value(Self.url)
+        method = try options.value(Self.method)
+        body = try options.value(Self.body)
+        headers = try options.value(Self.headers)
+        connecting = try options.value(Self.connecting)
+        stalling = try options.value(Self.stalling)
+        authorities = try options.value(Self.authorities)
+    }
+
+    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+        try context.checkCancelled()
+        switch body {
+        case .report:
+            let report = JobReportText.json(payload, context)
+            try send(.bytes(report), type: "application/json", context)
+        case .payload:
+            guard case .file = payload.shape else {
+                throw .file(
+                    "http.folder", "'\(context.drop.name)' is a folder of files by now, and one file can be sent.",
+                    remedy: "Put 'compress' before 'http', or 'when' with it.")
+            }
+            let file = try StageFailure.onIOError { () throws(IOError) in
+                try OpenFile.open(payload.path, O_RDONLY | O_NOFOLLOW)
+            }
+            let size = try StageFailure.onIOError { () throws(IOError) in Int64(try file.status().st_size) }
+            context.progress.expect(bytes: size)
+            try send(
+                .file(file.descriptor, size: size), type: payload.facts["type"] ?? "application/octet-stream", context)
+        }
+        return payload
+    }
+
+    private func send(_ body: WebRequest.Body, type: String, _ context: StageContext) throws(StageFailure) {
+        var lines: [(name: String, value: String)] = []
+        for (name, value) in headers {
+            // A line end in a secret would begin another header.
+            lines.append((name, try value.resolve().filter { !$0.isNewline }))
+        }
+        if !headers.contains(where: { $0.key.lowercased() == "content-type" }) { lines.append(("Content-Type", type)) }
+        let request = WebRequest(
+            method.rawValue, try url.url(context.values), headers: lines, body: body, connecting: connecting,
+            stalling: stalling, authorities: authorities?.string)
+        var told: Int64 = 0
+        let answer: WebRequest.Answer
+        do throws(WebRequest.Problem) {
+            answer = try request.send { sent in
+                context.progress.add(bytes: sent - told)
+                told = sent
+                return !context.cancellation.isCancelled
+            }
+        } catch {
+            throw failure(error)
+        }
+        try judge(answer)
+    }
+
+    private func failure(_ problem: WebRequest.Problem) -> StageFailure {
+        switch problem {
+        case .stopped: return .cancelled
+        case .address(let words):
+            return .file(
+                "http.url", "'\(url.source)' is no URL for it: \(words).", remedy: "Correct 'url' of the stage 'http'.")
+        case .connection(let words):
+            return StageFailure(
+                .transient, code: "http.connection", summary: "'\(url.source)' could not be reached: \(words).",
+                remedy: "See that the server runs and can be reached from here; then send the file again.")
+        }
+    }
+
+    private func judge(_ answer: WebRequest.Answer) throws(StageFailure) {
+        guard !(200..<300).contains(answer.status) else { return }
+        let isTransient = answer.status >= 500 || [408, 425, 429].contains(answer.status)
+        throw StageFailure(
+            isTransient ? .transient : .file, code: "http.status",
+            summary: "'\(url.source)' answered with status \(answer.status).",
+            remedy: isTransient
+                ? "Look after the server; then send the file again."
+                : "The server refuses it: look at its answer, at 'url' and at 'headers'.",
+            detail: EscapedText.printable(String(decoding: answer.text, as: UTF8.self)))
+    }
+}
+
+/// A job told as JSON, for a program elsewhere.
+enum JobReportText {
+    static func json(_ payload: Payload, _ context: StageContext) -> [UInt8] {
+        var json = JSONText()
+        json.object { json in
+            json.text("job", context.job.text)
+            json.text("pipeline", context.values.pipeline)
+            json.name("name", context.drop.name.bytes)
+            json.integer("size", context.drop.size)
+            json.text("dropped_at", context.drop.droppedAt.iso8601)
+            json.text("state", context.failed == nil ? "running" : "failed")
+            for (name, value) in payload.knownFacts.sorted(by: { $0.key < $1.key }) { json.text(name, value) }
+            guard let failed = context.failed else { return }
+            if let stage = failed.stage { json.text("stage", stage) }
+            json.integer("attempts", failed.attempts)
+            json.text("code", failed.failure.code)
+            json.text("summary", failed.failure.summary)
+            json.text("remedy", failed.failure.remedy)
+            json.text("detail", failed.failure.detail)
+        }
+        json.newline()
+        return json.bytes
+    }
+}

@@ -1,0 +1,35 @@
+// Setting an option is a variadic function, which Swift cannot call: one function for each type of value.
+#include <curl/curl.h>
+
+static inline CURLcode dm_curl_number(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode dm_curl_offset(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode dm_curl_text(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode dm_curl_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+typedef size_t (*dm_curl_transfer)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*dm_curl_progress)(void *context, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent);
+
+static inline CURLcode dm_curl_on_transfer(CURL *handle, CURLoption option, dm_curl_transfer function) {
+    return curl_easy_setopt(handle, option, function);
+}
+
+static inline CURLcode dm_curl_on_progress(CURL *handle, dm_curl_progress function) {
+    return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, function);
+}
+
+static inline long dm_curl_status(CURL *handle) {
+    long status = 0;
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}

@@ -1,0 +1,146 @@
+import Glibc
+package import SystemPackage
+
+/// A text that may hold secrets: `Bearer ${file:/etc/dropmill/token}`, `${env:API_KEY}`. It shows as it was written;
+/// what it stands for is told only by `resolve`, and read anew each time, so that a file may be exchanged.
+package struct SecretText: Sendable, Hashable {
+    /// A part of the text.
+    package enum Part: Sendable, Hashable {
+        /// As it is.
+        case text(String)
+        /// A variable's value, as it was when the pipeline was read.
+        case variable(Hidden)
+        /// A file's content, without the line ends at its end.
+        case file(FilePath)
+    }
+
+    /// A value that shows as nothing.
+    package struct Hidden: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+        let value: String
+        /// Three stars.
+        package var description: String { "***" }
+        /// Nothing to see.
+        package var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    /// The text as it was written.
+    package let source: String
+    /// Its parts.
+    package let parts: [Part]
+
+    /// What secrets begin with.
+    private static let beginnings = ["${env:", "${file:"]
+
+    /// Whether a text names a secret.
+    package static func isIn(_ text: String) -> Bool { beginnings.contains { text.contains($0) } }
+
+    /// Reads a text. A variable that is not set, and a file that is not there or that others may read, are problems at
+    /// once.
+    package init(_ node: OptionNode, in context: OptionContext) throws(OptionProblem) {
+        source = try node.text()
+        var parts: [Part] = []
+        var rest = source[...]
+        while let dollar = rest.range(of: "${") {
+            parts.append(.text(String(rest[..<dollar])))
+            guard let close = rest[dollar...].firstIndex(of: "}") else { throw node.problem("'${' without '}'") }
+            let reference = rest[dollar..<close].dropFirst(2)
+            if reference.hasPrefix("env:") {
+                let name = String(reference.dropFirst(4))
+                guard let value = context.environment[name] else {
+                    throw node.problem("the environment variable '\(EscapedText.of(name))' is not set; set it")
+                }
+                parts.append(.variable(Hidden(value: value)))
+            } else {
+                let path = context.base.pushing(FilePath(String(reference.dropFirst(5)))).lexicallyNormalized()
+                if let reason = Self.problem(with: path) { throw node.problem(reason) }
+                parts.append(.file(path))
+            }
+            rest = rest[close...].dropFirst()
+        }
+        self.parts = parts + [.text(String(rest))]
+    }
+
+    /// The text itself. Throws where a file has gone, or may be read by others.
+    package func resolve() throws(StageFailure) -> String {
+        var text = ""
+        for part in parts { text += try Self.resolve(part) }
+        return text
+    }
+
+    /// What a part stands for.
+    package static func resolve(_ part: Part) throws(StageFailure) -> String {
+        switch part {
+        case .text(let text): return text
+        case .variable(let hidden): return hidden.value
+        case .file(let path):
+            if let reason = problem(with: path) {
+                throw StageFailure(
+                    .environment, code: "secret.file", summary: "A secret cannot be used: \(reason).",
+                    remedy: "Put the file in order; work goes on by itself.")
+            }
+            do throws(IOError) {
+                return try content(of: path)
+            } catch {
+                throw StageFailure(error)
+            }
+        }
+    }
+
+    /// The values of the secrets in it, to be kept out of what is shown.
+    package func values() throws(StageFailure) -> [String] {
+        var values: [String] = []
+        for part in parts {
+            if case .text = part { continue }
+            values.append(try Self.resolve(part))
+        }
+        return values
+    }
+
+    private static func problem(with path: FilePath) -> String? {
+        var status = stat()
+        guard path.withPlatformString({ stat($0, &status) }) == 0 else {
+            return "the secret file '\(path.text)' cannot be read: \(Errno.last)"
+        }
+        guard FileKind(mode: status.st_mode) == .regular, status.st_size <= 64 << 10 else {
+            return "'\(path.text)' is no file with a secret"
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            return "the secret file '\(path.text)' can be read by others; run 'chmod 600' on it"
+        }
+        return nil
+    }
+
+    private static func content(of path: FilePath) throws(IOError) -> String {
+        let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        var count = 0
+        var failure: IOError?
+        bytes.withUnsafeMutableBytes { buffer in
+            do throws(IOError) {
+                while count < buffer.count {
+                    let read = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+                    if read == 0 { break }
+                    count += read
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        var text = String(decoding: bytes[..<count], as: UTF8.self)
+        while text.last?.isNewline == true { text.removeLast() }
+        return text
+    }
+}
+
+extension Substring {
+    /// The first place of a text.
+    fileprivate func range(of text: String) -> Index? {
+        var index = startIndex
+        while index < endIndex {
+            if self[index...].hasPrefix(text) { return index }
+            formIndex(after: &index)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,181 @@
+import CCurl
+import Glibc
+
+/// One request over HTTP or HTTPS, made by libcurl in the calling thread, which it blocks.
+package struct WebRequest: Sendable {
+    /// What is sent along.
+    package enum Body: Sendable {
+        /// These bytes.
+        case bytes([UInt8])
+        /// So many bytes from a descriptor's beginning; it stays the caller's.
+        case file(Int32, size: Int64)
+    }
+
+    /// `PUT` or `POST`.
+    package var method: String
+    /// Where to; its beginning is `http://` or `https://`.
+    package var url: String
+    /// Header lines, without what libcurl adds (Host, Content-Length).
+    package var headers: [(name: String, value: String)]
+    /// What is sent.
+    package var body: Body
+    /// How long a connection may take to be made.
+    package var connecting: Duration
+    /// How long nothing at all may go over the wire.
+    package var stalling: Duration
+    /// A file of certificates to trust instead of the system's; nil: the system's.
+    package var authorities: String?
+
+    /// A request.
+    package init(
+        _ method: String, _ url: String, headers: [(name: String, value: String)], body: Body, connecting: Duration,
+        stalling: Duration, authorities: String? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.connecting = connecting
+        self.stalling = stalling
+        self.authorities = authorities
+    }
+
+    /// What came back.
+    package struct Answer: Sendable, Equatable {
+        /// The status, such as 201.
+        package let status: Int
+        /// The beginning of what came with it, at most 4 KiB.
+        package let text: [UInt8]
+    }
+
+    /// Why nothing came back.
+    package enum Problem: Error, Sendable, Equatable {
+        /// The caller asked to stop.
+        case stopped
+        /// The address makes no sense.
+        case address(String)
+        /// No connection, no trust, no answer: libcurl's own words.
+        case connection(String)
+    }
+
+    /// Sends it and waits for the answer; redirections are not followed. `onProgress` is told every second at least how
+    /// many bytes were sent so far; once it says false the request is broken off.
+    package func send(onProgress: (Int64) -> Bool) throws(Problem) -> Answer {
+        guard Self.isReady, let handle = curl_easy_init() else { throw .connection("libcurl has no memory") }
+        defer { curl_easy_cleanup(handle) }
+        var list: UnsafeMutablePointer<curl_slist>?
+        defer { curl_slist_free_all(list) }
+        // Without these two curl waits for a word before it sends a body, and says of POST what it is not.
+        for header in ["Expect:", "Content-Type:"] + headers.map({ "\($0.name): \($0.value)" }) {
+            list = curl_slist_append(list, header)
+        }
+        let result = withoutActuallyEscaping(onProgress) { onProgress in
+            let transfer = Transferring(body, onProgress)
+            let context = Unmanaged.passUnretained(transfer).toOpaque()
+            set(handle, list, context)
+            let code = withExtendedLifetime(transfer) { curl_easy_perform(handle) }
+            return (code, transfer.answer)
+        }
+        switch result.0 {
+        case CURLE_OK: return Answer(status: dm_curl_status(handle), text: result.1)
+        case CURLE_ABORTED_BY_CALLBACK: throw .stopped
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(Self.words(result.0))
+        default: throw .connection(Self.words(result.0))
+        }
+    }
+
+    private static func words(_ code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
+
+    private func set(
+        _ handle: UnsafeMutableRawPointer, _ list: UnsafeMutablePointer<curl_slist>?, _ context: UnsafeMutableRawPointer
+    ) {
+        // Signals would hit any thread.
+        dm_curl_number(handle, CURLOPT_NOSIGNAL, 1)
+        dm_curl_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+        dm_curl_text(handle, CURLOPT_URL, url)
+        dm_curl_text(handle, CURLOPT_CUSTOMREQUEST, method)
+        dm_curl_pointer(handle, CURLOPT_HTTPHEADER, list)
+        dm_curl_number(handle, CURLOPT_CONNECTTIMEOUT_MS, connecting.milliseconds)
+        dm_curl_number(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
+        dm_curl_number(handle, CURLOPT_LOW_SPEED_TIME, max(1, stalling.milliseconds / 1000))
+        dm_curl_number(handle, CURLOPT_NOPROGRESS, 0)
+        if let authorities { dm_curl_text(handle, CURLOPT_CAINFO, authorities) }
+        dm_curl_number(handle, CURLOPT_UPLOAD, 1)
+        switch body {
+        case .bytes(let bytes): dm_curl_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(bytes.count))
+        case .file(_, let size): dm_curl_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(size))
+        }
+        for option in [CURLOPT_READDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA] {
+            dm_curl_pointer(handle, option, context)
+        }
+        dm_curl_on_transfer(handle, CURLOPT_READFUNCTION) { buffer, size, count, context in
+            guard let buffer, let transfer = Transferring.of(context) else { return Int(CURL_READFUNC_ABORT) }
+            return transfer.give(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+        }
+        dm_curl_on_transfer(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            guard let bytes, let transfer = Transferring.of(context) else { return 0 }
+            transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            return size * count
+        }
+        dm_curl_on_progress(handle) { context, _, _, _, sent in
+            (Transferring.of(context)?.goesOn(sent) ?? false) ? 0 : 1
+        }
+    }
+
+    /// libcurl is made ready once, before any thread uses it.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+}
+
+/// What libcurl's calls back work on, during one request.
+private final class Transferring {
+    private let body: WebRequest.Body
+    private let onProgress: (Int64) -> Bool
+    private var sent: Int64 = 0
+    private(set) var answer: [UInt8] = []
+
+    private static let mostAnswer = 4096
+
+    init(_ body: WebRequest.Body, _ onProgress: @escaping (Int64) -> Bool) {
+        self.body = body
+        self.onProgress = onProgress
+    }
+
+    static func of(_ context: UnsafeMutableRawPointer?) -> Transferring? {
+        context.map { Unmanaged<Transferring>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Fills the buffer with what comes next; 0 at the end.
+    func give(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        switch body {
+        case .bytes(let bytes):
+            let next = bytes.dropFirst(Int(sent)).prefix(buffer.count)
+            buffer.copyBytes(from: next)
+            sent += Int64(next.count)
+            return next.count
+        case .file(let descriptor, let size):
+            // No more than was announced, should somebody still write to it.
+            let wanted = min(buffer.count, Int(clamping: size - sent))
+            guard wanted > 0 else { return 0 }
+            while true {
+                let count = pread(descriptor, buffer.baseAddress, wanted, off_t(sent))
+                if count < 0, errno == EINTR { continue }
+                if count < 0 { return Int(CURL_READFUNC_ABORT) }
+                sent += Int64(count)
+                return count
+            }
+        }
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) {
+        answer += bytes.prefix(Self.mostAnswer - answer.count)
+    }
+
+    func goesOn(_ sent: curl_off_t) -> Bool { onProgress(Int64(sent)) }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
+    }
+}

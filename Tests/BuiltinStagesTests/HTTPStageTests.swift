@@ -1,0 +1,145 @@
+import BuiltinStages
+import Dispatch
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite(.serialized, .enabled(if: WebServer.isPossible, "needs python3 and openssl"))
+struct HTTPStageTests {
+    private let fixture: StageFixture
+
+    init() throws { fixture = try StageFixture(drop: "re port?.pdf", Array("content".utf8)) }
+
+    private func options(_ server: WebServer, _ path: String, _ more: [(String, Options)] = []) -> Options {
+        .map([("url", .text("http://127.0.0.1:\(server.port)\(path)"))] + more)
+    }
+
+    @Test func thePayloadIsSent() async throws {
+        let server = try await WebServer(fixture.scratch)
+        let secret = try fixture.scratch.write("s3cr3t\n", to: "token")
+        chmod(secret.string, 0o600)
+        let headers: Options = ["Authorization": "Bearer ${file:token}", "X-Key": "${env:KEY}"]
+        var payload = fixture.payload
+        payload.facts["type"] = "application/pdf"
+        let progress = StageProgress()
+        let result = try fixture.run(
+            "http", options(server, "/in/{name}", [("headers", headers)]), on: payload, progress: progress,
+            environment: ["KEY": "k3y"])
+        #expect(result == payload)
+        #expect(try server.body == "content")
+        let head = try server.head
+        #expect(head.hasPrefix("PUT /in/re%20port%3F.pdf\n"))
+        for line in [
+            "Authorization: Bearer s3cr3t", "X-Key: k3y", "Content-Type: application/pdf", "Content-Length: 7",
+        ] {
+            #expect(head.contains("\(line)\n"), "\(head)")
+        }
+    }
+
+    @Test func aReportIsSent() async throws {
+        let server = try await WebServer(fixture.scratch)
+        let failure = StageFailure.file("archive.damaged", "It is damaged.", remedy: "Send it again.")
+        try fixture.run(
+            "http", options(server, "/", [("method", "POST"), ("body", "report")]),
+            failed: JobFailure(failure, stage: "unpack", attempts: 1))
+        let body = try server.body
+        #expect(body.hasPrefix(#"{"job":"\#(fixture.job.id)","pipeline":"test","name":"re port?.pdf","size":7,"#))
+        #expect(body.contains(#""state":"failed","stage":"unpack","attempts":1,"code":"archive.damaged""#))
+        #expect(try server.head.contains("Content-Type: application/json"))
+    }
+
+    @Test(arguments: [
+        ("500", StageFailure.Class.transient), ("503", .transient), ("429", .transient), ("408", .transient),
+        ("400", .file), ("403", .file), ("404", .file), ("302", .file),
+    ])
+    func refusals(status: String, class: StageFailure.Class) async throws {
+        let server = try await WebServer(fixture.scratch)
+        let failure = try fixture.failure("http", options(server, "/status/\(status)"))
+        #expect(failure.class == `class`)
+        #expect(failure.summary.hasSuffix("answered with status \(status)."))
+        #expect(failure.detail == "told: \(status)")
+    }
+
+    @Test func droppedAndSlowAnswers() async throws {
+        let server = try await WebServer(fixture.scratch)
+        #expect(try fixture.failure("http", options(server, "/drop")).class == .transient)
+        let slow = try fixture.failure("http", options(server, "/slow", [("stall_timeout", "1s")]))
+        #expect(slow.class == .transient)
+        #expect(slow.code == "http.connection")
+    }
+
+    @Test func itIsCalledOff() async throws {
+        let server = try await WebServer(fixture.scratch)
+        let cancellation = Cancellation()
+        let progress = StageProgress()
+        DispatchQueue(label: "watcher").async { @Sendable in
+            while progress.bytes == 0 { sched_yield() }
+            cancellation.cancel()
+        }
+        #expect(throws: StageFailure.cancelled) {
+            try fixture.run("http", options(server, "/slow"), cancellation: cancellation, progress: progress)
+        }
+    }
+
+    @Test func aConnectionMustBeTrusted() async throws {
+        let server = try await WebServer(fixture.scratch, secure: true)
+        let url: Options = .text("https://localhost:\(server.port)/x")
+        let failure = try fixture.failure("http", ["url": url])
+        #expect(failure.class == .transient)
+        try fixture.run("http", ["url": url, "ca": "web/cert.pem"])
+        #expect(try server.body == "content")
+    }
+
+    @Test func aFolderIsNoBody() throws {
+        let payload = try fixture.folderPayload([(Array("a".utf8), "x")])
+        #expect(try fixture.failure("http", ["url": "http://127.0.0.1:1/"], on: payload).code == "http.folder")
+    }
+
+    // MARK: Secrets
+
+    @Test(arguments: ["ftp://x/", "x", "http://x/{nome}", "http://x/${env:UNSET}", "http://x/${file:none}"])
+    func wrongURLs(url: String) {
+        #expect(throws: OptionProblem.self) { try fixture.stage("http", ["url": .text(url)]) }
+    }
+
+    @Test func aSecretThatOthersCanReadIsRefused() throws {
+        let secret = try fixture.scratch.write("s3cr3t", to: "token")
+        for mode: mode_t in [0o640, 0o604, 0o644] {
+            chmod(secret.string, mode)
+            let problem = #expect(throws: OptionProblem.self) {
+                try fixture.stage("http", ["url": "http://x/${file:token}"])
+            }
+            #expect(problem?.message.contains("can be read by others; run 'chmod 600'") == true)
+        }
+        chmod(secret.string, 0o600)
+        let stage = try fixture.stage("http", ["url": "http://127.0.0.1:1/${file:token}"])
+        chmod(secret.string, 0o644)
+        let context = StageContext(
+            job: fixture.job.id, drop: fixture.job.drop, values: fixture.job.templateValues, scratch: "none")
+        let failure = #expect(throws: StageFailure.self) { try stage.run(fixture.payload, in: context) }
+        #expect(failure?.class == .environment)
+    }
+
+    @Test func secretsAreNotSeen() throws {
+        let failure = #expect(throws: StageFailure.self) {
+            try fixture.run("http", ["url": "http://127.0.0.1:1/${env:KEY}"], environment: ["KEY": "s3cr3t"])
+        }
+        #expect(failure?.summary.contains("http://127.0.0.1:1/${env:KEY}") == true)
+        let stage = try fixture.stage("http", ["url": "http://x/${env:KEY}"], environment: ["KEY": "s3cr3t"])
+        var dumped = ""
+        dump(stage, to: &dumped)
+        #expect(!dumped.contains("s3cr3t"))
+        #expect(!"\(stage)".contains("s3cr3t"))
+        for options: Options in [["command": ["echo", "${env:KEY}"]], ["command": ["echo", "${file:x}"]]] {
+            let problem = #expect(throws: OptionProblem.self) { try fixture.stage("run", options) }
+            #expect(problem?.message.contains("a secret could be seen here") == true)
+        }
+        let notes = StageNotes()
+        try fixture.run(
+            "run", ["command": ["sh", "-c", "echo \"got $KEY.\""], "env": ["KEY": "${env:KEY}"]], notes: notes,
+            environment: ["KEY": "s3cr3t"])
+        #expect(notes.text == "standard output:\ngot ***.")
+    }
+}

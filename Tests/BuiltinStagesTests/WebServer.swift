@@ -1,0 +1,87 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A web server on loopback that does what a path says: `/status/503`, `/drop`, `/slow`; it keeps what it was sent.
+final class WebServer {
+    private let process: pid_t
+    private let scratch: ScratchFolder
+    private(set) var port = 0
+
+    static let isPossible = Tool.find("python3") != nil && Tool.find("openssl") != nil
+
+    private static let program = """
+        import http.server, json, socket, ssl, sys, threading
+        folder, secure = sys.argv[1], sys.argv[2] == "tls"
+        gate = threading.Event()
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            def handle_any(self):
+                if self.path.startswith("/slow"):
+                    gate.wait(600)
+                if self.path.startswith("/drop"):
+                    self.rfile.read(1)
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\\1\\0\\0\\0\\0\\0\\0\\0")
+                    self.close_connection = True
+                    self.connection.close()
+                    return
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                with open(folder + "/body", "wb") as file: file.write(body)
+                with open(folder + "/head", "w") as file:
+                    file.write(self.command + " " + self.path + "\\n" + str(self.headers))
+                status = int(self.path.rsplit("/", 1)[1]) if self.path.startswith("/status/") else 201
+                text = b"told: " + str(status).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+            do_PUT = do_POST = handle_any
+            def log_message(self, *arguments): pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        if secure:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(folder + "/cert.pem", folder + "/key.pem")
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        with open(folder + "/port.new", "w") as file: file.write(str(server.server_address[1]))
+        import os
+        os.rename(folder + "/port.new", folder + "/port")
+        server.serve_forever()
+        """
+
+    init(_ scratch: ScratchFolder, secure: Bool = false) async throws {
+        self.scratch = scratch
+        try scratch.makeFolder("web")
+        try scratch.write(Self.program, to: "server.py")
+        if secure {
+            let openssl = try #require(Tool.find("openssl"))
+            let output = try openssl.run([
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", scratch.path("web/key.pem").string, "-out",
+                scratch.path("web/cert.pem").string,
+            ])
+            try #require(output.status == 0, "\(output.text)")
+        }
+        let null = open("/dev/null", O_WRONLY)
+        defer { close(null) }
+        let arguments = [scratch.path("server.py").string, scratch.path("web").string, secure ? "tls" : "plain"]
+        process = try ChildProcess.spawn(
+            try #require(Tool.find("python3")).path, arguments.map { Array($0.utf8) }, output: null, error: null)
+        try #require(await eventually { scratch.exists("web/port") })
+        port = try #require(Int(try scratch.text("web/port")))
+    }
+
+    deinit {
+        kill(process, SIGKILL)
+        do throws(IOError) { _ = try ChildProcess.wait(for: process, of: "python3") } catch {
+            // It is gone either way.
+        }
+    }
+
+    /// What was sent last.
+    var body: String { get throws { try scratch.text("web/body") } }
+    /// Its first line and header.
+    var head: String { get throws { try scratch.text("web/head") } }
+}
