@@ -62,6 +62,11 @@ struct Draining {
             } else {
                 gate.touch(job.id, at: .now())
             }
+        case .overdue(let fingerprint, let waiting):
+            let failure = StageFailure.overdue(job.drop.name, waiting, spool.pipeline.ready)
+            try Condemnation.write(failure, in: job.folder)
+            jobs[job.id] = nil
+            turn.complete.append(Spool.Claimed(job: job, identity: fingerprint.identity, failure: failure))
         case .ignored:
             // Empty files are ignored in the inbox; this one is claimed, so it runs.
             jobs[job.id] = nil
