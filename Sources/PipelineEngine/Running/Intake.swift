@@ -15,7 +15,7 @@ final class Intake: @unchecked Sendable {
     enum Message: Sendable {
         case claimed([Spool.Claimed], adopted: Bool)
         case draining(Job, reason: String)
-        case refused(FileName, reason: String)
+        case refused(DropPath, reason: String)
         case watching(WatchMode, reason: String?)
         /// So many drops wait in the inbox.
         case waiting(Int)
@@ -29,7 +29,7 @@ final class Intake: @unchecked Sendable {
 
     /// A drop that is not taken, and why.
     struct Left: Sendable {
-        let name: FileName
+        let path: DropPath
         let reason: String
     }
 
@@ -41,12 +41,12 @@ final class Intake: @unchecked Sendable {
     private let deliver: @Sendable (Message) -> Void
     private var watcher: InboxWatcher?
 
-    private var gate: ReadyGate<FileName>
-    private var ready = Deque<FileName>()
-    private var fingerprints: [FileName: Fingerprint] = [:]
+    private var gate: ReadyGate<DropPath>
+    private var ready = Deque<DropPath>()
+    private var fingerprints: [DropPath: Fingerprint] = [:]
     var draining: Draining
     /// What was refused, and why: told once.
-    private var reported: [FileName: String] = [:]
+    private var reported: [DropPath: String] = [:]
     private var hasToldBlindness = false
     private let isOnNetwork: Bool
     private var room: Int
@@ -147,15 +147,15 @@ final class Intake: @unchecked Sendable {
         let now = MonotonicTime.now()
         for change in changes {
             switch change {
-            case .appeared(let name), .changed(let name):
+            case .appeared(let path), .changed(let path):
                 // `once` is for what is there now.
-                if isOnce, hasScanned, !gate.contains(name), fingerprints[name] == nil { continue }
-                fingerprints[name] = nil
-                gate.touch(name, at: now)
-            case .vanished(let name):
-                fingerprints[name] = nil
-                gate.forget(name)
-                reported[name] = nil
+                if isOnce, hasScanned, !gate.contains(path), fingerprints[path] == nil { continue }
+                fingerprints[path] = nil
+                gate.touch(path, at: now)
+            case .vanished(let path):
+                fingerprints[path] = nil
+                gate.forget(path)
+                reported[path] = nil
             }
         }
         if isInitial { hasScanned = true }
@@ -172,7 +172,7 @@ final class Intake: @unchecked Sendable {
     private func turn() {
         guard isRunning else { return }
         do throws(IOError) {
-            let inbox = try OpenFile.open(spool.pipeline.inbox, O_RDONLY | O_DIRECTORY)
+            let inbox = try OpenInbox(spool.pipeline.inbox)
             try sample(inbox)
             try claim(inbox)
             try drain()
@@ -195,12 +195,12 @@ final class Intake: @unchecked Sendable {
 
     private var canClaim: Bool { room > 0 && !isPaused }
 
-    private func sample(_ inbox: borrowing OpenFile) throws(IOError) {
+    private func sample(_ inbox: OpenInbox) throws(IOError) {
         let requests = gate.due(at: .now(), limit: Self.batch)
         for (index, request) in requests.enumerated() {
             let sample: Sample
             do throws(IOError) {
-                sample = seen(try Sample.take(of: request.key, in: inbox, writers: request.deciding))
+                sample = seen(try look(at: request.key, in: inbox, deciding: request.deciding))
             } catch {
                 // None of those that are due may be forgotten because one could not be looked at.
                 let later = MonotonicTime.now() + Self.troubledPause
@@ -217,6 +217,29 @@ final class Intake: @unchecked Sendable {
         }
     }
 
+    private func look(at path: DropPath, in inbox: OpenInbox, deciding: Bool) throws(IOError) -> Sample {
+        let folder: OpenInbox.Opened
+        do throws(IOError) {
+            folder = try inbox.open(path.folder)
+        } catch {
+            if error.isUnreachable { return .gone }
+            guard error.errno == .permissionDenied else { throw error }
+            return .refused("its folder may not be entered (\(error.errno))")
+        }
+        return try Sample.take(of: path.name, in: folder.file, writers: deciding)
+    }
+
+    private func claim(_ path: DropPath, _ ready: Fingerprint, in inbox: OpenInbox) throws(IOError) -> Spool.Claim {
+        let folder: OpenInbox.Opened
+        do throws(IOError) {
+            folder = try inbox.open(path.folder)
+        } catch {
+            guard error.isUnreachable else { throw error }
+            return .vanished
+        }
+        return try spool.claim(path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next())
+    }
+
     /// What is to be believed of a sample: on a network file system a lease says nothing of writers elsewhere.
     private func seen(_ sample: Sample) -> Sample {
         guard case .file(let fingerprint, let writers) = sample, writers == .none || writers == .unknown else {
@@ -230,7 +253,7 @@ final class Intake: @unchecked Sendable {
         return .file(fingerprint, isBlind ? .unknown : .none)
     }
 
-    private func claim(_ inbox: borrowing OpenFile) throws(IOError) {
+    private func claim(_ inbox: OpenInbox) throws(IOError) {
         if canClaim, !ready.isEmpty {
             do throws(StageFailure) {
                 try space.check()
@@ -240,30 +263,30 @@ final class Intake: @unchecked Sendable {
         }
         var claimed: [Spool.Claimed] = []
         defer { if !claimed.isEmpty { deliver(.claimed(claimed, adopted: false)) } }
-        while canClaim, claimed.count < Self.batch, let name = ready.popFirst() {
+        while canClaim, claimed.count < Self.batch, let path = ready.popFirst() {
             // One that was touched since is back in the gate.
-            guard let fingerprint = fingerprints.removeValue(forKey: name) else { continue }
+            guard let fingerprint = fingerprints.removeValue(forKey: path) else { continue }
             let claim: Spool.Claim
             do throws(IOError) {
-                claim = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+                claim = try self.claim(path, fingerprint, in: inbox)
             } catch {
-                gate.touch(name, at: .now())
+                gate.touch(path, at: .now())
                 throw error
             }
             switch claim {
             case .taken(let claim):
-                watcher?.took(name)
+                watcher?.took(path)
                 room -= 1
                 claimed.append(claim)
             case .draining(let job, let reason):
-                watcher?.took(name)
+                watcher?.took(path)
                 room -= 1
                 draining.add(job)
                 deliver(.draining(job, reason: reason))
-            case .vanished: watcher?.took(name)
+            case .vanished: watcher?.took(path)
             case .refused(let reason):
-                gate.refuse(name, at: .now())
-                report(name, reason)
+                gate.refuse(path, at: .now())
+                report(path, reason)
             }
         }
     }
@@ -298,10 +321,10 @@ final class Intake: @unchecked Sendable {
         if let error = drained.error { throw error }
     }
 
-    private func report(_ name: FileName, _ reason: String) {
-        guard reported[name] != reason else { return }
-        reported[name] = reason
-        deliver(.refused(name, reason: reason))
+    private func report(_ path: DropPath, _ reason: String) {
+        guard reported[path] != reason else { return }
+        reported[path] = reason
+        deliver(.refused(path, reason: reason))
     }
 
     private func fail(_ failure: StageFailure) {
@@ -314,12 +337,12 @@ final class Intake: @unchecked Sendable {
         guard isOnce, isRunning, hasScanned, fingerprints.isEmpty else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
-        let inInbox = waiting.map { Left(name: $0.key, reason: "stays in the inbox: still being written") }
-        let claimed = draining.names.map {
-            Left(name: $0, reason: "stays in the work folder: still being written by a process that has it open")
+        let inInbox = waiting.map { Left(path: $0.key, reason: "stays in the inbox: still being written") }
+        let claimed = draining.paths.map {
+            Left(path: $0, reason: "stays in the work folder: still being written by a process that has it open")
         }
-        let refused = reported.map { Left(name: $0.key, reason: "stays in the inbox: \($0.value)") }
-        deliver(.idle(remaining: inInbox + claimed + refused.sorted { $0.name < $1.name }))
+        let refused = reported.map { Left(path: $0.key, reason: "stays in the inbox: \($0.value)") }
+        deliver(.idle(remaining: inInbox + claimed + refused.sorted { $0.path < $1.path }))
     }
 
     private func wake(after pause: Duration?) {
