@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Compares drops with the digests that came with them, on a queue of its own, since that reads every byte. What it
 /// finds is kept as long as neither the drop nor what is expected of it changes.
-// @unchecked: every `var` below is touched on the queue of the intake only, which also receives `done`.
+// @unchecked: every `var` below is touched on the queue of the intake (`owner`) only.
 final class DigestCheck<Key: Hashable & Sendable>: @unchecked Sendable {
     /// What one file has to be.
     struct Expectation: Sendable, Hashable {
@@ -33,13 +33,13 @@ final class DigestCheck<Key: Hashable & Sendable>: @unchecked Sendable {
     private var checks: [Key: Check] = [:]
     private let queue: DispatchQueue
     private let owner: DispatchQueue
-    private let done: @Sendable (Key) -> Void
+    /// Called on `owner` when there is an outcome.
+    var whenDone: @Sendable (Key) -> Void = { _ in }
 
-    /// A check whose results are reported by `done`, on `owner`.
-    init(of pipeline: String, for owner: DispatchQueue, done: @escaping @Sendable (Key) -> Void) {
+    /// A check for an intake with this queue.
+    init(of pipeline: String, for owner: DispatchQueue) {
         queue = DispatchQueue(label: "dropmill.\(pipeline).digests")
         self.owner = owner
-        self.done = done
     }
 
     /// What came of the comparison of a drop in this state; nil while it goes on, which it does from now on.
@@ -68,7 +68,7 @@ final class DigestCheck<Key: Hashable & Sendable>: @unchecked Sendable {
     private func take(_ outcome: Outcome, of key: Key, _ cancellation: Cancellation) {
         guard checks[key]?.cancellation === cancellation else { return }
         checks[key]?.outcome = outcome
-        done(key)
+        whenDone(key)
     }
 
     private static func compare(_ expected: [Expectation], _ cancellation: Cancellation) -> Outcome {

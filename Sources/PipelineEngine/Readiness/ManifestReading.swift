@@ -8,7 +8,7 @@ struct ManifestReading {
     /// What is wrong, if anything.
     private(set) var fault: Waiting.ManifestFault?
     /// The digests that are to be compared.
-    private(set) var expected: [DigestCheck<FileName>.Expectation] = []
+    private(set) var expected: [DigestCheck<DropPath>.Expectation] = []
     /// The first manifest.
     private(set) var first: FileName?
 
@@ -37,20 +37,27 @@ struct ManifestReading {
         } catch {
             switch error.errno {
             case .noSuchFileOrDirectory: throw error
-            default: return fault = .unusable(name, "\(error.errno)")
+            default:
+                fault = .unusable(name, "\(error.errno)")
+                return
             }
         }
         // RFC 8493: `manifest-sha256.txt` and `tagmanifest-sha256.txt`.
         let isBagIt = name.text.hasSuffix(".txt") && name.text.contains("manifest-")
         let list = ChecksumList(text, isBagIt: isBagIt)
-        if let line = list.strangeLine { return fault = .unusable(name, "line \(line) is no digest and path") }
+        if let line = list.strangeLine {
+            fault = .unusable(name, "line \(line) is no digest and path")
+            return
+        }
         for line in list.lines {
             // `a.bin.md5` may hold the digest alone.
             guard let path = line.path ?? Self.stem(of: name) else {
-                return fault = .unusable(name, "it lists a digest without a path")
+                fault = .unusable(name, "it lists a digest without a path")
+                return
             }
             guard let file = Self.path(path, in: folder) else {
-                return fault = .unusable(name, "'\(EscapedText.of(path))' leads out of the folder")
+                fault = .unusable(name, "'\(EscapedText.of(path))' leads out of the folder")
+                return
             }
             look(at: file, path, line.expected)
         }

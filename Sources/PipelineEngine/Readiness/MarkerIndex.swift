@@ -36,8 +36,11 @@ struct MarkerIndex<Key: Hashable & Sendable> {
         return drops
     }
 
-    /// The marker is gone, or taken.
-    mutating func vanished(_ marker: Key) { markers[marker] = nil }
+    /// The marker is gone, or taken. The drops that it spoke for are to be looked at again.
+    mutating func vanished(_ marker: Key) -> Set<Key> {
+        markers[marker] = nil
+        return drops[marker] ?? []
+    }
 
     /// A drop that this marker speaks for is there.
     mutating func appeared(drop: Key, of marker: Key) {

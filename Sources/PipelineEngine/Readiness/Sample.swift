@@ -1,6 +1,6 @@
 import Glibc
 package import PipelineKit
-package import SystemPackage
+import SystemPackage
 
 /// What one look at a candidate found.
 package enum Sample: Sendable, Hashable {

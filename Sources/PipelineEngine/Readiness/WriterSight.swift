@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import PipelineKit
+import PipelineKit
 import Synchronization
 package import SystemPackage
 

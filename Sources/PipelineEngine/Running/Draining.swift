@@ -8,8 +8,8 @@ struct Draining {
 
     init(rule: ReadyRule) { gate = ReadyGate(rule: rule) }
 
-    /// The drops' names.
-    var names: [FileName] { jobs.values.map(\.drop.name) }
+    /// Where the drops lay.
+    var paths: [DropPath] { jobs.values.map(\.drop.path) }
 
     /// Whether each of them was seen to change, or held open, while it waited here.
     var allDisturbed: Bool { gate.waiting.allSatisfy(\.isDisturbed) }

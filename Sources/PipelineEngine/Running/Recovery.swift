@@ -99,11 +99,13 @@ package struct Recovery: Sendable {
         if let record {
             findings.resumed.append(try resume(record, folder, entries, &findings))
         } else if let size = try size(of: drop, in: folder) {
+            let origin = try Origin.of(folder)
             for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
                 try Folder.remove(folder.appending(entry))
             }
-            let isFolder = Folder.kind(of: folder.appending(drop)) == .folder
-            let drop = Drop(name: drop, size: size, droppedAt: id.time, isFolder: isFolder)
+            let drop = Drop(
+                name: drop, folders: origin.names, size: size, droppedAt: id.time,
+                isFolder: Folder.kind(of: folder.appending(drop)) == .folder)
             findings.adopted.append(
                 Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
         } else {

@@ -3,20 +3,14 @@ import PipelineKit
 import SystemPackage
 
 extension Spool {
-    /// The rule for markers that lie beside their drops; nil where there are none, or where they lie in them.
-    var markersBeside: MarkerRule? {
-        guard let marker = pipeline.ready.marker, !(marker.isShared && pipeline.ready.unit == .folder) else {
-            return nil
-        }
-        return marker
-    }
-
     /// Brings a claimed drop's marker into its job's folder, unless it is there. It comes after the drop: a job whose
     /// claim was broken off in between is adopted, and this is done then. One that speaks for a whole folder stays.
     ///
     /// `leavingIt`: other drops need it too, so that a copy is brought.
     func fetchMarker(of job: Job, leavingIt: Bool) throws(IOError) {
-        guard let rule = markersBeside, !rule.isShared, let name = rule.name(for: job.drop.name) else { return }
+        guard let rule = pipeline.ready.markerBeside, !rule.isShared, let name = rule.name(for: job.drop.name) else {
+            return
+        }
         let inbox = job.drop.folders.reduce(pipeline.inbox) { $0.appending($1) }
         let marker = inbox.appending(name)
         let folder = job.folder.appending(Self.markerFolder)
@@ -82,5 +76,5 @@ enum Condemnation {
 
 extension Recovery {
     /// Hidden entries of a job's folder that are not of its stages' making.
-    static let kept: Set<String> = [".marker", ".condemned"]
+    static let kept: Set<String> = [".marker", ".condemned", Origin.name]
 }

@@ -51,15 +51,17 @@ package struct Spool: Sendable {
     /// Claims a drop that stands in the inbox as `ready`: renames it into a new job's folder. The rename is the claim;
     /// exactly one process can win it. The proof that it is complete comes after, where nobody can open it by name.
     ///
+    /// `path`: where that folder is in the inbox.
     /// `condemned`: it is not complete and never will be; it is taken as it is, to fail for that reason.
     /// `leavingMarker`: other drops need its marker too, so that the job gets a copy.
     ///
     /// Throws what is wrong with our own folders.
     package func claim(
-        _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, as id: JobID,
+        _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, at path: InboxFolder = .top, as id: JobID,
         condemned: StageFailure? = nil, leavingMarker: Bool = false
     ) throws(IOError) -> Claim {
         let folder = try work.makeFolder(of: id)
+        if !path.isTop { try Origin.note(path, in: folder) }
         // Before the rename: an adopted job must never be taken for a complete one.
         if let condemned { try Condemnation.write(condemned, in: folder) }
         let target = folder.appending(name)
@@ -70,15 +72,14 @@ package struct Spool: Sendable {
         guard renamed == 0 else {
             let error = Errno.last
             try work.removeFolder(of: id)
-            return try refusal(of: inbox.path.appending(name), error)
+            return try refusal(of: inbox.path.appending(name), at: path, error)
         }
         let job = Job(
             id: id, pipeline: pipeline.name,
             drop: Drop(
-                name: name, size: ready.size, droppedAt: Timestamp(nanoseconds: ready.changed),
-                isFolder: Folder.kind(of: target) == .folder),
+                name: name, folders: path.names, size: ready.size,
+                droppedAt: Timestamp(nanoseconds: ready.changed), isFolder: Folder.kind(of: target) == .folder),
             claimedAt: id.time, folder: folder)
-        if let condemned { return .taken(Claimed(job: job, identity: ready.identity, failure: condemned)) }
         do throws(IOError) {
             return try prove(job, ready: ready, leavingMarker: leavingMarker)
         } catch {
@@ -88,7 +89,7 @@ package struct Spool: Sendable {
     }
 
     /// What a rename that the kernel refused means.
-    private func refusal(of drop: FilePath, _ error: Errno) throws(IOError) -> Claim {
+    private func refusal(of drop: FilePath, at path: InboxFolder, _ error: Errno) throws(IOError) -> Claim {
         switch error {
         case .noSuchFileOrDirectory: return .vanished
         case .notPermitted:
@@ -101,6 +102,8 @@ package struct Spool: Sendable {
             return .refused(
                 "the user that Dropmill runs as may not move it (\(error)); a folder can be moved only by those who "
                     + "may write to it: check its owner and mode")
+        case .improperLink where !path.isTop:
+            return .refused("its folder is another mount than the inbox; give that one a pipeline of its own")
         // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
         case let error where !error.isEnvironmental && error != .improperLink:
             return .refused("it cannot be moved: \(error)")
@@ -114,6 +117,9 @@ package struct Spool: Sendable {
         _ job: Job, ready: Fingerprint, leavingMarker: Bool = false
     ) throws(IOError) -> Claim {
         try fetchMarker(of: job, leavingIt: leavingMarker)
+        if let failure = try Condemnation.read(in: job.folder) {
+            return .taken(Claimed(job: job, identity: ready.identity, failure: failure))
+        }
         let look = try look(at: job, since: .now())
         guard case .file(let fingerprint, let writers) = look.sample else {
             return .draining(job, reason: "it was replaced by something that is no drop")

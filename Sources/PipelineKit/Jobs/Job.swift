@@ -24,6 +24,9 @@ package struct Drop: Sendable, Hashable {
         self.droppedAt = droppedAt
         self.isFolder = isFolder
     }
+
+    /// Where it lay in the inbox.
+    package var path: DropPath { DropPath(name, in: InboxFolder(folders)) }
 }
 
 /// One drop's journey, from claim to settlement.

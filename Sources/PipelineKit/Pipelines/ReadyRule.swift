@@ -36,6 +36,15 @@ package struct ReadyRule: Sendable, Hashable {
     /// Whether a drop needs something besides standing still.
     package var hasCondition: Bool { marker != nil || manifest != nil }
 
+    /// The rule for markers that lie beside their drops: nil where there are none, or where one lies in each folder
+    /// that is dropped.
+    package var markerBeside: MarkerRule? {
+        marker.flatMap { $0.isShared && unit == .folder ? nil : $0 }
+    }
+
+    /// Whether a file of this name beside the drops can only be a marker, and so is none of them.
+    package func isMarkerBeside(_ name: FileName) -> Bool { markerBeside?.isMarker(name) ?? false }
+
     /// What one drop is.
     package enum Unit: String, Sendable, CaseIterable {
         /// A regular file.
