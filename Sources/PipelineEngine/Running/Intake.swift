@@ -41,19 +41,19 @@ final class Intake: @unchecked Sendable {
     private let deliver: @Sendable (Message) -> Void
     private var watcher: InboxWatcher?
 
-    private var gate: ReadyGate<DropPath>
-    private var ready = Deque<DropPath>()
-    private var fingerprints: [DropPath: Fingerprint] = [:]
+    var gate: ReadyGate<DropPath>
+    var ready = Deque<DropPath>()
+    var fingerprints: [DropPath: Fingerprint] = [:]
     var draining: Draining
     /// What was refused, and why: told once.
     private var reported: [DropPath: String] = [:]
     /// Why drops in `ready` fail without being complete.
-    private var condemned: [DropPath: StageFailure] = [:]
-    private var examiner: Examiner
+    var condemned: [DropPath: StageFailure] = [:]
+    var examiner: Examiner
     private let digests: DigestCheck<DropPath>
     private var room: Int
     private var isPaused = false
-    private var isRunning = false
+    var isRunning = false
     private var hasScanned = false
     private var toldWaiting = -1
     private var timer: (any DispatchSourceTimer)?
@@ -173,23 +173,6 @@ final class Intake: @unchecked Sendable {
         turn()
     }
 
-    /// Something that has to come with these drops may be different.
-    private func recheck(_ drops: Set<DropPath>) {
-        guard isRunning else { return }
-        look(again: drops, at: .now())
-        turn()
-    }
-
-    private func look(again drops: Set<DropPath>, at now: MonotonicTime) {
-        for path in drops where condemned[path] == nil {
-            if fingerprints.removeValue(forKey: path) == nil {
-                gate.recheck(path, at: now)
-            } else {
-                gate.touch(path, at: now)
-            }
-        }
-    }
-
     /// A refused name may have become a file without an event.
     private func scanned() {
         gate.touchParked(at: .now())
@@ -197,7 +180,7 @@ final class Intake: @unchecked Sendable {
     }
 
     /// Samples what is due, claims what is ready, and sets the timer for the next time.
-    private func turn() {
+    func turn() {
         guard isRunning else { return }
         do throws(IOError) {
             let inbox = try OpenInbox(spool.pipeline.inbox)
@@ -249,40 +232,6 @@ final class Intake: @unchecked Sendable {
         }
     }
 
-    private func condemn(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: StageFailure) {
-        fingerprints[path] = fingerprint
-        condemned[path] = failure
-        ready.append(path)
-    }
-
-    /// Markers whose drops have not come: failed where the rule sets a time, else reported.
-    private func condemnMarkers(in inbox: OpenInbox) throws(IOError) {
-        let rule = spool.pipeline.ready
-        for marker in examiner.overdueMarkers(at: .now()) {
-            guard rule.timeout != nil else {
-                report(marker, "it is a marker whose drop has not come; drop that too, or set `ready.timeout`")
-                continue
-            }
-            let found = try Sample.take(of: marker.name, in: try inbox.open(marker.folder).file)
-            guard case .file(let fingerprint, _) = found else { continue }
-            condemn(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
-        }
-    }
-
-    private func look(
-        at path: DropPath, in inbox: OpenInbox, deciding: Bool
-    ) throws(IOError) -> Examiner.Finding {
-        let folder: OpenInbox.Opened
-        do throws(IOError) {
-            folder = try inbox.open(path.folder)
-        } catch {
-            if error.isUnreachable { return Examiner.Finding(sample: .gone) }
-            guard error.errno == .permissionDenied else { throw error }
-            return Examiner.Finding(sample: .refused("its folder may not be entered (\(error.errno))"))
-        }
-        return try examiner.look(at: path, in: folder.file, deciding: deciding)
-    }
-
     private func claim(_ path: DropPath, _ ready: Fingerprint, in inbox: OpenInbox) throws(IOError) -> Spool.Claim {
         let folder: OpenInbox.Opened
         do throws(IOError) {
@@ -293,7 +242,7 @@ final class Intake: @unchecked Sendable {
         }
         return try spool.claim(
             path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next(), condemned: condemned[path],
-            leavingMarker: examiner.sharesMarker(path))
+            othersNeedMarker: examiner.sharesMarker(path))
     }
 
     private func claim(_ inbox: OpenInbox) throws(IOError) {
@@ -375,7 +324,7 @@ final class Intake: @unchecked Sendable {
         if let error = drained.error { throw error }
     }
 
-    private func report(_ path: DropPath, _ reason: String) {
+    func report(_ path: DropPath, _ reason: String) {
         guard reported[path] != reason else { return }
         reported[path] = reason
         deliver(.refused(path, reason: reason))
