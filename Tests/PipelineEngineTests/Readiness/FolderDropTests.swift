@@ -163,7 +163,7 @@ import Testing
         let glob = try #require(Glob(pattern))
         let engine = try engine {
             $0.ready.manifest = glob
-            $0.ready.timeout = .seconds(5)
+            $0.ready.timeout = .seconds(3)
         }
         try scratch.write("x", to: "inbox/none/data/x")
         try scratch.write("xx", to: "inbox/torn/data/x")
@@ -173,7 +173,8 @@ import Testing
         try scratch.write(text, to: "inbox/whole/\(name)")
         try engine.start()
         #expect(await eventually { engine.reports.count == 4 })
-        #expect(try scratch.tree("processed") == ["whole/", "whole/\(name)", "whole/data/", "whole/data/x"])
+        #expect(
+            try Set(scratch.tree("processed")) == ["whole/", "whole/\(name)", "whole/data/", "whole/data/x"])
         for (folder, reason) in [
             ("none", "its manifest is missing"), ("torn", "manifest gives another digest for data/x"),
             ("lacks", "manifest lists a file that is missing: data/x"),
