@@ -8,24 +8,20 @@ extension Intake {
     func recheck(_ drops: Set<DropPath>) {
         guard isRunning else { return }
         look(again: drops, at: .now())
-        turn()
+        turnSoon()
     }
 
     func look(again drops: Set<DropPath>, at now: MonotonicTime) {
         for path in drops where condemned[path] == nil {
-            if fingerprints.removeValue(forKey: path) == nil {
-                gate.recheck(path, at: now)
-            } else {
-                gate.touch(path, at: now)
-            }
+            // One that was complete but for being claimed is looked at anew.
+            if ready.remove(path) { gate.touch(path, at: now) } else { gate.recheck(path, at: now) }
         }
     }
 
     /// Has a drop claimed as it is, to fail.
     func condemn(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: StageFailure) {
-        fingerprints[path] = fingerprint
         condemned[path] = failure
-        ready.append(path)
+        ready.add(path, fingerprint)
     }
 
     /// Markers whose drops have not come: failed where the rule sets a time, else reported.
