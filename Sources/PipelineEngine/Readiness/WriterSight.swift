@@ -1,4 +1,5 @@
 import CLinux
+@preconcurrency import Dispatch
 import Glibc
 import PipelineKit
 import Synchronization
@@ -39,6 +40,8 @@ package final class WriterSight: Sendable {
 
     private struct State {
         var scan: ProcessScan?
+        /// Whether a scan is under way on `background`.
+        var isScanning = false
         var worst: Means?
         var told: Means?
     }
@@ -46,9 +49,13 @@ package final class WriterSight: Sendable {
     /// The name of the network file system that holds the inbox: a lease says nothing of writers on other machines.
     package let network: String?
     private let state = Mutex(State())
+    /// Where names are looked for; nil: whoever asks waits for them.
+    private let background: DispatchQueue?
 
-    /// The sight that there is of an inbox.
-    package init(of inbox: FilePath) {
+    /// The sight that there is of an inbox. `isPatient`: the name of a writer may be missing from the first answers,
+    /// since finding it takes a look at all processes, which nobody is to wait for.
+    package init(of inbox: FilePath, isPatient: Bool = false) {
+        background = isPatient ? DispatchQueue(label: "dropmill.processes", qos: .utility) : nil
         network = if case .network(let name) = FileSystemKind.of(inbox) { name } else { nil }
     }
 
@@ -87,10 +94,32 @@ package final class WriterSight: Sendable {
         return scan.isComplete ? .none : .unknown
     }
 
-    /// The name of somebody who is known to be there; for people, so it may be a second old, and is not worth much
-    /// time.
+    /// The name of somebody who is known to be there; for people, so it may be some seconds old.
     private func name(of file: FileIdentity) -> Waiting.Writer {
-        scan(since: .now() + Self.oldestForNames, rest: Self.restForNames)?.writer(of: file) ?? .unknown
+        let (known, mustLook) = state.withLock { state in
+            guard let scan = state.scan else { return (nil as Waiting.Writer?, true) }
+            let known = scan.writer(of: file)
+            let pause = max(known == nil ? Self.oldestUnknown : Self.oldestName, scan.cost * Self.restForNames)
+            return (known, .now() - scan.begun > pause)
+        }
+        guard mustLook else { return known ?? .unknown }
+        guard let background else {
+            return scan(since: .now() + Self.oldest, rest: 0)?.writer(of: file) ?? .unknown
+        }
+        let isFirst = state.withLock { state in
+            defer { state.isScanning = true }
+            return !state.isScanning
+        }
+        if isFirst { background.async { @Sendable [weak self] in self?.scanForNames() } }
+        return known ?? .unknown
+    }
+
+    private func scanForNames() {
+        let scan = ProcessScan()
+        state.withLock { state in
+            state.scan = scan
+            state.isScanning = false
+        }
     }
 
     private func note(_ means: Means) {
@@ -114,10 +143,11 @@ package final class WriterSight: Sendable {
 
     /// A scan may serve all drops that are decided on at one time.
     private static let oldest = Duration.milliseconds(-20)
-    private static let oldestForNames = Duration.seconds(-1)
     /// Between scans pass at least so many times what one takes.
     private static let rest: Int64 = 2
-    private static let restForNames: Int64 = 20
+    private static let restForNames = 20
+    /// How old a scan may be that gives a name, and one that does not.
+    private static let oldestName = Duration.seconds(10), oldestUnknown = Duration.seconds(1)
 }
 
 extension WriterSight.Means {

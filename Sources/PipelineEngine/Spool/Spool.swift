@@ -16,7 +16,7 @@ package struct Spool: Sendable {
     package init(pipeline: Pipeline, work: WorkFolder) {
         self.pipeline = pipeline
         self.work = work
-        sight = WriterSight(of: pipeline.inbox)
+        sight = WriterSight(of: pipeline.inbox, isPatient: true)
     }
 
     /// The folders that claimed drops and their originals are in: work, processed and failed.
