@@ -48,10 +48,14 @@ final class LoopbackServer: Sendable {
             program, ["-D", "-e", "-f", "\(folder.string)/config"].map { Array($0.utf8) }, output: output.descriptor,
             error: output.descriptor)
         let server = LoopbackServer(folder: folder, port: port, process: process)
-        let answers = try await eventually(within: .seconds(10)) {
-            try Tool("/bin/sh").run(["-c", "ssh \(server.options) -p \(port) \(server.user) true"]).status == 0
+        let script =
+            "for i in 1 2 3 4 5 6 7 8 9 10; do ssh \(server.options) -p \(port) \(server.user) true && exit 0; "
+            + "sleep 0.3; done; exit 1"
+        let answer = try await onOwnThread {
+            // It listens a moment after it was started.
+            try Tool("/bin/sh").run(["-c", script])
         }
-        return answers ? server : nil
+        return answer.status == 0 ? server : nil
     }
 
     private init(folder: FilePath, port: UInt16, process: pid_t) {

@@ -6,7 +6,7 @@ import SystemPackage
 /// `/proc/*/fd` and `/proc/*/maps`.
 struct ProcessScan: Sendable {
     private var processes: [FileIdentity: Int32] = [:]
-    /// Whether every process could be seen: only then does not being found mean anything.
+    /// Whether the descriptors of every process could be seen: only then does not being found mean anything.
     private(set) var isComplete = ProcessScan.seesAllProcesses()
     /// When it began: what was opened later is not in it.
     let begun = MonotonicTime.now()
@@ -37,10 +37,14 @@ struct ProcessScan: Sendable {
             try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
                 if let file = Self.writtenFile(name, folder.descriptor) { processes[file] = process }
             }
-            for file in try Self.mappedFiles(of: process) { processes[file] = process }
         } catch {
             // A process that ended meanwhile writes nothing any more.
             if error.errno != .noSuchFileOrDirectory, error.errno != .noSuchProcess { isComplete = false }
+        }
+        do throws(IOError) {
+            for file in try Self.mappedFiles(of: process) { processes[file] = process }
+        } catch {
+            // Whose mappings are nobody's to read (the first process, mostly) is not thought to write through them.
         }
     }
 

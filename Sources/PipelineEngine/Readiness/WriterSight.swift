@@ -85,10 +85,11 @@ package final class WriterSight: Sendable {
 
     /// What the processes show of a file that gives no lease, or that may not even be read.
     func seen(_ file: FileIdentity, since: MonotonicTime? = nil) -> OpenWriters {
-        guard network == nil, let scan = scan(since: since ?? .now() + Self.oldest, rest: Self.rest) else {
+        guard network == nil else {
             note(.longerQuiet)
             return .unknown
         }
+        let scan = scan(since: since)
         note(scan.isComplete ? .processes : .longerQuiet)
         if let writer = scan.writer(of: file) { return .some(writer) }
         return scan.isComplete ? .none : .unknown
@@ -104,7 +105,7 @@ package final class WriterSight: Sendable {
         }
         guard mustLook else { return known ?? .unknown }
         guard let background else {
-            return scan(since: .now() + Self.oldest, rest: 0)?.writer(of: file) ?? .unknown
+            return scan(since: nil).writer(of: file) ?? .unknown
         }
         let isFirst = state.withLock { state in
             defer { state.isScanning = true }
@@ -126,14 +127,16 @@ package final class WriterSight: Sendable {
         state.withLock { $0.worst = max($0.worst ?? means, means) }
     }
 
-    /// A scan that began after `since`: the last one, else a new one, unless that would take more than its share of
-    /// the time (a machine may have thousands of processes).
-    private func scan(since: MonotonicTime, rest: Int64) -> ProcessScan? {
+    /// A look at the processes: the last one, if it began after `since` or, without that, about now; else a new one.
+    /// Drops that are decided on at one time share one, and no more than half of the time goes into them: a machine may
+    /// have thousands of processes.
+    private func scan(since: MonotonicTime?) -> ProcessScan {
         state.withLock { state in
             if let scan = state.scan {
-                if scan.begun >= since { return scan }
-                let end = scan.begun + scan.cost
-                if MonotonicTime.now() < end + .nanoseconds(scan.cost.nanoseconds * rest) { return nil }
+                let now = MonotonicTime.now()
+                if let since, scan.begun >= since { return scan }
+                let isRecent = now - scan.begun < max(Self.oldest, scan.cost * 2)
+                if since == nil ? isRecent : now - scan.begun < scan.cost * 2 { return scan }
             }
             let scan = ProcessScan()
             state.scan = scan
@@ -141,10 +144,9 @@ package final class WriterSight: Sendable {
         }
     }
 
-    /// A scan may serve all drops that are decided on at one time.
-    private static let oldest = Duration.milliseconds(-20)
-    /// Between scans pass at least so many times what one takes.
-    private static let rest: Int64 = 2
+    /// How old a scan may be that serves several drops, where scans are cheap.
+    private static let oldest = Duration.milliseconds(20)
+    /// Between scans for names pass at least so many times what one takes.
     private static let restForNames = 20
     /// How old a scan may be that gives a name, and one that does not.
     private static let oldestName = Duration.seconds(10), oldestUnknown = Duration.seconds(1)
