@@ -11,7 +11,14 @@ import Testing
     init() throws {
         scratch = try ScratchFolder()
         try scratch.write(
-            "inbox: ../inbox\nprocessed: ../processed\nfailed: ../failed\nready: { quiet: 200ms }\nstages: [checksum]\n",
+            """
+            inbox: ../inbox
+            processed: ../processed
+            failed: ../failed
+            ready: { quiet: 200ms }
+            stages: [checksum]
+
+            """,
             to: "pipelines/main.yaml")
     }
 

@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// When jobs of drops of this name were settled, in milliseconds of the day: the name is in the log with the time of its line.
+    /// When jobs of drops of this name were settled, in milliseconds of the day, by the times of their log lines.
     private func settled(_ name: String) throws -> [Int64] {
         let log = try scratch.text("log")
         return log.split(separator: "\n").compactMap { line in

@@ -142,6 +142,23 @@ import Testing
         _ = await engine.stop()
     }
 
+    @Test("A failed drop that is sent back takes its marker along, under the name that fits")
+    func sentBack() throws {
+        try Folder.make(scratch.path("inbox"))
+        let original = try scratch.write("1", to: "failed/a.2.csv")
+        let outputs = try ["a.2.ok", "a.2.csv.error.json"].map { try scratch.write("", to: "failed/\($0)") }
+        let drop = Drop(name: try "a.csv".fileName, size: 1, droppedAt: .now())
+        let job = Job(
+            id: JobIDGenerator().next(), pipeline: "test", drop: drop, claimedAt: .now(), folder: scratch.path("gone"))
+        var record = JobRecord(claimed: job, identity: .unknown, definition: "")
+        record.original = original
+        record.outputs = outputs
+        let sent = try SendBack(inbox: scratch.path("inbox")).send(record) { _ in }
+        #expect(sent.leftover == nil)
+        #expect(try scratch.tree("inbox") == ["a.csv", "a.ok"])
+        #expect(try scratch.tree("failed").isEmpty)
+    }
+
     @Test("With --once, what lacks its marker stays and is named with it")
     func once() async throws {
         let engine = try engine("{name}.done")
