@@ -46,12 +46,8 @@ class Mill:
         self.process = subprocess.Popen([self.binary, *words], stderr=log)
 
     def cpu(self):
-        """Seconds that it has computed so far."""
-        total = 0
-        for task in os.listdir(f"/proc/{self.process.pid}/task"):
-            with open(f"/proc/{self.process.pid}/task/{task}/schedstat") as file:
-                total += int(file.read().split()[0])
-        return total / 1e9
+        """Seconds that it has computed so far: its CPU-time clock (clock_getcpuclockid(3))."""
+        return time.clock_gettime((~self.process.pid << 3) | 2)
 
     def memory(self, key):
         with open(f"/proc/{self.process.pid}/status") as file:

@@ -1,9 +1,9 @@
 import Glibc
-package import PipelineKit
+import PipelineKit
 package import SystemPackage
 
-/// A folder shown a second time through bindfs, a FUSE file system: what changes behind it gives no events in it, as on a
-/// network file system. Needs root and /dev/fuse.
+/// A folder shown a second time through bindfs, a FUSE file system: what changes behind it gives no events in it, as on
+/// a network file system. Needs root and /dev/fuse.
 package final class MirrorMount: Sendable {
     /// Where it is mounted.
     package let path: FilePath

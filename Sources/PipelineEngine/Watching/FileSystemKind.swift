@@ -9,8 +9,8 @@ package enum FileSystemKind: Sendable, Equatable {
     case network(String)
 
     /// Magic numbers of statfs(2), from linux/magic.h and the file systems' own sources: those that others can change
-    /// without this kernel's knowledge, be it over a network or on a shared disk. GlusterFS, sshfs and virtiofs are FUSE
-    /// here.
+    /// without this kernel's knowledge, be it over a network or on a shared disk. GlusterFS, sshfs and virtiofs are
+    /// FUSE here.
     private static let networks: [Int64: String] = [
         0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2", 0x6573_5546: "FUSE", 0x0102_1997: "9P",
         0x00C3_6400: "Ceph", 0x7461_636F: "OCFS2", 0x0116_1970: "GFS2", 0xAAD7_AAEA: "PanFS", 0x6163_6673: "ACFS",
