@@ -45,6 +45,8 @@ extension Spool {
         _ intents: [Intent], of job: Job, isReplay: Bool, _ effects: inout SettlementEffects
     ) throws(IOError) -> Bool {
         var made: [Intent] = []
+        // Of no account before all are made: what is taken back needs its source again.
+        var copied: [FilePath] = []
         for intent in intents {
             effects.folders.insert(intent.target.removingLastComponent())
             if isReplay, FileIdentity.of(intent.target) == intent.identity || FileIdentity.of(intent.source) == nil {
@@ -63,8 +65,9 @@ extension Spool {
             }
             made.append(intent)
             // Moved by copying: the source may go once the copy's name is on disk.
-            if FileIdentity.of(intent.source) == intent.identity { effects.copied.append(intent.source) }
+            if FileIdentity.of(intent.source) == intent.identity { copied.append(intent.source) }
         }
+        effects.copied += copied
         return true
     }
 
