@@ -163,6 +163,11 @@ struct Mill {
         return try Faultline.calls(in: log).count
     }
 
+    /// Whether nothing is wrong now. Of a daemon at work: what is moved while it is looked at looks wrong, for once.
+    func holds(_ moment: Ledger.Moment) -> Bool {
+        do { return try violations(moment).isEmpty } catch { return false }
+    }
+
     /// What is wrong now.
     func violations(_ moment: Ledger.Moment) throws -> [Ledger.Violation] {
         try ledger.violations(in: layout, at: moment)

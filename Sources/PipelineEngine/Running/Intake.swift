@@ -155,7 +155,6 @@ final class Intake: @unchecked Sendable {
     /// Looks whether what claiming needs is well, and says `recovered` or `failed`.
     func probe() {
         queue.async { @Sendable [self] in
-            guard isRunning else { return }
             do throws(StageFailure) {
                 try spool.checkInbox()
                 try space.check()

@@ -12,6 +12,8 @@ final class PipelineRunner: @unchecked Sendable {
     let workers: [StageWorkers]
     let journal: JournalWriter
     private let settler: Settler
+    /// Has a job do something when no other job under suspicion is at work.
+    private let suspect: (JobID, JobState.Action) -> Void
     /// Calls the body on the engine's queue after a while.
     let later: @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
 
@@ -33,12 +35,14 @@ final class PipelineRunner: @unchecked Sendable {
         spool: Spool, intake: Intake, journal: JournalWriter, observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
+        suspect: @escaping (JobID, JobState.Action) -> Void,
         later: @escaping @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
     ) {
         pipeline = spool.pipeline
         self.intake = intake
         self.journal = journal
         self.observer = observer
+        self.suspect = suspect
         self.later = later
         let name = spool.pipeline.name
         let space = FreeSpace(of: [spool.work.path], floor: spool.pipeline.minFree)
@@ -81,7 +85,11 @@ final class PipelineRunner: @unchecked Sendable {
             (state, action) = (.settling(.failed(failure)), .settle(.failed(failure)))
         }
         enter(ActiveJob(job, state: state, record: record))
-        perform(action, job.id)
+        if Recovery.isSuspect(record.recoveries, in: pipeline) {
+            suspect(job.id, action)
+        } else {
+            perform(action, job.id)
+        }
     }
 
     /// A job of an earlier run that the journal knows.

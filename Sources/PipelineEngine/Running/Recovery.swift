@@ -139,10 +139,9 @@ package struct Recovery: Sendable {
             try Folder.remove(folder.appending(entry))
         }
         let job = job(record, folder)
-        guard record.recoveries >= limit else {
+        guard record.recoveries >= Self.limit(of: pipeline) else {
             if record != found { findings.changed.append(record) }
-            // From the second recovery on, and always before the one that would be too many.
-            let isSuspect = record.recoveries >= min(2, limit - 1)
+            let isSuspect = Self.isSuspect(record.recoveries, in: pipeline)
             return Resumed(job: job, record: record, resumption: .run, isSuspect: isSuspect)
         }
         let failure = StageFailure.file(
@@ -189,7 +188,13 @@ package struct Recovery: Sendable {
 
     /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of
     /// which job was its cause, since it is counted for all that there were.
-    private var limit: Int { max(2, pipeline.retry.attempts) }
+    private static func limit(of pipeline: Pipeline) -> Int { max(2, pipeline.retry.attempts) }
+
+    /// Whether a job with so many recoveries may be what the daemon dies of: from the second on, and always before the
+    /// one that would be too many.
+    static func isSuspect(_ recoveries: Int, in pipeline: Pipeline) -> Bool {
+        recoveries >= min(2, limit(of: pipeline) - 1)
+    }
 
     private func job(_ record: JobRecord, _ folder: FilePath) -> Job {
         let found = record.drop

@@ -10,8 +10,8 @@ package struct Placement: Sendable {
     package let source: FilePath?
     /// The folder it goes into.
     package var folder: FilePath
-    /// The names of folders below `folder` that it goes into, made where they are missing: for an original those that it
-    /// lay in in the inbox.
+    /// The names of folders below `folder` that it goes into, made where they are missing: for an original those that
+    /// it lay in in the inbox.
     package var subfolders: [FileName] = []
     /// The name it is to have, if that is free.
     package let name: FileName
@@ -47,8 +47,8 @@ package struct Placement: Sendable {
         attempt == 1 ? name : name.numbered(attempt, isFolder: isFolder)
     }
 
-    /// The placement with `folder` the very one that it goes into. Where a file has the name that a subfolder needs, the
-    /// subfolder steps aside: `2026.2`.
+    /// The placement with `folder` the very one that it goes into. Where a file has the name that a subfolder needs,
+    /// the subfolder steps aside: `2026.2`.
     func inSubfolders() -> Placement {
         var placement = self
         placement.subfolders = []

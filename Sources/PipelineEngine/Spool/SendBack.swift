@@ -66,8 +66,8 @@ package struct SendBack: Sendable {
         return Sent(path: path, leftover: tidy(after: original, of: record, sentTo: path))
     }
 
-    /// The folder of the inbox that the drop lay in, made anew where it is gone. Where something else has its name by now,
-    /// the drop goes into what there still is of its path: nothing may lead out of the inbox.
+    /// The folder of the inbox that the drop lay in, made anew where it is gone. Where something else has its name by
+    /// now, the drop goes into what there still is of its path: nothing may lead out of the inbox.
     private func home(of drop: Drop) throws(IOError) -> FilePath {
         var folder = inbox
         for name in drop.folders {

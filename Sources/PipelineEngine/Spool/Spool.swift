@@ -66,11 +66,19 @@ package struct Spool: Sendable {
         if let condemned { try Condemnation.write(condemned, in: folder) }
         let target = folder.appending(name)
         let from = inbox.descriptor
-        let renamed = name.withCString { old in
+        var renamed = name.withCString { old in
             target.withPlatformString { dm_rename_noreplace(from, old, AT_FDCWD, $0) }
         }
+        var error = Errno.last
+        if renamed != 0, error == .invalidArgument || error == .noFunction {
+            // A file system without RENAME_NOREPLACE (FUSE, some network ones). The folder is new and nobody else's, so
+            // there is nothing to replace.
+            renamed = name.withCString { old in
+                target.withPlatformString { renameat(from, old, AT_FDCWD, $0) }
+            }
+            error = Errno.last
+        }
         guard renamed == 0 else {
-            let error = Errno.last
             try work.removeFolder(of: id)
             return try refusal(of: inbox.path.appending(name), at: path, error)
         }

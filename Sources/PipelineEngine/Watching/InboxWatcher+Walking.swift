@@ -57,7 +57,7 @@ extension InboxWatcher {
         var inside: [InboxFolder] = []
         let gone = try listing.list(folder) { (seen) throws(IOError) in
             try Folder.forEachEntry(of: opened.file) { (name, kind) throws(IOError) in
-                if match.enters(name, in: folder), isFolder(name, kind, opened) {
+                if isFolder(name, kind, opened), match.enters(name, in: folder) {
                     let new = folder.appending(name)
                     guard new.bytes.count <= InboxFolder.longest else {
                         return refuse(new, "its path is too long; files that deep are not taken")
@@ -75,7 +75,7 @@ extension InboxWatcher {
     }
 
     private func isFolder(_ name: FileName, _ kind: FileKind, _ above: OpenInbox.Opened) -> Bool {
-        guard kind == .unknown else { return kind == .folder }
+        guard match.depth > 1, kind == .unknown else { return kind == .folder }
         var status = stat()
         let descriptor = above.file.descriptor
         guard name.withCString({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else { return false }

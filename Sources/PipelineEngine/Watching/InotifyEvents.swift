@@ -45,8 +45,8 @@ package final class InotifyEvents: Sendable {
         var handlers: [Subscriber: Handler] = [:]
         var owners: [Int32: Subscriber] = [:]
         var lastNumber = 0
-        /// As many watches as there may be here; the kernel's own limit holds for all processes of a user, so tests have
-        /// this one.
+        /// As many watches as there may be here; the kernel's own limit holds for all processes of a user, so tests
+        /// have this one.
         var mostWatches = Int.max
         var source: (any DispatchSourceRead)?
     }
