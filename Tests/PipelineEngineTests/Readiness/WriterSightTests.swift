@@ -83,12 +83,12 @@ import Testing
         let path = try scratch.write("xxxx", to: "a")
         let null = try OpenFile.open("/dev/null", O_WRONLY)
         let script = """
-            import mmap, os, time
+            import mmap, os, signal
             f = os.open('\(path.string)', os.O_RDWR)
             m = mmap.mmap(f, 4)
             os.close(f)
             open('\(scratch.path("ready").string)', 'w')
-            time.sleep(60)
+            signal.pause()
             """
         let python = try #require(Tool.find("python3")).path
         let process = try ChildProcess.spawn(
