@@ -6,11 +6,13 @@
 //
 // Calls are counted over all threads together, in the order in which they are entered: strace(1) counts for each thread,
 // so that its `when=N` cannot reach every point of a program that works on many. Only calls that touch a path matching
-// GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat that may make the file. What is done is done before the call
-// is made. `--at N+`: the N-th and all later ones. `--busy`: somebody else syncs just before the power cut. `--skip`: these calls are never made and say that they succeeded.
-// FILE gets `call SEQUENCE NUMBER NAME PATH PATH` as a call begins `done SEQUENCE RESULT`
-// as it ends, and `total NUMBER`. The exit status is the program's, 128 + N where signal N ended it, 125 for
-// trouble of its own. SIGTERM is handed on.
+// GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat that may make the file. What is done is done
+// before the call is made. `--at N+`: the N-th and all later ones; with EINTR every other one, since a call that is
+// interrupted for ever can only be made for ever. `--busy`: somebody else syncs just before the power cut. `--skip`:
+// these calls are never made and say that they succeeded.
+//
+// FILE gets `call SEQUENCE NUMBER NAME PATH PATH` as a call begins, `done SEQUENCE RESULT` as it ends, and `total NUMBER`.
+// The exit status is the program's, 128 + N where signal N ended it, 125 for trouble of its own. SIGTERM is handed on.
 
 #define _GNU_SOURCE
 #include <elf.h>
@@ -258,6 +260,7 @@ static int at_call(pid_t thread, long *mark) {
     *mark = ++sequence;
     if (logFile) fprintf(logFile, "call\t%ld\t%ld\t%s\t%s\t%s\n", *mark, count, call->name, paths[0], paths[1]);
     if (at == 0 || count < at || (count > at && !andLater)) return logFile != NULL;
+    if (action == failing && injected == EINTR && (count - at) % 2 != 0) return logFile != NULL;
     hasFired = 1;
     switch (action) {
         case nothing: break;
