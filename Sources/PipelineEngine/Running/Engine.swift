@@ -135,7 +135,7 @@ package final class Engine: @unchecked Sendable {
             let count = findings.resumed.count + findings.adopted.count
             observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
             runner.note()
-            runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.count)
+            runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
             for resumed in findings.resumed where !resumed.isSuspect { runner.resume(resumed) }
         }
     }
@@ -249,7 +249,7 @@ package final class Engine: @unchecked Sendable {
             summary.unfinished += runner.jobs.count
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
-                    RunSummary.Remaining(pipeline: runner.pipeline.name, name: left.name, reason: left.reason))
+                    RunSummary.Remaining(pipeline: runner.pipeline.name, path: left.path, reason: left.reason))
             }
         }
         return summary

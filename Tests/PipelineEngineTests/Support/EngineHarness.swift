@@ -56,6 +56,11 @@ final class EngineHarness: Sendable {
         events.compactMap { if case .settled(let report) = $0 { report } else { nil } }
     }
 
+    /// Writes a file in the inbox.
+    func dropHere(_ name: String, _ contents: String = "x") throws {
+        try scratch.write(Array(contents.utf8), to: pipeline.inbox.appending(try name.fileName))
+    }
+
     /// Puts a file into the inbox at once, as `mv` does.
     func drop(_ name: String, _ contents: String = "x") throws { try drop(try name.fileName, Array(contents.utf8)) }
 
