@@ -60,6 +60,11 @@ struct StateFolder {
         }
     }
 
+    /// The same; nil where that cannot be told: the folder is missing, or somebody else's.
+    var isHeldIfKnown: Bool? {
+        do throws(JournalError) { return try isHeld() } catch { return nil }
+    }
+
     private static func report(_ error: JournalError) -> ExitCode {
         StandardError.print("error: \(error.message)")
         // Where there is no journal nothing can be found; all else needs somebody to change something first.
