@@ -130,6 +130,16 @@ final class Intake: @unchecked Sendable {
         }
     }
 
+    /// Tells what waits, on the intake's queue: of those that wait and of those that are left alone at most so many.
+    func tell(limit: Int, _ told: @escaping @Sendable (InboxSnapshot) -> Void) {
+        queue.async { @Sendable [self] in told(snapshot(limit: limit)) }
+    }
+
+    /// Tells what one file waits for, by its path from the inbox on; nil for one that is not known.
+    func tell(of path: [UInt8], _ told: @escaping @Sendable (WaitingDrop?) -> Void) {
+        queue.async { @Sendable [self] in told(FileName(path).flatMap { standing(of: $0, at: .now()) }) }
+    }
+
     /// Claims nothing more until `resume`; watching goes on.
     func pause() { queue.async { @Sendable [self] in isPaused = true } }
 
@@ -296,6 +306,29 @@ final class Intake: @unchecked Sendable {
         room += drained.lost
         if !drained.complete.isEmpty { deliver(.claimed(drained.complete, adopted: false)) }
         if let error = drained.error { throw error }
+    }
+
+    // MARK: For those who ask
+
+    private func snapshot(limit: Int) -> InboxSnapshot {
+        let now = MonotonicTime.now()
+        let inGate = gate.longest(limit)
+        let complete = fingerprints.keys.prefix(max(0, limit - inGate.count))
+        let left = reported.keys.sorted().prefix(limit)
+        return InboxSnapshot(
+            watching: watcher?.watching, waiting: gate.waitingCount + fingerprints.count + draining.names.count,
+            longest: draining.standing(at: now, limit: limit)
+                + (inGate + complete).compactMap { standing(of: $0, at: now) },
+            leftCount: reported.count, left: left.compactMap { standing(of: $0, at: now) })
+    }
+
+    private func standing(of name: FileName, at now: MonotonicTime) -> WaitingDrop? {
+        if let (known, waiting) = gate.standing(of: name, at: now) {
+            return WaitingDrop(path: name.bytes, known: now - known, waiting: waiting)
+        }
+        if let reason = reported[name] { return WaitingDrop(path: name.bytes, known: nil, waiting: .refused(reason)) }
+        if fingerprints[name] != nil { return WaitingDrop(path: name.bytes, known: nil, waiting: .room) }
+        return gate.contains(name) ? WaitingDrop(path: name.bytes, known: nil, waiting: .ignoredEmpty) : nil
     }
 
     private func report(_ name: FileName, _ reason: String) {

@@ -40,7 +40,11 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     }
 
     private struct Candidate {
+        /// Since when it is known.
+        var known: MonotonicTime
         var fingerprint: Fingerprint?
+        /// What was found when it was looked at last.
+        var finding = Finding.unseen
         /// When `fingerprint` was first seen, without a touch since.
         var since: MonotonicTime
         var due: MonotonicTime
@@ -49,6 +53,10 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         var isDisturbed = false
         /// Out of the schedule: refused or ignored, until touched.
         var isParked = false
+    }
+
+    private enum Finding: Sendable {
+        case unseen, standing, blind, changing, openWriter
     }
 
     private struct Appointment: Comparable {
@@ -85,7 +93,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// Something was heard of the candidate: it appeared, or may have changed.
     package mutating func touch(_ key: Key, at now: MonotonicTime) {
         guard var candidate = candidates[key] else {
-            candidates[key] = Candidate(since: now, due: now)
+            candidates[key] = Candidate(known: now, since: now, due: now)
             schedule.insert(Appointment(due: now, key: key))
             return
         }
@@ -110,7 +118,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
 
     /// The candidate cannot be taken as it is: kept in mind until it is touched or vanishes.
     package mutating func refuse(_ key: Key, at now: MonotonicTime) {
-        var candidate = candidates[key] ?? Candidate(since: now, due: now)
+        var candidate = candidates[key] ?? Candidate(known: now, since: now, due: now)
         candidate.fingerprint = nil
         park(key, &candidate)
     }
@@ -159,6 +167,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
                 candidate.fingerprint = fingerprint
                 candidate.since = now
                 candidate.isTouched = false
+                candidate.finding = isFirst ? .standing : .changing
                 schedule(key, &candidate, at: now + quiet(for: fingerprint))
                 return .waiting(isFirst ? .quiet : .changing)
             }
@@ -169,6 +178,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
             }
             let blindEnd = candidate.since + max(rule.blindQuiet, quiet(for: fingerprint))
             if rule.writers == .wait, writers == .unknown, now < blindEnd {
+                candidate.finding = .blind
                 schedule(key, &candidate, at: blindEnd)
                 return .waiting(.quiet)
             }
@@ -178,6 +188,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
             }
             if rule.writers == .wait, writers == .some {
                 candidate.isDisturbed = true
+                candidate.finding = .openWriter
                 schedule(key, &candidate, at: now + max(.milliseconds(50), min(rule.quiet, .seconds(1))))
                 return .waiting(.openWriter)
             }
@@ -193,6 +204,48 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// The candidates that are still waited for, with whether each was seen to change or held open since it is known.
     package var waiting: [(key: Key, isDisturbed: Bool)] {
         candidates.lazy.filter { !$0.value.isParked }.map { ($0.key, $0.value.isDisturbed) }
+    }
+
+    /// What a candidate waits for, and since when it is known; nil for one that is not waited for.
+    package func standing(of key: Key, at now: MonotonicTime) -> (known: MonotonicTime, waiting: Waiting)? {
+        guard let candidate = candidates[key], !candidate.isParked else { return nil }
+        return (candidate.known, waiting(candidate, at: now))
+    }
+
+    /// Those of the candidates that have been known for longest, the longest first.
+    package func longest(_ limit: Int) -> [Key] {
+        var longest = Heap<Acquaintance>()
+        for (key, candidate) in candidates where !candidate.isParked {
+            let acquaintance = Acquaintance(known: candidate.known, key: key)
+            if longest.count < limit {
+                longest.insert(acquaintance)
+            } else if let last = longest.max, acquaintance < last {
+                longest.replaceMax(with: acquaintance)
+            }
+        }
+        var keys: [Key] = []
+        while let next = longest.popMin() { keys.append(next.key) }
+        return keys
+    }
+
+    private struct Acquaintance: Comparable {
+        let known: MonotonicTime
+        let key: Key
+        static func < (left: Acquaintance, right: Acquaintance) -> Bool { left.known < right.known }
+        static func == (left: Acquaintance, right: Acquaintance) -> Bool { left.known == right.known }
+    }
+
+    private func waiting(_ candidate: Candidate, at now: MonotonicTime) -> Waiting {
+        guard let fingerprint = candidate.fingerprint else { return .unseen }
+        let (quiet, passed) = (quiet(for: fingerprint), candidate.isTouched ? .zero : now - candidate.since)
+        switch candidate.finding {
+        case .openWriter: return .heldOpen(.unknown)
+        case .blind: return .blind(for: passed, of: max(rule.blindQuiet, quiet))
+        case .changing: return .changing(for: passed, of: quiet)
+        case .unseen, .standing:
+            if candidate.isTouched { return .changing(for: passed, of: quiet) }
+            return fingerprint.size == 0 ? .empty(for: passed, of: quiet) : .quiet(for: passed, of: quiet)
+        }
     }
 
     private func quiet(for fingerprint: Fingerprint) -> Duration {
