@@ -16,7 +16,8 @@ struct Dropmill: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, CheckCommand.self, StatusCommand.self, JobsCommand.self, ShowCommand.self,
+            RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, JobsCommand.self,
+            ShowCommand.self,
             RetryCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
         ])
 

@@ -51,7 +51,7 @@ extension StatusReport {
             notes += ["paused\(since): \(failure.summary)", failure.remedy].filter { !$0.isEmpty }
         }
         if let poll = row.inbox?.poll { notes.append("the inbox is looked at every \(Duration.seconds(poll).text)") }
-        if !isRunning { notes.append("as of \(record.updatedAt.localText)") }
+        if !isRunning, row.inbox == nil { notes.append("as of \(record.updatedAt.localText)") }
         return notes
     }
 
