@@ -113,7 +113,7 @@ struct RunCommand: ParsableCommand {
     static func closing(_ summary: RunSummary) -> [String] {
         var line = "\(summary.processed) processed, \(summary.failed) failed"
         if summary.unfinished > 0 { line += ", \(summary.unfinished) unfinished" }
-        return [line] + summary.remaining.map { "\($0.pipeline): \($0.name.text) \($0.reason)" }
+        return [line] + summary.remaining.map { "\($0.pipeline): \($0.path.text) \($0.reason)" }
     }
 }
 

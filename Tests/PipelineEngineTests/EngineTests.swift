@@ -245,7 +245,7 @@ import Testing
         try engine.start(once: true)
         #expect(await eventually { engine.summary != nil })
         #expect(engine.summary?.processed == 1)
-        #expect(engine.summary?.remaining.map(\.name.text) == ["growing.txt"])
+        #expect(engine.summary?.remaining.map(\.path.name.text) == ["growing.txt"])
         #expect(try scratch.tree("inbox") == ["growing.txt"])
         try writer.close()
     }

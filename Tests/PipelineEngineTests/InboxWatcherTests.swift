@@ -79,15 +79,15 @@ private final class WatcherHarness: Sendable {
         watcher.start()
         let there = try "there".fileName
         let new = try "new".fileName
-        #expect(watcher.changes == [.appeared(there)])
+        #expect(watcher.changes == [.appeared(DropPath(there))])
         #expect(watcher.modes == [.events])
         watcher.forgetHeard()
         try scratch.write("2", to: "inbox/new")
-        #expect(await eventually { watcher.changes.last == .changed(new) })
-        #expect(watcher.changes.first == .appeared(new))
+        #expect(await eventually { watcher.changes.last == .changed(DropPath(new)) })
+        #expect(watcher.changes.first == .appeared(DropPath(new)))
         watcher.forgetHeard()
         try Folder.remove(inbox.appending(there))
-        #expect(await eventually { watcher.changes == [.vanished(there)] })
+        #expect(await eventually { watcher.changes == [.vanished(DropPath(there))] })
         watcher.stop()
     }
 
@@ -100,7 +100,7 @@ private final class WatcherHarness: Sendable {
         try scratch.write("1", to: "inbox/.hidden")
         try scratch.write("1", to: "inbox/seen")
         let seen = try "seen".fileName
-        #expect(await eventually { watcher.changes.contains(.appeared(seen)) })
+        #expect(await eventually { watcher.changes.contains(.appeared(DropPath(seen))) })
         #expect(!watcher.changes.contains { "\($0)".contains("hidden") })
         watcher.stop()
     }
@@ -131,7 +131,7 @@ private final class WatcherHarness: Sendable {
         #expect(watcher.reasons.first?.contains("fs.inotify.max_user_instances") == true)
         try scratch.write("1", to: "inbox/a")
         let name = try "a".fileName
-        #expect(await eventually { watcher.changes == [.appeared(name)] })
+        #expect(await eventually { watcher.changes == [.appeared(DropPath(name))] })
         watcher.stop()
     }
 
@@ -155,7 +155,7 @@ private final class WatcherHarness: Sendable {
             watcher.start()
             try scratch.write("1", to: "inbox/again")
             let name = try "again".fileName
-            try #require(await eventually { watcher.changes.contains(.appeared(name)) })
+            try #require(await eventually { watcher.changes.contains(.appeared(DropPath(name))) })
             watcher.stop()
             inotify.stop()
             inotify.stop()
@@ -175,7 +175,7 @@ private final class WatcherHarness: Sendable {
         try Folder.make(inbox)
         try scratch.write("1", to: "inbox/fresh")
         let name = try "fresh".fileName
-        #expect(await eventually { watcher.changes.contains(.appeared(name)) })
+        #expect(await eventually { watcher.changes.contains(.appeared(DropPath(name))) })
         watcher.stop()
     }
 
@@ -199,7 +199,7 @@ private final class WatcherHarness: Sendable {
         try scratch.write("1", to: "inbox/after")
         blocker.signal()
         let name = try "after".fileName
-        #expect(await eventually { watcher.changes.contains(.appeared(name)) })
+        #expect(await eventually { watcher.changes.contains(.appeared(DropPath(name))) })
         watcher.stop()
     }
 }

@@ -8,8 +8,8 @@ struct Draining {
 
     init(rule: ReadyRule) { gate = ReadyGate(rule: rule) }
 
-    /// The drops' names.
-    var names: [FileName] { jobs.values.map(\.drop.name) }
+    /// Where the drops lay.
+    var paths: [DropPath] { jobs.values.map(\.drop.path) }
 
     /// Whether each of them was seen to change, or held open, while it waited here.
     var allDisturbed: Bool { gate.waiting.allSatisfy(\.isDisturbed) }
@@ -18,7 +18,7 @@ struct Draining {
     func standing(at now: MonotonicTime, limit: Int) -> [WaitingDrop] {
         gate.longest(limit).compactMap { id in
             guard let job = jobs[id], let (known, waiting) = gate.standing(of: id, at: now) else { return nil }
-            return WaitingDrop(path: job.drop.name.bytes, known: now - known, waiting: waiting, isClaimed: true)
+            return WaitingDrop(path: job.drop.path.bytes, known: now - known, waiting: waiting, isClaimed: true)
         }
     }
 

@@ -234,7 +234,7 @@ package final class Engine: @unchecked Sendable {
             summary.unfinished += runner.jobs.count
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
-                    RunSummary.Remaining(pipeline: runner.pipeline.name, name: left.name, reason: left.reason))
+                    RunSummary.Remaining(pipeline: runner.pipeline.name, path: left.path, reason: left.reason))
             }
         }
         return summary

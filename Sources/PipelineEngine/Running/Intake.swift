@@ -15,7 +15,7 @@ final class Intake: @unchecked Sendable {
     enum Message: Sendable {
         case claimed([Spool.Claimed], adopted: Bool)
         case draining(Job, reason: String)
-        case refused(FileName, reason: String)
+        case refused(DropPath, reason: String)
         case watching(WatchMode, reason: String?)
         /// So many drops wait in the inbox.
         case waiting(Int)
@@ -29,24 +29,24 @@ final class Intake: @unchecked Sendable {
 
     /// A drop that is not taken, and why.
     struct Left: Sendable {
-        let name: FileName
+        let path: DropPath
         let reason: String
     }
 
     let spool: Spool
     private let space: FreeSpace
-    private let queue: DispatchQueue
+    let queue: DispatchQueue
     private let ids: JobIDGenerator
     private let isOnce: Bool
     private let deliver: @Sendable (Message) -> Void
-    private var watcher: InboxWatcher?
+    private(set) var watcher: InboxWatcher?
 
-    private var gate: ReadyGate<FileName>
-    private var ready = Deque<FileName>()
-    private var fingerprints: [FileName: Fingerprint] = [:]
+    private(set) var gate: ReadyGate<DropPath>
+    private var ready = Deque<DropPath>()
+    private(set) var fingerprints: [DropPath: Fingerprint] = [:]
     var draining: Draining
     /// What was refused, and why: told once.
-    private var reported: [FileName: String] = [:]
+    private(set) var reported: [DropPath: String] = [:]
     private var hasToldBlindness = false
     private let isOnNetwork: Bool
     private var room: Int
@@ -130,16 +130,6 @@ final class Intake: @unchecked Sendable {
         }
     }
 
-    /// Tells what waits, on the intake's queue: of those that wait and of those that are left alone at most so many.
-    func tell(limit: Int, _ told: @escaping @Sendable (InboxSnapshot) -> Void) {
-        queue.async { @Sendable [self] in told(snapshot(limit: limit)) }
-    }
-
-    /// Tells what one file waits for, by its path from the inbox on; nil for one that is not known.
-    func tell(of path: [UInt8], _ told: @escaping @Sendable (WaitingDrop?) -> Void) {
-        queue.async { @Sendable [self] in told(FileName(path).flatMap { standing(of: $0, at: .now()) }) }
-    }
-
     /// Claims nothing more until `resume`; watching goes on.
     func pause() { queue.async { @Sendable [self] in isPaused = true } }
 
@@ -157,15 +147,15 @@ final class Intake: @unchecked Sendable {
         let now = MonotonicTime.now()
         for change in changes {
             switch change {
-            case .appeared(let name), .changed(let name):
+            case .appeared(let path), .changed(let path):
                 // `once` is for what is there now.
-                if isOnce, hasScanned, !gate.contains(name), fingerprints[name] == nil { continue }
-                fingerprints[name] = nil
-                gate.touch(name, at: now)
-            case .vanished(let name):
-                fingerprints[name] = nil
-                gate.forget(name)
-                reported[name] = nil
+                if isOnce, hasScanned, !gate.contains(path), fingerprints[path] == nil { continue }
+                fingerprints[path] = nil
+                gate.touch(path, at: now)
+            case .vanished(let path):
+                fingerprints[path] = nil
+                gate.forget(path)
+                reported[path] = nil
             }
         }
         if isInitial { hasScanned = true }
@@ -182,7 +172,7 @@ final class Intake: @unchecked Sendable {
     private func turn() {
         guard isRunning else { return }
         do throws(IOError) {
-            let inbox = try OpenFile.open(spool.pipeline.inbox, O_RDONLY | O_DIRECTORY)
+            let inbox = try OpenInbox(spool.pipeline.inbox)
             try sample(inbox)
             try claim(inbox)
             try drain()
@@ -205,12 +195,12 @@ final class Intake: @unchecked Sendable {
 
     private var canClaim: Bool { room > 0 && !isPaused }
 
-    private func sample(_ inbox: borrowing OpenFile) throws(IOError) {
+    private func sample(_ inbox: OpenInbox) throws(IOError) {
         let requests = gate.due(at: .now(), limit: Self.batch)
         for (index, request) in requests.enumerated() {
             let sample: Sample
             do throws(IOError) {
-                sample = seen(try Sample.take(of: request.key, in: inbox, writers: request.deciding))
+                sample = seen(try look(at: request.key, in: inbox, deciding: request.deciding))
             } catch {
                 // None of those that are due may be forgotten because one could not be looked at.
                 let later = MonotonicTime.now() + Self.troubledPause
@@ -227,6 +217,29 @@ final class Intake: @unchecked Sendable {
         }
     }
 
+    private func look(at path: DropPath, in inbox: OpenInbox, deciding: Bool) throws(IOError) -> Sample {
+        let folder: OpenInbox.Opened
+        do throws(IOError) {
+            folder = try inbox.open(path.folder)
+        } catch {
+            if error.isUnreachable { return .gone }
+            guard error.errno == .permissionDenied else { throw error }
+            return .refused("its folder may not be entered (\(error.errno))")
+        }
+        return try Sample.take(of: path.name, in: folder.file, writers: deciding)
+    }
+
+    private func claim(_ path: DropPath, _ ready: Fingerprint, in inbox: OpenInbox) throws(IOError) -> Spool.Claim {
+        let folder: OpenInbox.Opened
+        do throws(IOError) {
+            folder = try inbox.open(path.folder)
+        } catch {
+            guard error.isUnreachable else { throw error }
+            return .vanished
+        }
+        return try spool.claim(path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next())
+    }
+
     /// What is to be believed of a sample: on a network file system a lease says nothing of writers elsewhere.
     private func seen(_ sample: Sample) -> Sample {
         guard case .file(let fingerprint, let writers) = sample, writers == .none || writers == .unknown else {
@@ -240,7 +253,7 @@ final class Intake: @unchecked Sendable {
         return .file(fingerprint, isBlind ? .unknown : .none)
     }
 
-    private func claim(_ inbox: borrowing OpenFile) throws(IOError) {
+    private func claim(_ inbox: OpenInbox) throws(IOError) {
         if canClaim, !ready.isEmpty {
             do throws(StageFailure) {
                 try space.check()
@@ -250,30 +263,30 @@ final class Intake: @unchecked Sendable {
         }
         var claimed: [Spool.Claimed] = []
         defer { if !claimed.isEmpty { deliver(.claimed(claimed, adopted: false)) } }
-        while canClaim, claimed.count < Self.batch, let name = ready.popFirst() {
+        while canClaim, claimed.count < Self.batch, let path = ready.popFirst() {
             // One that was touched since is back in the gate.
-            guard let fingerprint = fingerprints.removeValue(forKey: name) else { continue }
+            guard let fingerprint = fingerprints.removeValue(forKey: path) else { continue }
             let claim: Spool.Claim
             do throws(IOError) {
-                claim = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+                claim = try self.claim(path, fingerprint, in: inbox)
             } catch {
-                gate.touch(name, at: .now())
+                gate.touch(path, at: .now())
                 throw error
             }
             switch claim {
             case .taken(let claim):
-                watcher?.took(name)
+                watcher?.took(path)
                 room -= 1
                 claimed.append(claim)
             case .draining(let job, let reason):
-                watcher?.took(name)
+                watcher?.took(path)
                 room -= 1
                 draining.add(job)
                 deliver(.draining(job, reason: reason))
-            case .vanished: watcher?.took(name)
+            case .vanished: watcher?.took(path)
             case .refused(let reason):
-                gate.refuse(name, at: .now())
-                report(name, reason)
+                gate.refuse(path, at: .now())
+                report(path, reason)
             }
         }
     }
@@ -308,33 +321,10 @@ final class Intake: @unchecked Sendable {
         if let error = drained.error { throw error }
     }
 
-    // MARK: For those who ask
-
-    private func snapshot(limit: Int) -> InboxSnapshot {
-        let now = MonotonicTime.now()
-        let inGate = gate.longest(limit)
-        let complete = fingerprints.keys.prefix(max(0, limit - inGate.count))
-        let left = reported.keys.sorted().prefix(limit)
-        return InboxSnapshot(
-            watching: watcher?.watching, waiting: gate.waitingCount + fingerprints.count + draining.names.count,
-            longest: draining.standing(at: now, limit: limit)
-                + (inGate + complete).compactMap { standing(of: $0, at: now) },
-            leftCount: reported.count, left: left.compactMap { standing(of: $0, at: now) })
-    }
-
-    private func standing(of name: FileName, at now: MonotonicTime) -> WaitingDrop? {
-        if let (known, waiting) = gate.standing(of: name, at: now) {
-            return WaitingDrop(path: name.bytes, known: now - known, waiting: waiting)
-        }
-        if let reason = reported[name] { return WaitingDrop(path: name.bytes, known: nil, waiting: .refused(reason)) }
-        if fingerprints[name] != nil { return WaitingDrop(path: name.bytes, known: nil, waiting: .room) }
-        return gate.contains(name) ? WaitingDrop(path: name.bytes, known: nil, waiting: .ignoredEmpty) : nil
-    }
-
-    private func report(_ name: FileName, _ reason: String) {
-        guard reported[name] != reason else { return }
-        reported[name] = reason
-        deliver(.refused(name, reason: reason))
+    private func report(_ path: DropPath, _ reason: String) {
+        guard reported[path] != reason else { return }
+        reported[path] = reason
+        deliver(.refused(path, reason: reason))
     }
 
     private func fail(_ failure: StageFailure) {
@@ -347,12 +337,12 @@ final class Intake: @unchecked Sendable {
         guard isOnce, isRunning, hasScanned, fingerprints.isEmpty else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
-        let inInbox = waiting.map { Left(name: $0.key, reason: "stays in the inbox: still being written") }
-        let claimed = draining.names.map {
-            Left(name: $0, reason: "stays in the work folder: still being written by a process that has it open")
+        let inInbox = waiting.map { Left(path: $0.key, reason: "stays in the inbox: still being written") }
+        let claimed = draining.paths.map {
+            Left(path: $0, reason: "stays in the work folder: still being written by a process that has it open")
         }
-        let refused = reported.map { Left(name: $0.key, reason: "stays in the inbox: \($0.value)") }
-        deliver(.idle(remaining: inInbox + claimed + refused.sorted { $0.name < $1.name }))
+        let refused = reported.map { Left(path: $0.key, reason: "stays in the inbox: \($0.value)") }
+        deliver(.idle(remaining: inInbox + claimed + refused.sorted { $0.path < $1.path }))
     }
 
     private func wake(after pause: Duration?) {

@@ -56,7 +56,7 @@ final class PipelineRunner: @unchecked Sendable {
             remaining = nil
             for claim in claimed { begin(claim, adopted: adopted) }
         case .draining(let job, let reason): observer(.draining(job, reason: reason))
-        case .refused(let name, let reason): observer(.refused(pipeline: pipeline.name, name: name, reason: reason))
+        case .refused(let path, let reason): observer(.refused(pipeline: pipeline.name, path: path, reason: reason))
         case .watching(let mode, let reason):
             if let reason { observer(.watching(pipeline: pipeline.name, mode, reason: reason)) }
         case .failed(let failure): stopWorking(because: failure)

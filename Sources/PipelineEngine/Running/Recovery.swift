@@ -99,8 +99,11 @@ package struct Recovery: Sendable {
         if let record {
             findings.resumed.append(try resume(record, folder, entries, &findings))
         } else if let size = try size(of: drop, in: folder) {
-            for entry in entries where entry.isHidden { try Folder.remove(folder.appending(entry)) }
-            let drop = Drop(name: drop, size: size, droppedAt: id.time)
+            let origin = try Origin.of(folder)
+            for entry in entries where entry.isHidden && entry.text != Origin.name {
+                try Folder.remove(folder.appending(entry))
+            }
+            let drop = Drop(name: drop, folders: origin.names, size: size, droppedAt: id.time)
             findings.adopted.append(
                 Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
         } else {

@@ -171,7 +171,13 @@ struct SettlementBatch {
         let job = steps[index].settlement.job
         do throws(IOError) {
             if placement.role == .output { try spool.makeFolder(placement.folder, &effects) }
-            while try !spool.carryOut(steps[index].moves[number], of: job, isReplay: steps[index].isReplay, &effects) {
+            while true {
+                let moves = steps[index].moves[number]
+                if try spool.makeSubfolders(of: placement, for: moves.last?.target, &effects),
+                    try spool.carryOut(moves, of: job, isReplay: steps[index].isReplay, &effects)
+                {
+                    break
+                }
                 try chooseAgain(placement, number, index)
             }
         } catch {

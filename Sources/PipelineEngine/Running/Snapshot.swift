@@ -31,7 +31,7 @@ package struct InboxSnapshot: Sendable {
     package var longest: [WaitingDrop] = []
     /// How many files are left alone: refused as they are.
     package var leftCount = 0
-    /// Some of these, by name.
+    /// Some of these.
     package var left: [WaitingDrop] = []
 }
 

@@ -9,7 +9,10 @@ package struct Placement: Sendable {
     /// to be placed.
     package let source: FilePath?
     /// The folder it goes into.
-    package let folder: FilePath
+    package var folder: FilePath
+    /// The names of folders below `folder` that it goes into, made where they are missing: for an original those that it
+    /// lay in in the inbox.
+    package var subfolders: [FileName] = []
     /// The name it is to have, if that is free.
     package let name: FileName
     /// Whether it is a folder.
@@ -22,6 +25,25 @@ package struct Placement: Sendable {
     /// The name to try as number `attempt`, from 1.
     func candidate(_ attempt: Int) -> FileName {
         attempt == 1 ? name : name.numbered(attempt, isFolder: isFolder)
+    }
+
+    /// The placement with `folder` the very one that it goes into. Where a file has the name that a subfolder needs, the
+    /// subfolder steps aside: `2026.2`.
+    func inSubfolders() -> Placement {
+        var placement = self
+        placement.subfolders = []
+        for name in subfolders {
+            var number = 1
+            while true {
+                let candidate = number == 1 ? name : name.numbered(number, isFolder: true)
+                let path = placement.folder.appending(candidate)
+                number += 1
+                if let kind = Folder.kind(of: path), kind != .folder { continue }
+                placement.folder = path
+                break
+            }
+        }
+        return placement
     }
 
     /// The paths that it takes up under a name: its own, then those of its companions.

@@ -41,15 +41,17 @@ package struct SendBack: Sendable {
         guard let original = record.original else { throw Refusal("nothing is known of its original; drop it again") }
         let name = record.drop.name
         try note(try Self.refusing { () throws(IOError) in try Self.identity(of: original) })
-        if let path = try Self.refusing({ () throws(IOError) in try place(original, as: name) }) {
-            return Sent(path: path, leftover: tidy(after: original, of: record))
+        let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
+        if let path = try Self.refusing({ () throws(IOError) in try Self.place(original, as: name, in: folder) }) {
+            return Sent(path: path, leftover: tidy(after: original, of: record, into: folder))
         }
         // Another file system, or another mount of the same one: a hidden copy, which no inbox takes, gets the name.
         let copy = inbox.appending(".dropmill-\(record.id.text).partial")
         let path: FilePath
         do throws(Refusal) {
             try note(try Self.refusing { () throws(IOError) in try Self.copy(original, to: copy) })
-            guard let placed = try Self.refusing({ () throws(IOError) in try place(copy, as: name) }) else {
+            guard let placed = try Self.refusing({ () throws(IOError) in try Self.place(copy, as: name, in: folder) })
+            else {
                 throw Refusal("cannot rename within '\(inbox.text)'; move '\(original.text)' there by hand")
             }
             path = placed
@@ -58,13 +60,26 @@ package struct SendBack: Sendable {
             _ = copy.withPlatformString { unlink($0) }
             throw error
         }
-        return Sent(path: path, leftover: tidy(after: original, of: record))
+        return Sent(path: path, leftover: tidy(after: original, of: record, into: folder))
     }
 
-    /// Gives the file its name in the inbox; nil where a rename cannot reach.
-    private func place(_ source: FilePath, as name: FileName) throws(IOError) -> FilePath? {
-        for number in 1...Self.mostNames {
-            let target = inbox.appending(number == 1 ? name : name.numbered(number))
+    /// The folder of the inbox that the drop lay in, made anew where it is gone. Where something else has its name by now,
+    /// the drop goes into what there still is of its path: nothing may lead out of the inbox.
+    private func home(of drop: Drop) throws(IOError) -> FilePath {
+        var folder = inbox
+        for name in drop.folders {
+            let next = folder.appending(name)
+            if Folder.kind(of: next) == nil { try Folder.make(next) }
+            guard Folder.kind(of: next) == .folder else { break }
+            folder = next
+        }
+        return folder
+    }
+
+    /// Gives the file its name in the folder; nil where a rename cannot reach.
+    private static func place(_ source: FilePath, as name: FileName, in folder: FilePath) throws(IOError) -> FilePath? {
+        for number in 1...mostNames {
+            let target = folder.appending(number == 1 ? name : name.numbered(number))
             do throws(IOError) {
                 try NoReplace.rename(source, to: target)
                 return target
@@ -76,7 +91,7 @@ package struct SendBack: Sendable {
                 }
             }
         }
-        throw IOError("send in", inbox.appending(name), .fileExists)
+        throw IOError("send in", folder.appending(name), .fileExists)
     }
 
     /// Makes a whole copy that is on the disk; returns what it is.
@@ -90,7 +105,7 @@ package struct SendBack: Sendable {
 
     /// What follows once it is in the inbox: its name is brought to the disk before the copied original goes, and the
     /// report that lay beside it is about a job that is over.
-    private func tidy(after original: FilePath, of record: JobRecord) -> IOError? {
+    private func tidy(after original: FilePath, of record: JobRecord, into inbox: FilePath) -> IOError? {
         do throws(IOError) {
             let durability = Durability(.full)
             try durability.sync(folders: [inbox])

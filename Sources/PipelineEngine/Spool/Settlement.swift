@@ -48,8 +48,9 @@ package struct Settlement: Sendable {
         if case .folder(let folder) = pipeline.processed {
             placements.append(
                 Placement(
-                    role: .original, source: job.original, folder: folder, name: job.drop.name, isFolder: false,
-                    companions: payload.isDrop ? payload.companions : [], onConflict: pipeline.onConflict))
+                    role: .original, source: job.original, folder: folder, subfolders: job.drop.folders,
+                    name: job.drop.name, isFolder: false, companions: payload.isDrop ? payload.companions : [],
+                    onConflict: pipeline.onConflict))
         }
         return placements
     }
@@ -59,8 +60,8 @@ package struct Settlement: Sendable {
         // An earlier attempt may have moved it already; then the source is of no interest any more.
         let isThere = !record.intents.isEmpty || Folder.kind(of: job.original) != nil
         return Placement(
-            role: .original, source: isThere ? job.original : nil, folder: pipeline.failed, name: job.drop.name,
-            isFolder: false, companions: reason ?? [],
+            role: .original, source: isThere ? job.original : nil, folder: pipeline.failed,
+            subfolders: job.drop.folders, name: job.drop.name, isFolder: false, companions: reason ?? [],
             // A failure must find a place whatever is there.
             onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict)
     }

@@ -12,6 +12,7 @@ extension Spool {
     func intend(
         _ placement: Placement, number: Int, of job: Job, _ names: inout NameChooser
     ) throws(IOError) -> (intents: [Intent], unsynced: [FilePath]) {
+        let placement = placement.inSubfolders()
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
         let name = try names.choose(placement, of: job)
         let targets = placement.targets(as: name, of: job)
@@ -80,6 +81,23 @@ extension Spool {
         guard !missing.isEmpty else { return }
         try Folder.make(path)
         for folder in missing { effects.folders.insert(folder.removingLastComponent()) }
+    }
+
+    /// Makes the folders below a configured one that an original goes into; the configured one itself is not made.
+    /// False where a file has taken the name of one of them since that was chosen.
+    func makeSubfolders(
+        of placement: Placement, for target: FilePath?, _ effects: inout SettlementEffects
+    ) throws(IOError) -> Bool {
+        guard let folder = target?.removingLastComponent(), folder != placement.folder,
+            Folder.kind(of: placement.folder, followingLinks: true) == .folder
+        else { return true }
+        do throws(IOError) {
+            try makeFolder(folder, &effects)
+            return Folder.kind(of: folder, followingLinks: true) == .folder
+        } catch {
+            guard error.errno == .notDirectory else { throw error }
+            return false
+        }
     }
 
     /// Removes the source of a move that was made by copying. A folder gets another name first: taken apart file by

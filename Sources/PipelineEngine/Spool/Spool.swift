@@ -46,11 +46,12 @@ package struct Spool: Sendable {
     /// Claims a drop that stands in the inbox as `ready`: renames it into a new job's folder. The rename is the claim;
     /// exactly one process can win it. The proof that it is complete comes after, where nobody can open it by name.
     ///
-    /// Throws what is wrong with our own folders.
+    /// `path`: where that folder is in the inbox. Throws what is wrong with our own folders.
     package func claim(
-        _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, as id: JobID
+        _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, at path: InboxFolder = .top, as id: JobID
     ) throws(IOError) -> Claim {
         let folder = try work.makeFolder(of: id)
+        if !path.isTop { try Origin.note(path, in: folder) }
         let target = folder.appending(name)
         let from = inbox.descriptor
         let renamed = name.withCString { old in
@@ -66,6 +67,8 @@ package struct Spool: Sendable {
                     "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its "
                         + "sticky bit, and chattr"
                 )
+            case .improperLink where !path.isTop:
+                return .refused("its folder is another mount than the inbox; give that one a pipeline of its own")
             // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
             case let error where !error.isEnvironmental && error != .improperLink:
                 return .refused("it cannot be moved: \(error)")
@@ -74,7 +77,9 @@ package struct Spool: Sendable {
         }
         let job = Job(
             id: id, pipeline: pipeline.name,
-            drop: Drop(name: name, size: ready.size, droppedAt: Timestamp(nanoseconds: ready.changed)),
+            drop: Drop(
+                name: name, folders: path.names, size: ready.size,
+                droppedAt: Timestamp(nanoseconds: ready.changed)),
             claimedAt: id.time, folder: folder)
         do throws(IOError) {
             return try prove(job, ready: ready)

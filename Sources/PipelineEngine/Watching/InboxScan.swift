@@ -4,16 +4,16 @@ import SystemPackage
 /// A change of an inbox's listing.
 package enum InboxChange: Sendable, Equatable {
     /// A name that was not there before.
-    case appeared(FileName)
+    case appeared(DropPath)
     /// A name that was there was touched.
-    case changed(FileName)
+    case changed(DropPath)
     /// A name that was there is not any more.
-    case vanished(FileName)
+    case vanished(DropPath)
 }
 
 /// The names of an inbox as they were last seen, and what became different. Pure: it is told what was read or heard.
 package struct InboxScan: Sendable {
-    private var names: [FileName: UInt32] = [:]
+    private var names: [DropPath: UInt32] = [:]
     private var generation: UInt32 = 0
 
     /// Nothing seen yet.
@@ -23,18 +23,18 @@ package struct InboxScan: Sendable {
     package var count: Int { names.count }
 
     /// Whether the name was there when last seen.
-    package func contains(_ name: FileName) -> Bool { names[name] != nil }
+    package func contains(_ path: DropPath) -> Bool { names[path] != nil }
 
     /// Begins a full listing: call `saw` for every name, then `end`.
     package mutating func begin() { generation &+= 1 }
 
     /// A name of the listing; whether it is new.
-    package mutating func saw(_ name: FileName) -> Bool {
-        names.updateValue(generation, forKey: name) == nil
+    package mutating func saw(_ path: DropPath) -> Bool {
+        names.updateValue(generation, forKey: path) == nil
     }
 
     /// Ends a full listing: the names that were not seen any more.
-    package mutating func end() -> [FileName] {
+    package mutating func end() -> [DropPath] {
         let gone = names.filter { $0.value != generation }.map(\.key)
         for name in gone { names[name] = nil }
         return gone
@@ -44,15 +44,16 @@ package struct InboxScan: Sendable {
     package mutating func take(_ event: FolderEvent) -> InboxChange? {
         switch event {
         case .appeared(let name), .touched(let name):
-            names.updateValue(generation, forKey: name) == nil ? .appeared(name) : .changed(name)
+            names.updateValue(generation, forKey: DropPath(name)) == nil
+                ? .appeared(DropPath(name)) : .changed(DropPath(name))
         case .vanished(let name):
-            names.removeValue(forKey: name) == nil ? nil : .vanished(name)
+            names.removeValue(forKey: DropPath(name)) == nil ? nil : .vanished(DropPath(name))
         case .uncertain: nil
         }
     }
 
     /// The name was taken out by us.
-    package mutating func remove(_ name: FileName) { names[name] = nil }
+    package mutating func remove(_ path: DropPath) { names[path] = nil }
 
     /// Forgets everything, as before the first listing.
     package mutating func reset() { names = [:] }

@@ -107,9 +107,9 @@ package final class InboxWatcher: @unchecked Sendable {
     }
 
     /// The name was taken out of the inbox by us: its vanishing is no news.
-    package func took(_ name: FileName) {
+    package func took(_ path: DropPath) {
         dispatchPrecondition(condition: .onQueue(queue))
-        listing.remove(name)
+        listing.remove(path)
     }
 
     /// Lists the inbox and tells what is different.
@@ -122,7 +122,7 @@ package final class InboxWatcher: @unchecked Sendable {
             listing.begin()
             let folder = try OpenFile.open(inbox, O_RDONLY | O_DIRECTORY)
             try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
-                if interest(name), listing.saw(name) { changes.append(.appeared(name)) }
+                if interest(name), listing.saw(DropPath(name)) { changes.append(.appeared(DropPath(name))) }
             }
             // Only a listing that was read to its end says that a name is gone.
             changes += listing.end().map { .vanished($0) }

@@ -19,6 +19,9 @@ package struct Drop: Sendable, Hashable {
         self.size = size
         self.droppedAt = droppedAt
     }
+
+    /// Where it lay in the inbox.
+    package var path: DropPath { DropPath(name, in: InboxFolder(folders)) }
 }
 
 /// One drop's journey, from claim to settlement.
