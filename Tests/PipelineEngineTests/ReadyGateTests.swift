@@ -224,3 +224,46 @@ private let stories: [Story] = [
         #expect(!isAwayStill, "an absence is told once")
     }
 }
+
+@Suite("What the gate tells of those that wait") struct ReadyGateTellingTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func at(_ milliseconds: Int) -> MonotonicTime { start + .milliseconds(milliseconds) }
+
+    /// Lets the gate look at what is due by then.
+    private func look(_ gate: inout ReadyGate<String>, at milliseconds: Int, _ sample: Sample) {
+        for request in gate.due(at: at(milliseconds)) {
+            _ = gate.record(sample, of: request.key, at: at(milliseconds))
+        }
+    }
+
+    @Test("Those that are known for longest come first, and only so many")
+    func order() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        for (time, name) in [(30, "c"), (10, "a"), (40, "d"), (20, "b"), (5, "refused")] {
+            gate.touch(name, at: at(time))
+        }
+        gate.refuse("refused", at: at(50))
+        #expect(gate.longest(3) == ["a", "b", "c"])
+        #expect(gate.longest(9) == ["a", "b", "c", "d"])
+        #expect(gate.longest(0) == [])
+        #expect(gate.standing(of: "refused", at: at(60)) == nil)
+        #expect(gate.standing(of: "a", at: at(60))?.known == at(10))
+    }
+
+    @Test("What each waits for is what was last seen of it")
+    func reasons() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        func waiting(_ milliseconds: Int) -> Waiting? { gate.standing(of: "a", at: at(milliseconds))?.waiting }
+        gate.touch("a", at: at(0))
+        #expect(waiting(0) == .unseen)
+        look(&gate, at: 0, file())
+        #expect(waiting(200) == .quiet(for: .milliseconds(200), of: .seconds(1)))
+        gate.touch("a", at: at(300))
+        #expect(waiting(300) == .changing(for: .zero, of: .seconds(1)))
+        look(&gate, at: 310, file(size: 200))
+        #expect(waiting(410) == .changing(for: .milliseconds(100), of: .seconds(1)))
+        look(&gate, at: 1310, file(size: 200, .some))
+        #expect(waiting(1400) == .heldOpen(.unknown))
+    }
+}

@@ -54,8 +54,8 @@ extension Engine {
         }
     }
 
-    /// Tells what one file of a pipeline's inbox waits for, by its path from the inbox on; nil for one that is not known
-    /// there.
+    /// Tells what one file of a pipeline's inbox waits for, by its path from the inbox on; nil for one that is not
+    /// known there.
     package func tellWaiting(
         _ path: [UInt8], of pipeline: String, _ told: @escaping @Sendable (WaitingDrop?) -> Void
     ) {

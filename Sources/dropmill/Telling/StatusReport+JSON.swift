@@ -9,11 +9,12 @@ extension StatusReport {
         json.object { json in
             json.object("daemon") { json in
                 json.flag("running", isRunning)
+                if let run {
+                    json.integer("process", run.process)
+                    json.text("started_at", run.startedAt.iso8601)
+                    if let ended = run.endedAt { json.text("ended_at", ended.iso8601) }
+                }
                 if let silence { json.text("silence", silence) }
-                guard let run else { return }
-                json.integer("process", run.process)
-                json.text("started_at", run.startedAt.iso8601)
-                if let ended = run.endedAt { json.text("ended_at", ended.iso8601) }
             }
             json.array("pipelines") { json in
                 for row in rows { json.object { write(row, &$0) } }
