@@ -71,9 +71,13 @@ struct StateFolder {
         }
     }
 
-    /// The same; nil where that cannot be told: the folder is missing, or somebody else's.
+    /// The same; nil where that cannot be told, such as for another user's folder.
     var isHeldIfKnown: Bool? {
-        do throws(JournalError) { return try isHeld() } catch { return nil }
+        do throws(IOError) {
+            return try FolderLock.isHeld(path)
+        } catch {
+            return error.errno == .noSuchFileOrDirectory ? false : nil
+        }
     }
 
     private static func report(_ error: JournalError) -> ExitCode {

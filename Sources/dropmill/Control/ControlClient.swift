@@ -12,6 +12,11 @@ enum ControlClient {
     /// Seconds that a connection, a question and each part of an answer may take.
     private static let patience = 3
 
+    /// Between its lock and its socket a daemon that starts needs a moment.
+    private static let attempts = 10
+    /// Microseconds between two of them.
+    private static let pause: useconds_t = 50_000
+
     /// Asks and waits for the answer.
     static func ask(_ request: ControlRequest, in folder: FilePath) throws(Problem) -> ControlReply {
         let descriptor = ControlSocket.make(blocking: true)
@@ -21,13 +26,7 @@ enum ControlClient {
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
-        let connected: Int32
-        do throws(IOError) {
-            connected = try ControlSocket.withAddress(in: folder) { connect(descriptor, $0, $1) }
-        } catch {
-            throw Problem(message: "\(error)")
-        }
-        guard connected == 0 else { throw problem("connect", .last) }
+        try connect(descriptor, in: folder)
         try send(ControlLine.bytes(of: request), to: descriptor)
         let line = try receive(from: descriptor)
         guard let reply = ControlLine.message(ControlReply.self, of: line) else {
@@ -36,6 +35,22 @@ enum ControlClient {
         }
         if let message = reply.problem { throw Problem(message: "the daemon says: \(EscapedText.printable(message))") }
         return reply
+    }
+
+    private static func connect(_ descriptor: Int32, in folder: FilePath) throws(Problem) {
+        for attempt in 1... {
+            let connected: Int32
+            do throws(IOError) {
+                connected = try ControlSocket.withAddress(in: folder) { Glibc.connect(descriptor, $0, $1) }
+            } catch {
+                throw Problem(message: "\(error)")
+            }
+            if connected == 0 { return }
+            let error = Errno.last
+            let isAbsent = error == .noSuchFileOrDirectory || error == .connectionRefused
+            guard isAbsent, attempt < attempts else { throw problem("reach", error) }
+            usleep(pause)
+        }
     }
 
     private static func send(_ bytes: [UInt8], to descriptor: Int32) throws(Problem) {
