@@ -45,7 +45,8 @@ let package = Package(
         .target(
             name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", system], swiftSettings: strict),
         .target(
-            name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap, database, sqlite],
+            name: "PipelineEngine",
+            dependencies: ["PipelineKit", "Digests", "CLinux", system, deque, heap, database, sqlite],
             swiftSettings: strict),
         .target(name: "PipelineConfig", dependencies: ["PipelineKit", "CYaml", system], swiftSettings: strict),
 

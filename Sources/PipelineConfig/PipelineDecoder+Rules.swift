@@ -14,16 +14,8 @@ extension PipelineDecoder {
 
     /// `ready`: when a drop is complete.
     mutating func ready(_ map: OptionMap) -> ReadyRule {
-        let keys = ["quiet", "writers", "marker", "timeout", "unit", "empty"]
+        let keys = ["quiet", "writers", "marker", "manifest", "timeout", "unit", "empty"]
         let ready = OptionMap(map.given("ready")?.value, name: "ready", keys: keys, problems: &problems)
-        ready.refuse("marker", problems: &problems) { node throws(OptionProblem) in try node.template(for: .name) }
-        ready.refuse("timeout", problems: &problems) { node throws(OptionProblem) in try node.duration() }
-        ready.refuse("unit", but: "file", problems: &problems) { node throws(OptionProblem) in
-            try node.choice(of: Unit.self)
-        } unless: {
-            $0 == .file
-        }
-
         var rule = ReadyRule(
             quiet: ready.read("quiet", problems: &problems) { node throws(OptionProblem) in
                 let quiet = try node.duration()
@@ -40,7 +32,43 @@ extension PipelineDecoder {
             ready.read("empty", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: ReadyRule.Empty.self)
             } ?? rule.empty
+        rule.unit =
+            ready.read("unit", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: ReadyRule.Unit.self)
+            } ?? rule.unit
+        rule.marker = ready.read("marker", problems: &problems) { node throws(OptionProblem) in
+            let template = try node.template(for: .name)
+            do throws(TemplateProblem) {
+                return try MarkerRule(template)
+            } catch {
+                throw node.problem(error.message)
+            }
+        }
+        rule.timeout = timeout(ready, longerThan: rule.quiet)
+        rule.manifest = manifest(ready, rule)
         return rule
+    }
+
+    private mutating func timeout(_ ready: OptionMap, longerThan quiet: Duration) -> Duration? {
+        ready.read("timeout", problems: &problems) { node throws(OptionProblem) in
+            let timeout = try node.duration()
+            guard timeout > quiet else {
+                throw node.problem(
+                    "no drop could be complete within \(timeout.text), since it must stand unchanged for "
+                        + "\(quiet.text) (ready.quiet); write a longer time")
+            }
+            return timeout
+        }
+    }
+
+    private mutating func manifest(_ ready: OptionMap, _ rule: ReadyRule) -> Glob? {
+        ready.read("manifest", problems: &problems) { node throws(OptionProblem) in
+            let glob = try node.glob()
+            guard rule.unit == .folder else {
+                throw node.problem("only a folder can hold a manifest; add 'unit: folder', or leave it out")
+            }
+            return glob
+        }
     }
 
     /// `active`: how much is claimed at once.
@@ -106,9 +134,4 @@ extension PipelineDecoder {
         }
         return try node.integer(in: 1...1000)
     }
-}
-
-/// What one drop is; only `file` exists so far.
-private enum Unit: String, CaseIterable {
-    case file, folder
 }

@@ -161,17 +161,33 @@ import Testing
         ("match: { depth: all }", "7:10: 'match.depth' is not supported yet (only '1' is)"),
         ("match: { depth: 0 }", "7:17: 'match.depth': expected at least 1, found 0"),
         ("match: { depth: some }", "7:17: 'match.depth': expected a whole number or 'all', found 'some'"),
-        ("ready: { marker: '{name}.done' }", "7:10: 'ready.marker' is not supported yet; leave it out"),
+        (
+            "ready: { marker: '{job}.done' }",
+            "7:18: 'ready.marker': a marker is found by its drop's name: use {name}, {stem} and {ext} only, as in "
+                + "'{name}.done'"
+        ),
+        (
+            "ready: { marker: '{name}' }",
+            "7:18: 'ready.marker': '{name}' is the drop's own name; add an ending, as in '{name}.done'"
+        ),
+        (
+            "ready: { manifest: SHA256SUMS }",
+            "7:20: 'ready.manifest': only a folder can hold a manifest; add 'unit: folder', or leave it out"
+        ),
         (
             "ready: { marker: '{nam}.done' }",
             "7:18: 'ready.marker': unknown placeholder '{nam}'; did you mean '{name}'?"
         ),
-        ("ready: { timeout: 1h }", "7:10: 'ready.timeout' is not supported yet; leave it out"),
+        (
+            "ready: { quiet: 10s, timeout: 5s }",
+            "7:31: 'ready.timeout': no drop could be complete within 5.0 s, since it must stand unchanged for 10.0 s "
+                + "(ready.quiet); write a longer time"
+        ),
         (
             "ready: { timeout: 1x }",
             "7:19: 'ready.timeout': '1x' is no duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
         ),
-        ("ready: { unit: folder }", "7:10: 'ready.unit' is not supported yet (only 'file' is)"),
+        ("ready: { unit: tree }", "7:16: 'ready.unit': 'tree' is not one of file, folder"),
         ("active: { bytes: 1GiB }", "7:11: 'active.bytes' is not supported yet; leave it out"),
         (
             "active: { bytes: big }",

@@ -32,7 +32,7 @@ import Testing
     /// Claims a drop that a test has put into the inbox.
     private func claim(_ name: FileName, _ spool: Spool) throws -> Job {
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false),
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox),
             case .taken(let claimed) = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
         else { throw NotAName() }
         return claimed.job
@@ -77,7 +77,7 @@ import Testing
         try scratch.write("x", to: "inbox/a")
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false) else {
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox) else {
             Issue.record("no file")
             return
         }
@@ -96,7 +96,7 @@ import Testing
         try scratch.write("x", to: "inbox/a")
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false) else { return }
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox) else { return }
         try scratch.append(Array("y".utf8), to: scratch.path("inbox/a"))
         guard case .draining = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next()) else {
             Issue.record("taken although it changed")
@@ -111,10 +111,9 @@ import Testing
         let writer = try OpenFile.open(path, O_WRONLY)
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        guard case .file(let fingerprint, let writers) = try Sample.take(of: name, in: inbox, writers: true) else {
-            return
-        }
-        try #require(writers == .some, "no leases here")
+        let found = try Sample.take(of: name, in: inbox, asking: spool.sight)
+        guard case .file(let fingerprint, let writers) = found else { return }
+        try #require(writers.areKnown, "no leases here")
         let claim = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
         switch (claim, asks) {
         case (.draining, true), (.taken, false): break
@@ -337,7 +336,7 @@ import Testing
         try scratch.write("x", to: (["inbox"] + folders + [name]).joined(separator: "/"))
         let folder = try OpenInbox(spool.pipeline.inbox).open(path)
         let name = try name.fileName
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: folder.file, writers: false),
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: folder.file),
             case .taken(let claimed) = try spool.claim(
                 name, ready: fingerprint, in: folder.file, at: path, as: ids.next())
         else { throw NotAName() }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -146,16 +147,16 @@ struct FolderExaminer {
     private func leases() throws(IOError) -> Finding {
         let canary = try Canary(in: folder)
         let reading = try OpenFile.open(canary.path, O_RDONLY | O_NOFOLLOW)
-        let alone = OpenWriters.probe(reading.descriptor)
+        let isGiven = dm_probe_read_lease(reading.descriptor) == 0
         let refusal = Errno.last
         let writing = try OpenFile.open(canary.path, O_WRONLY | O_NOFOLLOW)
-        let together = OpenWriters.probe(reading.descriptor)
+        let isRefused = dm_probe_read_lease(reading.descriptor) != 0
         try writing.close()
-        guard alone == .none, together == .some else {
+        guard isGiven, isRefused else {
             let fact =
-                alone == .unknown
-                ? "no read leases here (\(refusal)), so an open writer is not seen that way"
-                : "a read lease says nothing of open writers here"
+                isGiven
+                ? "a read lease says nothing of open writers here"
+                : "no read leases here (\(refusal)), so open writers are looked for in the processes' descriptors"
             return .note(.leases, fact, "Set `ready.quiet` above the longest pause of the senders")
         }
         if case .network(let kind) = FileSystemKind.of(folder) {
@@ -163,7 +164,7 @@ struct FolderExaminer {
         }
         guard CurrentUser.has(capability: CurrentUser.lease) else {
             return .note(
-                .leases, "open writers are seen in files of \(CurrentUser.name), not in those of other users",
+                .leases, "the kernel tells of open writers in files of \(CurrentUser.name), not in those of others",
                 "Give the daemon CAP_LEASE (AmbientCapabilities=CAP_LEASE in its unit), if others drop files")
         }
         return .good(.leases, "open writers are seen")

@@ -116,6 +116,14 @@ extension Waiting {
         }
     }
 
+    /// Whether something that has to come with the drop is not there, or not right.
+    package var isLack: Bool {
+        switch self {
+        case .marker, .manifest, .verifying: true
+        default: false
+        }
+    }
+
     /// `0.2 of 1 s`: at a glance how far it is.
     private static func share(_ passed: Duration, of whole: Duration) -> String {
         let passed = min(max(passed, .zero), whole)

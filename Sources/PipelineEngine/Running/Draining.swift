@@ -17,8 +17,9 @@ struct Draining {
     /// What they wait for, those first that have waited longest.
     func standing(at now: MonotonicTime, limit: Int) -> [WaitingDrop] {
         gate.longest(limit).compactMap { id in
-            guard let job = jobs[id], let (known, waiting) = gate.standing(of: id, at: now) else { return nil }
-            return WaitingDrop(path: job.drop.path.bytes, known: now - known, waiting: waiting, isClaimed: true)
+            guard let job = jobs[id], let waiting = gate.waiting(for: id, at: now) else { return nil }
+            let known = gate.admitted(id).map { now - $0 }
+            return WaitingDrop(path: job.drop.path.bytes, known: known, waiting: waiting, isClaimed: true)
         }
     }
 
@@ -70,6 +71,11 @@ struct Draining {
             } else {
                 gate.touch(job.id, at: .now())
             }
+        case .overdue(let fingerprint, let waiting):
+            let failure = StageFailure.overdue(job.drop.name, waiting, spool.pipeline.ready)
+            try Condemnation.write(failure, in: job.folder)
+            jobs[job.id] = nil
+            turn.complete.append(Spool.Claimed(job: job, identity: fingerprint.identity, failure: failure))
         case .ignored:
             // Empty files are ignored in the inbox; this one is claimed, so it runs.
             jobs[job.id] = nil

@@ -28,11 +28,14 @@ extension Intake {
     }
 
     private func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
-        if let (known, waiting) = gate.standing(of: path, at: now) {
-            return WaitingDrop(path: path.bytes, known: now - known, waiting: waiting)
+        if let waiting = gate.waiting(for: path, at: now) {
+            let known = gate.admitted(path).map { now - $0 }
+            return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
-        if let reason = reported[path] { return WaitingDrop(path: path.bytes, known: nil, waiting: .refused(reason)) }
         if fingerprints[path] != nil { return WaitingDrop(path: path.bytes, known: nil, waiting: .room) }
-        return gate.contains(path) ? WaitingDrop(path: path.bytes, known: nil, waiting: .ignoredEmpty) : nil
+        if examiner.isMarkerAlone(path) {
+            return WaitingDrop(path: path.bytes, known: nil, waiting: .markerWithoutDrop)
+        }
+        return reported[path].map { WaitingDrop(path: path.bytes, known: nil, waiting: .refused($0)) }
     }
 }

@@ -23,8 +23,8 @@ final class Intake: @unchecked Sendable {
         case failed(StageFailure)
         /// With `once`: nothing is left to be claimed but these, which are still being written.
         case idle(remaining: [Left])
-        /// Nobody can tell whether drops are open for writing: a longer quiet time holds.
-        case blind
+        /// How open writers are found out.
+        case sight(WriterSight.Means)
     }
 
     /// A drop that is not taken, and why.
@@ -47,8 +47,10 @@ final class Intake: @unchecked Sendable {
     var draining: Draining
     /// What was refused, and why: told once.
     private(set) var reported: [DropPath: String] = [:]
-    private var hasToldBlindness = false
-    private let isOnNetwork: Bool
+    /// Why drops in `ready` fail without being complete.
+    private var condemned: [DropPath: StageFailure] = [:]
+    private(set) var examiner: Examiner
+    private let digests: DigestCheck<DropPath>
     private var room: Int
     private var isPaused = false
     private var isRunning = false
@@ -75,16 +77,18 @@ final class Intake: @unchecked Sendable {
         gate = ReadyGate(rule: spool.pipeline.ready)
         draining = Draining(rule: spool.pipeline.ready)
         room = spool.pipeline.activeJobs
-        isOnNetwork = FileSystemKind.of(spool.pipeline.inbox) != .local
-        let match = spool.pipeline.match
+        let (match, rule) = (spool.pipeline.match, spool.pipeline.ready)
+        digests = DigestCheck(of: spool.pipeline.name, for: queue)
+        examiner = Examiner(rule: rule, sight: spool.sight, digests: digests)
         watcher = InboxWatcher(
             inbox: spool.pipeline.inbox, inotify: inotify, queue: queue,
-            interest: { @Sendable name in match.verdict(on: name) == .taken },
+            interest: { @Sendable name in rule.isMarkerBeside(name) || match.verdict(on: name) == .taken },
             listener: InboxWatcher.Listener(
                 changed: { @Sendable [weak self] changes, isInitial in self?.take(changes, isInitial: isInitial) },
                 scanned: { @Sendable [weak self] in self?.scanned() },
                 watching: { @Sendable mode, reason in deliver(.watching(mode, reason: reason)) },
                 failed: { @Sendable [weak self] error in self?.fail(StageFailure(error)) }))
+        digests.whenDone = { @Sendable [weak self] path in self?.recheck([path]) }
     }
 
     // MARK: From the engine, on any queue
@@ -107,6 +111,7 @@ final class Intake: @unchecked Sendable {
             isRunning = false
             watcher?.stop()
             watcher = nil
+            digests.stop()
             timer?.cancel()
             timer = nil
             done()
@@ -146,20 +151,43 @@ final class Intake: @unchecked Sendable {
     private func take(_ changes: [InboxChange], isInitial: Bool) {
         let now = MonotonicTime.now()
         for change in changes {
+            if let drops = examiner.take(change, at: now) {
+                look(again: drops, at: now)
+                continue
+            }
             switch change {
             case .appeared(let path), .changed(let path):
-                // `once` is for what is there now.
+                // `once` is for what is there now; and what is to fail fails as it is.
                 if isOnce, hasScanned, !gate.contains(path), fingerprints[path] == nil { continue }
+                if condemned[path] != nil { continue }
                 fingerprints[path] = nil
                 gate.touch(path, at: now)
             case .vanished(let path):
                 fingerprints[path] = nil
+                condemned[path] = nil
                 gate.forget(path)
                 reported[path] = nil
             }
         }
         if isInitial { hasScanned = true }
         turn()
+    }
+
+    /// Something that has to come with these drops may be different.
+    private func recheck(_ drops: Set<DropPath>) {
+        guard isRunning else { return }
+        look(again: drops, at: .now())
+        turn()
+    }
+
+    private func look(again drops: Set<DropPath>, at now: MonotonicTime) {
+        for path in drops where condemned[path] == nil {
+            if fingerprints.removeValue(forKey: path) == nil {
+                gate.recheck(path, at: now)
+            } else {
+                gate.touch(path, at: now)
+            }
+        }
     }
 
     /// A refused name may have become a file without an event.
@@ -174,6 +202,7 @@ final class Intake: @unchecked Sendable {
         do throws(IOError) {
             let inbox = try OpenInbox(spool.pipeline.inbox)
             try sample(inbox)
+            try condemnMarkers(in: inbox)
             try claim(inbox)
             try drain()
         } catch {
@@ -181,8 +210,9 @@ final class Intake: @unchecked Sendable {
             // What is due stays due; without a pause this would spin until the trouble is over.
             return wake(after: Self.troubledPause)
         }
+        if let means = spool.sight.news() { deliver(.sight(means)) }
         let now = MonotonicTime.now()
-        let due = [gate.nextDue, draining.gate.nextDue].compactMap { $0 }.min()
+        let due = [gate.nextDue, draining.gate.nextDue, examiner.nextDue].compactMap { $0 }.min()
         if let due, due <= now {
             queue.async { @Sendable [self] in turn() }
         } else if canClaim, !ready.isEmpty {
@@ -198,35 +228,59 @@ final class Intake: @unchecked Sendable {
     private func sample(_ inbox: OpenInbox) throws(IOError) {
         let requests = gate.due(at: .now(), limit: Self.batch)
         for (index, request) in requests.enumerated() {
-            let sample: Sample
+            let found: Examiner.Finding
             do throws(IOError) {
-                sample = seen(try look(at: request.key, in: inbox, deciding: request.deciding))
+                found = try look(at: request.key, in: inbox, deciding: request.deciding)
             } catch {
                 // None of those that are due may be forgotten because one could not be looked at.
                 let later = MonotonicTime.now() + Self.troubledPause
                 for unanswered in requests[index...] { gate.postpone(unanswered.key, to: later) }
                 throw error
             }
-            switch gate.record(sample, of: request.key, at: .now()) {
+            switch gate.record(found.sample, of: request.key, at: .now(), lacking: found.lacking) {
             case .ready(let fingerprint):
                 fingerprints[request.key] = fingerprint
                 ready.append(request.key)
             case .refused(let reason): report(request.key, reason)
+            case .overdue(let fingerprint, let waiting):
+                condemn(request.key, fingerprint, .overdue(request.key.name, waiting, spool.pipeline.ready))
             case .waiting, .vanished, .ignored: break
             }
         }
     }
 
-    private func look(at path: DropPath, in inbox: OpenInbox, deciding: Bool) throws(IOError) -> Sample {
+    private func condemn(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: StageFailure) {
+        fingerprints[path] = fingerprint
+        condemned[path] = failure
+        ready.append(path)
+    }
+
+    /// Markers whose drops have not come: failed where the rule sets a time, else reported.
+    private func condemnMarkers(in inbox: OpenInbox) throws(IOError) {
+        let rule = spool.pipeline.ready
+        for marker in examiner.overdueMarkers(at: .now()) {
+            guard rule.timeout != nil else {
+                report(marker, "it is a marker whose drop has not come; drop that too, or set `ready.timeout`")
+                continue
+            }
+            let found = try Sample.take(of: marker.name, in: try inbox.open(marker.folder).file)
+            guard case .file(let fingerprint, _) = found else { continue }
+            condemn(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
+        }
+    }
+
+    private func look(
+        at path: DropPath, in inbox: OpenInbox, deciding: Bool
+    ) throws(IOError) -> Examiner.Finding {
         let folder: OpenInbox.Opened
         do throws(IOError) {
             folder = try inbox.open(path.folder)
         } catch {
-            if error.isUnreachable { return .gone }
+            if error.isUnreachable { return Examiner.Finding(sample: .gone) }
             guard error.errno == .permissionDenied else { throw error }
-            return .refused("its folder may not be entered (\(error.errno))")
+            return Examiner.Finding(sample: .refused("its folder may not be entered (\(error.errno))"))
         }
-        return try Sample.take(of: path.name, in: folder.file, writers: deciding)
+        return try examiner.look(at: path, in: folder.file, deciding: deciding)
     }
 
     private func claim(_ path: DropPath, _ ready: Fingerprint, in inbox: OpenInbox) throws(IOError) -> Spool.Claim {
@@ -237,20 +291,9 @@ final class Intake: @unchecked Sendable {
             guard error.isUnreachable else { throw error }
             return .vanished
         }
-        return try spool.claim(path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next())
-    }
-
-    /// What is to be believed of a sample: on a network file system a lease says nothing of writers elsewhere.
-    private func seen(_ sample: Sample) -> Sample {
-        guard case .file(let fingerprint, let writers) = sample, writers == .none || writers == .unknown else {
-            return sample
-        }
-        let isBlind = writers == .unknown || isOnNetwork
-        if isBlind, !hasToldBlindness {
-            hasToldBlindness = true
-            deliver(.blind)
-        }
-        return .file(fingerprint, isBlind ? .unknown : .none)
+        return try spool.claim(
+            path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next(), condemned: condemned[path],
+            leavingMarker: examiner.sharesMarker(path))
     }
 
     private func claim(_ inbox: OpenInbox) throws(IOError) {
@@ -273,22 +316,28 @@ final class Intake: @unchecked Sendable {
                 gate.touch(path, at: .now())
                 throw error
             }
+            condemned[path] = nil
             switch claim {
             case .taken(let claim):
-                watcher?.took(path)
+                took(path)
                 room -= 1
                 claimed.append(claim)
             case .draining(let job, let reason):
-                watcher?.took(path)
+                took(path)
                 room -= 1
                 draining.add(job)
                 deliver(.draining(job, reason: reason))
-            case .vanished: watcher?.took(path)
+            case .vanished: took(path)
             case .refused(let reason):
-                gate.refuse(path, at: .now())
+                gate.refuse(path, because: reason, at: .now())
                 report(path, reason)
             }
         }
+    }
+
+    private func took(_ path: DropPath) {
+        watcher?.took(path)
+        if let marker = examiner.took(path, at: .now()) { watcher?.took(marker) }
     }
 
     /// Jobs of an earlier run: one with an open writer, or where that cannot be told, stands still once more first.
@@ -298,6 +347,11 @@ final class Intake: @unchecked Sendable {
         var complete: [Spool.Claimed] = []
         for job in jobs {
             do throws(IOError) {
+                if let failure = try Condemnation.read(in: job.folder) {
+                    let identity = FileIdentity.of(job.original) ?? .unknown
+                    complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
+                    continue
+                }
                 let look = try spool.look(at: job)
                 if case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked,
                     case .taken(let claimed) = try spool.prove(job, ready: fingerprint)
@@ -337,12 +391,19 @@ final class Intake: @unchecked Sendable {
         guard isOnce, isRunning, hasScanned, fingerprints.isEmpty else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
-        let inInbox = waiting.map { Left(path: $0.key, reason: "stays in the inbox: still being written") }
+        let now = MonotonicTime.now()
+        let inInbox = waiting.map { (path, _) in
+            let lack = gate.waiting(for: path, at: now).flatMap { $0.isLack ? $0.text : nil }
+            return Left(path: path, reason: "stays in the inbox: \(lack ?? "still being written")")
+        }
+        let alone = examiner.markersAlone.map {
+            Left(path: $0, reason: "stays in the inbox: \(Waiting.markerWithoutDrop.text)")
+        }
         let claimed = draining.paths.map {
             Left(path: $0, reason: "stays in the work folder: still being written by a process that has it open")
         }
         let refused = reported.map { Left(path: $0.key, reason: "stays in the inbox: \($0.value)") }
-        deliver(.idle(remaining: inInbox + claimed + refused.sorted { $0.path < $1.path }))
+        deliver(.idle(remaining: inInbox + alone + claimed + refused.sorted { $0.path < $1.path }))
     }
 
     private func wake(after pause: Duration?) {

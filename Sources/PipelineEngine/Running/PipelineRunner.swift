@@ -64,7 +64,7 @@ final class PipelineRunner: @unchecked Sendable {
             waiting = count
             note()
         case .idle(let left): remaining = left
-        case .blind: observer(.warning(pipeline: pipeline.name, message: blindness))
+        case .sight(let means): observer(.writers(pipeline: pipeline.name, means, quiet: pipeline.ready.blindQuiet))
         }
     }
 
@@ -75,9 +75,8 @@ final class PipelineRunner: @unchecked Sendable {
         record.history.append(Transition(adopted ? "recovered" : "claimed", at: .now()))
         if adopted { record.recoveries = 1 }
         var (state, action) = JobState.claimed(rules(stage: 0))
-        if job.drop.size == 0, pipeline.ready.empty == .fail {
-            let failure = StageFailure.file(
-                "drop.empty", "'\(job.drop.name)' is empty (0 bytes).", remedy: "Drop it again with its content.")
+        let empty: StageFailure? = job.drop.size == 0 && pipeline.ready.empty == .fail ? .empty(job.drop.name) : nil
+        if let failure = claim.failure ?? empty {
             (state, action) = (.settling(.failed(failure)), .settle(.failed(failure)))
         }
         enter(ActiveJob(job, state: state, record: record))
@@ -168,13 +167,6 @@ final class PipelineRunner: @unchecked Sendable {
                     job: active.job, outcome: settlement.outcome, original: settlement.record.original,
                     outputs: settlement.record.outputs, duration: MonotonicTime.now() - active.begun,
                     stages: active.times)))
-    }
-
-    private var blindness: String {
-        "whether a process still writes to a drop cannot be seen here (a network file system, or files of other "
-            + "users); "
-            + "drops must stand unchanged for \(pipeline.ready.blindQuiet.text). Give Dropmill CAP_LEASE, or set "
-            + "`ready.quiet` to what the senders need"
     }
 
     // MARK: What is written down

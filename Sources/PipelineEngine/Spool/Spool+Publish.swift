@@ -14,8 +14,7 @@ extension Spool {
     ) throws(IOError) -> (intents: [Intent], unsynced: [FilePath]) {
         let placement = placement.inSubfolders()
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
-        let name = try names.choose(placement, of: job)
-        let targets = placement.targets(as: name, of: job)
+        let (name, targets) = try names.choose(placement, of: job)
         var intents: [Intent] = []
         for (index, companion) in placement.companions.enumerated() {
             let source = job.folder.appending(".beside-\(number + 1)-\(index + 1)")
@@ -25,6 +24,9 @@ extension Spool {
             try file.close()
             intents.append(
                 Intent(role: .companion, source: source, target: targets[index + 1], identity: FileIdentity(status)))
+        }
+        if let marker = placement.marker?.source, let identity = FileIdentity.of(marker), let target = targets.last {
+            intents.append(Intent(role: .companion, source: marker, target: target, identity: identity))
         }
         var unsynced = durability.isFull ? intents.map(\.source) : []
         if let source = placement.source {

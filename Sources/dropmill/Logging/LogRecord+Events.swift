@@ -41,6 +41,11 @@ extension LogRecord {
                 "refused", "\(Self.prefix(pipeline, namesPipeline))\(path.text) stays in the inbox: \(reason)",
                 mark: .attention,
                 fields: [("pipeline", .text(pipeline)), ("name", .bytes(path.bytes)), ("reason", .text(reason))])
+        case .writers(let pipeline, let means, let quiet):
+            self.init(
+                "writers", Self.prefix(pipeline, namesPipeline) + means.text(quiet: quiet),
+                mark: means == .longerQuiet ? .attention : .plain,
+                fields: [("pipeline", .text(pipeline)), ("means", .text(means.word))])
         case .started(let pipeline, let inbox, let adopted):
             let found = adopted == 0 ? "" : ", \(adopted) unfinished from before"
             self.init(

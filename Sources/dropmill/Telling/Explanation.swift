@@ -111,8 +111,9 @@ struct Explanation {
         }
         do throws(IOError) {
             let pipeline = account.pipeline
+            let path = DropPath(account.name, in: InboxFolder(account.folders))
             switch try DropProbe.watch(
-                account.name, in: pipeline.inbox, rule: pipeline.ready, patience: Self.patience)
+                path, in: pipeline.inbox, rule: pipeline.ready, patience: Self.patience)
             {
             case .gone: return standing("gone", "not there")
             case .complete: return standing("complete", "complete; a daemon that runs takes it at once")
