@@ -112,6 +112,32 @@ import Testing
         #expect(steps[4].text.hasSuffix("failed, with the reason in a.csv.error.json"))
     }
 
+    @Test func whatHasToComeWithADropIsNamed() throws {
+        let name = try #require(FileName("a.csv"))
+        func marker(_ text: String) throws -> MarkerRule { try MarkerRule(Template(text, use: .name)) }
+        let file = ReadyRule(
+            quiet: .seconds(2), writers: .ignore, marker: try marker("{name}.done"), timeout: .seconds(60))
+        #expect(
+            Itinerary.readiness(file, of: name)
+                == "once it has been unchanged for 2.0 s and its marker a.csv.done is there; fails after 1 min without")
+        let folder = ReadyRule(
+            quiet: .seconds(2), unit: .folder, marker: try marker("READY"), manifest: Glob("*.md5"))
+        #expect(
+            Itinerary.readiness(folder, of: name)
+                == "once it has been unchanged for 2.0 s, no process has it open for writing, its marker READY is "
+                + "there in it and all that *.md5 in it lists has come")
+        var pipeline = try #require(try pipelines().first)
+        pipeline.match = MatchRule()
+        pipeline.ready = file
+        let done = try #require(FileName("a.csv.done"))
+        #expect(!Explanation.account(pipeline, [], done).isTaken)
+        #expect(Explanation.account(pipeline, [], name).isTaken)
+        pipeline.ready = folder
+        let inside = Explanation.account(pipeline, [name], done)
+        #expect(inside.isTaken)
+        #expect(inside.name == name)
+    }
+
     @Test func aSettledFileLeadsToItsJob() throws {
         _ = try pipelines()
         var failed = try JournalFixture.job(1, .failed, named: "report.csv")

@@ -69,8 +69,14 @@ struct Explanation {
 
     // MARK: The rule
 
-    static func account(_ pipeline: Pipeline, _ folders: [FileName], _ name: FileName) -> Account {
-        let (isTaken, rule) = judge(pipeline.match, folders, name)
+    static func account(_ pipeline: Pipeline, _ between: [FileName], _ file: FileName) -> Account {
+        var (folders, name) = (between, file)
+        // What lies in a dropped folder goes with it.
+        if pipeline.ready.unit == .folder, let drop = between.first { (folders, name) = ([], drop) }
+        let (isTaken, rule) =
+            pipeline.ready.isMarkerBeside(name)
+            ? (false, "it is a marker: it says that a drop beside it is complete, and goes with that drop")
+            : judge(pipeline.match, folders, name)
         return Account(pipeline: pipeline, name: name, folders: folders, isTaken: isTaken, rule: rule)
     }
 

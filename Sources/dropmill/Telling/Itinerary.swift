@@ -24,7 +24,7 @@ struct Itinerary {
         let pipeline = account.pipeline
         let values = TemplateValues(
             name: account.name, folders: account.folders, pipeline: pipeline.name, job: "{job}", date: now)
-        steps.append(Step(title: "claim", text: Self.readiness(pipeline.ready)))
+        steps.append(Step(title: "claim", text: Self.readiness(pipeline.ready, of: account.name)))
         for stage in pipeline.stages { steps.append(Self.step(stage, account.name, values)) }
         steps.append(Step(title: "success", text: Self.success(pipeline)))
         let report = account.name.appending(".error.json", unique: "JOB").text
@@ -33,9 +33,17 @@ struct Itinerary {
     }
 
     /// When it is taken.
-    static func readiness(_ rule: ReadyRule) -> String {
-        let writers = rule.writers == .wait ? " and no process has it open for writing" : ""
-        return "once it has been unchanged for \(rule.quiet.text)\(writers)"
+    static func readiness(_ rule: ReadyRule, of name: FileName) -> String {
+        var conditions = ["it has been unchanged for \(rule.quiet.text)"]
+        if rule.writers == .wait { conditions.append("no process has it open for writing") }
+        if let marker = rule.marker {
+            let place = rule.markerBeside == nil ? " in it" : ""
+            conditions.append("its marker \(marker.name(for: name)?.text ?? marker.source) is there\(place)")
+        }
+        if let manifest = rule.manifest { conditions.append("all that \(manifest.pattern) in it lists has come") }
+        let list = conditions.dropLast().joined(separator: ", ")
+        let whole = [list, conditions.last ?? ""].filter { !$0.isEmpty }.joined(separator: " and ")
+        return "once \(whole)" + (rule.timeout.map { "; fails after \($0.text) without" } ?? "")
     }
 
     private static func step(_ stage: StageEntry, _ name: FileName, _ values: TemplateValues) -> Step {
