@@ -5,11 +5,11 @@ extension PipelineDecoder {
     mutating func match(_ map: OptionMap) -> MatchRule {
         let keys = ["include", "exclude", "depth"]
         let match = OptionMap(map.given("match")?.value, name: "match", keys: keys, problems: &problems)
-        match.refuse("depth", but: "1", problems: &problems, Self.depth) { $0 == 1 }
         return MatchRule(
             include: globs("include", match, orNothing: "so nothing would be taken; leave it out to take everything")
                 ?? MatchRule().include,
-            exclude: globs("exclude", match) ?? [])
+            exclude: globs("exclude", match) ?? [],
+            depth: match.read("depth", problems: &problems, Self.depth) ?? MatchRule().depth)
     }
 
     /// `ready`: when a drop is complete.
@@ -75,7 +75,7 @@ extension PipelineDecoder {
     mutating func active(_ map: OptionMap, _ draft: inout PipelineDraft) {
         let active = OptionMap(
             map.given("active")?.value, name: "active", keys: ["jobs", "bytes"], problems: &problems)
-        active.refuse("bytes", problems: &problems) { node throws(OptionProblem) in try node.size() }
+        draft.activeBytes = active.read("bytes", problems: &problems) { node throws(OptionProblem) in try node.size() }
         draft.activeJobs =
             active.read("jobs", problems: &problems) { node throws(OptionProblem) in
                 try node.integer(in: 1...100_000)
@@ -126,9 +126,9 @@ extension PipelineDecoder {
         }
     }
 
-    /// A number of levels; nil for `all`.
-    private static func depth(_ node: OptionNode) throws(OptionProblem) -> Int? {
-        if node.content.text == "all" { return nil }
+    /// A number of levels; `Int.max` for `all`.
+    private static func depth(_ node: OptionNode) throws(OptionProblem) -> Int {
+        if node.content.text == "all" { return .max }
         guard case .scalar(let text, quoted: false) = node.content, Int(text) != nil else {
             throw node.problem("expected a whole number or 'all', found \(node.kind)")
         }

@@ -1,58 +1,11 @@
 @preconcurrency import Dispatch
 import Glibc
 import PipelineKit
-import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import PipelineEngine
-
-/// A watcher with what it said.
-private final class WatcherHarness: Sendable {
-    private struct Heard {
-        var changes: [InboxChange] = []
-        var initial = 0
-        var modes: [WatchMode] = []
-        var reasons: [String] = []
-        var failures = 0
-    }
-
-    private let heard = Mutex(Heard())
-    private let queue = DispatchQueue(label: "test.watcher")
-    private let watcher: Mutex<InboxWatcher?> = Mutex(nil)
-
-    init(_ inbox: FilePath, _ inotify: InotifyEvents?, pace: InboxWatcher.Pace = InboxWatcher.Pace()) {
-        let listener = InboxWatcher.Listener(
-            changed: { @Sendable [self] changes, isInitial in
-                heard.withLock { heard in
-                    heard.changes += changes
-                    if isInitial { heard.initial += 1 }
-                }
-            },
-            watching: { @Sendable [self] mode, reason in
-                heard.withLock { heard in
-                    heard.modes.append(mode)
-                    if let reason { heard.reasons.append(reason) }
-                }
-            },
-            failed: { @Sendable [self] _ in heard.withLock { $0.failures += 1 } })
-        let made = InboxWatcher(
-            inbox: inbox, inotify: inotify, queue: queue, pace: pace, interest: { !$0.isHidden }, listener: listener)
-        watcher.withLock { $0 = made }
-    }
-
-    var changes: [InboxChange] { heard.withLock { $0.changes } }
-    var modes: [WatchMode] { heard.withLock { $0.modes } }
-    var reasons: [String] { heard.withLock { $0.reasons } }
-    var failures: Int { heard.withLock { $0.failures } }
-    var initialListings: Int { heard.withLock { $0.initial } }
-
-    func start() { queue.sync { watcher.withLock { $0 }?.start() } }
-    func stop() { queue.sync { watcher.withLock { $0 }?.stop() } }
-    func scan() { queue.sync { watcher.withLock { $0 }?.scan() } }
-    func forgetHeard() { heard.withLock { $0.changes = [] } }
-}
 
 @Suite("InboxWatcher", .timeLimit(.minutes(1)), .serialized) struct InboxWatcherTests {
     private let scratch: ScratchFolder

@@ -138,6 +138,16 @@ import Testing
         #expect(inside.name == name)
     }
 
+    @Test func foldersAreEnteredAsDeepAsTheRuleSays() throws {
+        var pipeline = try #require(try pipelines().first)
+        pipeline.match = MatchRule(exclude: ["no*"].compactMap { Glob($0) }, depth: 2)
+        let names = try ["a", "b", "nowhere", "x"].map { try #require(FileName($0)) }
+        func rule(_ folders: [FileName]) -> String { Explanation.account(pipeline, folders, names[3]).rule }
+        #expect(rule([names[0]]) == "every name is taken")
+        #expect(rule([names[0], names[1]]) == "the folder 'b' is not looked into, as `match.depth` is 2")
+        #expect(rule([names[2]]) == "the folder 'nowhere' is not looked into, by its name")
+    }
+
     @Test func aSettledFileLeadsToItsJob() throws {
         _ = try pipelines()
         var failed = try JournalFixture.job(1, .failed, named: "report.csv")

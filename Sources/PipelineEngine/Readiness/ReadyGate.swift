@@ -126,7 +126,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     package mutating func recheck(_ key: Key, at now: MonotonicTime) {
         guard var candidate = candidates[key], !candidate.isParked, candidate.due > now else { return }
         let end = candidate.fingerprint.map { candidate.since + quiet(for: $0) } ?? now
-        schedule(key, &candidate, at: candidate.isTouched ? candidate.due : max(now, min(end, candidate.due)))
+        if !candidate.isTouched, end < candidate.due { schedule(key, &candidate, at: max(now, end)) }
     }
 
     /// The sample that was asked for could not be taken: it is asked for again at that time.

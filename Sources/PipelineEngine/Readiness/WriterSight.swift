@@ -87,7 +87,8 @@ package final class WriterSight: Sendable {
         return scan.isComplete ? .none : .unknown
     }
 
-    /// The name of somebody who is known to be there; for people, so it may be a second old, and is not worth much time.
+    /// The name of somebody who is known to be there; for people, so it may be a second old, and is not worth much
+    /// time.
     private func name(of file: FileIdentity) -> Waiting.Writer {
         scan(since: .now() + Self.oldestForNames, rest: Self.restForNames)?.writer(of: file) ?? .unknown
     }

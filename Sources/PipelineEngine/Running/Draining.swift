@@ -32,8 +32,8 @@ struct Draining {
     struct Turn {
         /// They may run now.
         var complete: [Spool.Claimed] = []
-        /// How many were taken from the work folder by others.
-        var lost = 0
+        /// Those that wait no more, as they were claimed: complete, or taken from the work folder by others.
+        var ended: [Job] = []
         /// Why not all could be looked at.
         var error: IOError?
     }
@@ -66,7 +66,7 @@ struct Draining {
         switch gate.record(sample, of: job.id, at: .now()) {
         case .ready(let fingerprint):
             if case .taken(let claimed) = try spool.prove(job, ready: fingerprint) {
-                jobs[job.id] = nil
+                end(job, &turn)
                 turn.complete.append(claimed)
             } else {
                 gate.touch(job.id, at: .now())
@@ -74,17 +74,20 @@ struct Draining {
         case .overdue(let fingerprint, let waiting):
             let failure = StageFailure.overdue(job.drop.name, waiting, spool.pipeline.ready)
             try Condemnation.write(failure, in: job.folder)
-            jobs[job.id] = nil
+            end(job, &turn)
             turn.complete.append(Spool.Claimed(job: job, identity: fingerprint.identity, failure: failure))
         case .ignored:
             // Empty files are ignored in the inbox; this one is claimed, so it runs.
-            jobs[job.id] = nil
+            end(job, &turn)
             gate.forget(job.id)
             turn.complete.append(Spool.Claimed(job: job, identity: FileIdentity.of(job.original) ?? .unknown))
-        case .vanished:
-            jobs[job.id] = nil
-            turn.lost += 1
+        case .vanished: end(job, &turn)
         case .waiting, .refused: break
         }
+    }
+
+    private mutating func end(_ job: Job, _ turn: inout Turn) {
+        jobs[job.id] = nil
+        turn.ended.append(job)
     }
 }

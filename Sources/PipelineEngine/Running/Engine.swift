@@ -120,7 +120,7 @@ package final class Engine: @unchecked Sendable {
             let count = findings.resumed.count + findings.adopted.count
             observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
             runner.note()
-            runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.count)
+            runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
             for resumed in findings.resumed where !resumed.isSuspect { runner.resume(resumed) }
         }
     }

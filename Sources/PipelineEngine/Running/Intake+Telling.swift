@@ -18,11 +18,11 @@ extension Intake {
     private func snapshot(limit: Int) -> InboxSnapshot {
         let now = MonotonicTime.now()
         let inGate = gate.longest(limit)
-        let complete = fingerprints.keys.prefix(max(0, limit - inGate.count))
+        let complete = ready.some(max(0, limit - inGate.count))
         let left = reported.keys.prefix(limit).sorted()
         let claimed = draining.standing(at: now, limit: limit)
         return InboxSnapshot(
-            watching: watcher?.watching, waiting: gate.waitingCount + fingerprints.count + draining.paths.count,
+            watching: watcher?.mode, waiting: gate.waitingCount + ready.count + draining.paths.count,
             longest: Array((claimed + (inGate + complete).compactMap { standing(of: $0, at: now) }).prefix(limit)),
             leftCount: reported.count, left: left.compactMap { standing(of: $0, at: now) })
     }
@@ -32,7 +32,7 @@ extension Intake {
             let known = gate.admitted(path).map { now - $0 }
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
-        if fingerprints[path] != nil { return WaitingDrop(path: path.bytes, known: nil, waiting: .room) }
+        if ready.contains(path) { return WaitingDrop(path: path.bytes, known: nil, waiting: .room) }
         if examiner.isMarkerAlone(path) {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerWithoutDrop)
         }

@@ -59,7 +59,8 @@ final class PipelineRunner: @unchecked Sendable {
         case .refused(let path, let reason): observer(.refused(pipeline: pipeline.name, path: path, reason: reason))
         case .watching(let mode, let reason):
             if let reason { observer(.watching(pipeline: pipeline.name, mode, reason: reason)) }
-        case .failed(let failure): stopWorking(because: failure)
+        case .failed(let failure): intakeFailed(failure)
+        case .recovered: intakeRecovered()
         case .waiting(let count):
             waiting = count
             note()
@@ -132,7 +133,7 @@ final class PipelineRunner: @unchecked Sendable {
     }
 
     func take(_ outcomes: [Settler.Outcome]) {
-        var released = 0
+        var released: [Int64] = []
         for (settlement, result) in outcomes {
             let id = settlement.job.id
             busy.remove(id)
@@ -141,7 +142,7 @@ final class PipelineRunner: @unchecked Sendable {
             case .settled:
                 report(id, settlement)
                 apply([.settled], to: id)
-                released += 1
+                released.append(settlement.job.drop.size)
             case .failed(let failure):
                 // What was decided for success says nothing of a failure.
                 if failure.class == .file { jobs[id]?.record.intents = [] }
@@ -152,7 +153,7 @@ final class PipelineRunner: @unchecked Sendable {
                 apply([.outputsLost(failure)], to: id)
             }
         }
-        if released > 0 { intake.release(released) }
+        if !released.isEmpty { intake.release(released) }
     }
 
     private func report(_ id: JobID, _ settlement: Settlement) {

@@ -4,33 +4,34 @@ import SystemPackage
 
 extension Spool {
     /// Brings a claimed drop's marker into its job's folder, unless it is there. It comes after the drop: a job whose
-    /// claim was broken off in between is adopted, and this is done then. One that speaks for a whole folder stays.
+    /// claim was broken off in between is adopted, and this is done then. One that speaks for a whole folder stays, and
+    /// one that several drops need goes with the last of them.
     ///
-    /// `leavingIt`: other drops need it too, so that a copy is brought.
-    func fetchMarker(of job: Job, leavingIt: Bool) throws(IOError) {
+    /// `isNeeded`: whether other drops need it; nil: that is found out.
+    func fetchMarker(of job: Job, isNeeded: Bool? = nil) throws(IOError) {
         guard let rule = pipeline.ready.markerBeside, !rule.isShared, let name = rule.name(for: job.drop.name) else {
             return
         }
         let inbox = job.drop.folders.reduce(pipeline.inbox) { $0.appending($1) }
         let marker = inbox.appending(name)
-        let folder = job.folder.appending(Self.markerFolder)
         guard Folder.kind(of: marker) == .regular, try Self.marker(in: job.folder) == nil else { return }
-        // A drop of this name that came since needs it itself.
-        guard Folder.kind(of: inbox.appending(job.drop.name)) == nil else { return }
+        let stays: Bool
+        if let isNeeded { stays = isNeeded } else { stays = try needs(marker: name, by: rule, in: inbox) }
+        guard !stays else { return }
+        let folder = job.folder.appending(Self.markerFolder)
         try Folder.make(folder, mode: 0o700)
         do throws(IOError) {
-            if leavingIt {
-                // Under a hidden name first: a torn copy must not be taken for the marker.
-                let draft = job.folder.appending(".marker-draft")
-                try Folder.remove(draft)
-                try Transfer.copyFile(marker, to: draft)
-                try NoReplace.rename(draft, to: folder.appending(name))
-            } else {
-                try NoReplace.rename(marker, to: folder.appending(name))
-            }
+            try NoReplace.rename(marker, to: folder.appending(name))
         } catch {
             // Somebody took it away since it was seen: it has said what it had to say.
             guard error.errno == .noSuchFileOrDirectory else { throw error }
+        }
+    }
+
+    /// Whether a drop in the folder needs the marker.
+    private func needs(marker: FileName, by rule: MarkerRule, in folder: FilePath) throws(IOError) -> Bool {
+        try Folder.names(in: folder).contains { name in
+            rule.name(for: name) == marker && !rule.isMarker(name) && pipeline.match.verdict(on: name) == .taken
         }
     }
 

@@ -53,12 +53,12 @@ package struct Spool: Sendable {
     ///
     /// `path`: where that folder is in the inbox.
     /// `condemned`: it is not complete and never will be; it is taken as it is, to fail for that reason.
-    /// `leavingMarker`: other drops need its marker too, so that the job gets a copy.
+    /// `othersNeedMarker`: whether other drops need its marker, so that it stays; nil: that is found out.
     ///
     /// Throws what is wrong with our own folders.
     package func claim(
         _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, at path: InboxFolder = .top, as id: JobID,
-        condemned: StageFailure? = nil, leavingMarker: Bool = false
+        condemned: StageFailure? = nil, othersNeedMarker: Bool? = nil
     ) throws(IOError) -> Claim {
         let folder = try work.makeFolder(of: id)
         if !path.isTop { try Origin.note(path, in: folder) }
@@ -81,7 +81,7 @@ package struct Spool: Sendable {
                 droppedAt: Timestamp(nanoseconds: ready.changed), isFolder: Folder.kind(of: target) == .folder),
             claimedAt: id.time, folder: folder)
         do throws(IOError) {
-            return try prove(job, ready: ready, leavingMarker: leavingMarker)
+            return try prove(job, ready: ready, othersNeedMarker: othersNeedMarker)
         } catch {
             // It is ours by now: whatever is wrong, it must not be forgotten.
             return .draining(job, reason: "\(error)")
@@ -114,9 +114,9 @@ package struct Spool: Sendable {
     /// Whether the claimed drop is what was found ready, with nobody writing to it. What has other hard links becomes a
     /// private copy first, since another name still reaches the inode.
     package func prove(
-        _ job: Job, ready: Fingerprint, leavingMarker: Bool = false
+        _ job: Job, ready: Fingerprint, othersNeedMarker: Bool? = nil
     ) throws(IOError) -> Claim {
-        try fetchMarker(of: job, leavingIt: leavingMarker)
+        try fetchMarker(of: job, isNeeded: othersNeedMarker)
         if let failure = try Condemnation.read(in: job.folder) {
             return .taken(Claimed(job: job, identity: ready.identity, failure: failure))
         }

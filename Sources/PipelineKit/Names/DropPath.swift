@@ -30,6 +30,12 @@ package struct InboxFolder: Hashable, Sendable {
         bytes.split(separator: Self.slash).map { FileName(unchecked: Array($0)) }
     }
 
+    /// The folder as something that lies in the one above it; nil for the inbox itself.
+    package var path: DropPath? {
+        guard let last = names.last else { return nil }
+        return DropPath(last, in: InboxFolder(names.dropLast()))
+    }
+
     /// A folder in this one.
     package func appending(_ name: FileName) -> InboxFolder {
         InboxFolder(bytes: isTop ? name.bytes : bytes + [Self.slash] + name.bytes)

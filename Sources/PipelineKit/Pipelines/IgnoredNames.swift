@@ -35,14 +35,14 @@ package enum IgnoredNames {
     /// The rules, the most usual ones first.
     package static let rules: [Rule] = [
         Rule(
-            ".*", "hidden",
+            ".*", "a hidden file",
             by: "rsync (`.NAME.XXXXXX`, `.~tmp~`), Syncthing (`.syncthing.NAME.tmp`), ownCloud and Nextcloud "
                 + "(`.NAME.~1a2b`), lftp (`.in.NAME.`), GNOME (`.goutputstream-XXXXXX`), macOS (`._NAME`), "
                 + "Samba (`.smbdeleteXXXX`), NFS (`.nfsXXXX`), FUSE (`.fuse_hiddenXXXX`), vim, LibreOffice "
                 + "(`.~lock.NAME#`)"),
         Rule("~*", "a program's own, for as long as it works", by: "Microsoft Office (`~$NAME`), Syncthing on Windows"),
-        Rule("*.tmp", "temporary", by: "Samba clients, Office, Nextcloud, many uploaders"),
-        Rule("*.temp", "temporary", by: "many uploaders"),
+        Rule("*.tmp", "a temporary file", by: "Samba clients, Office, Nextcloud, many uploaders"),
+        Rule("*.temp", "a temporary file", by: "many uploaders"),
         Rule(
             "*.part", "a transfer that is not done", by: "Firefox, ownCloud and Nextcloud servers, KDE"),
         Rule("*.partial", "a transfer that is not done", by: "Internet Explorer, Edge, sync tools"),

@@ -81,7 +81,11 @@ struct Explanation {
     }
 
     private static func judge(_ match: MatchRule, _ folders: [FileName], _ name: FileName) -> (Bool, String) {
-        guard folders.isEmpty else { return (false, "it lies in a subfolder of the inbox, which is not looked into") }
+        for (place, name) in folders.enumerated() {
+            guard !match.enters(name, in: InboxFolder(folders[..<place])) else { continue }
+            let reason = place + 1 < match.depth ? "by its name" : "as `match.depth` is \(match.depth)"
+            return (false, "the folder '\(name.text)' is not looked into, \(reason)")
+        }
         switch match.verdict(on: name) {
         case .taken:
             let pattern = match.include.first { $0.matches(name) }?.pattern ?? "*"

@@ -53,8 +53,10 @@ struct SQLiteJournalTests {
         let plan = try database().read { db in
             try Row.fetchAll(
                 db,
-                sql:
-                    "EXPLAIN QUERY PLAN SELECT * FROM jobs WHERE \(condition) ORDER BY claimed_at DESC, rowid DESC LIMIT 4"
+                sql: """
+                    EXPLAIN QUERY PLAN SELECT * FROM jobs WHERE \(condition)
+                    ORDER BY claimed_at DESC, rowid DESC LIMIT 4
+                    """
             ).map { $0["detail"] as String }
         }
         #expect(plan.contains { $0.hasPrefix("SEARCH jobs") })
