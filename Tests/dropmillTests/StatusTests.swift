@@ -92,6 +92,9 @@ import Testing
                 #""waiting":7,"longest_waiting":[{"path":"big.iso","known_s":242.000000,"why":"growing","#
                     + #""text":"growing: 3.1 MB/s","claimed":false},{"path":"a\\xFF","path_base64":"Yf8=","#))
         #expect(report.json.contains(#""left_alone":1,"left_alone_files":[{"path":"l","why":"refused","#))
+        report.add(InboxLook())
+        #expect(report.rows.first?.waiting == nil)
+        #expect(report.lines(now: JournalFixture.at(90)).last == "  this pipeline is not among those that run")
         report.add(InboxLook(problem: "it is asleep"))
         #expect(report.lines(now: JournalFixture.at(90))[1] == "what waits is not known: it is asleep")
         #expect(report.rows.first?.waiting == 1, "then the journal's number is told")

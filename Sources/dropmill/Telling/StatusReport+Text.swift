@@ -45,6 +45,7 @@ extension StatusReport {
             notes.append("active: " + row.activeStages.map { "\($0.kind) \($0.count)" }.joined(separator: ", "))
         }
         if row[.vanished] > 0 { notes.append("vanished: \(row[.vanished])") }
+        if row.isLeftOut { return notes + ["this pipeline is not among those that run"] }
         guard let record = row.record else { return notes + ["this pipeline is not among those that last ran"] }
         if let failure = record.paused {
             let since = record.pausedSince.map { " since \($0.localText) (\((now - $0).text))" } ?? ""

@@ -17,8 +17,11 @@ struct StatusReport {
         /// What is in its inbox now; nil where only the journal knows.
         var inbox: InboxLook.Inbox?
 
+        /// Whether the daemon that runs does not run this pipeline.
+        var isLeftOut = false
+
         /// How many drops wait; nil where that is not known.
-        var waiting: Int? { inbox?.waiting ?? record?.waiting }
+        var waiting: Int? { isLeftOut ? nil : inbox?.waiting ?? record?.waiting }
 
         /// Jobs that wait for a worker or are with one.
         var active: Int { self[.waiting] + self[.running] }
@@ -66,6 +69,9 @@ struct StatusReport {
     /// Adds what is in the inboxes.
     mutating func add(_ look: InboxLook) {
         silence = look.problem
-        for index in rows.indices { rows[index].inbox = look.inboxes[rows[index].name] }
+        for index in rows.indices {
+            rows[index].inbox = look.inboxes[rows[index].name]
+            rows[index].isLeftOut = isRunning && silence == nil && rows[index].inbox == nil
+        }
     }
 }
