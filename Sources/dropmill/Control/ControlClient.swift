@@ -13,7 +13,7 @@ enum ControlClient {
     private static let patience = 3
 
     /// Between its lock and its socket a daemon that starts needs a moment.
-    private static let attempts = 10
+    private static let attempts = 60
     /// Microseconds between two of them.
     private static let pause: useconds_t = 50_000
 
