@@ -100,6 +100,14 @@ import Testing
         #expect(report.rows.first?.waiting == 1, "then the journal's number is told")
     }
 
+    @Test func whatIsNotWrittenDownYetIsTold() throws {
+        var report = try StatusReport(fixture.journal, isRunning: true)
+        report.add(InboxLook(inboxes: ["scans": InboxLook.Inbox(waiting: 2)]))
+        #expect(
+            report.lines(now: JournalFixture.at(90)).last
+                == "scans           2       0         0         0     0       0")
+    }
+
     @Test func whereNoDaemonRunsTheInboxIsCounted() throws {
         let pipeline = try fixture.pipeline(waiting: 3)
         for name in ["a", "b.pdf", ".hidden", "c.part"] { try fixture.scratch.write("x", to: "inbox/\(name)") }

@@ -46,12 +46,14 @@ extension StatusReport {
         }
         if row[.vanished] > 0 { notes.append("vanished: \(row[.vanished])") }
         if row.isLeftOut { return notes + ["this pipeline is not among those that run"] }
-        guard let record = row.record else { return notes + ["this pipeline is not among those that last ran"] }
-        if let failure = record.paused {
-            let since = record.pausedSince.map { " since \($0.localText) (\((now - $0).text))" } ?? ""
+        if let failure = row.record?.paused {
+            let since = row.record?.pausedSince.map { " since \($0.localText) (\((now - $0).text))" } ?? ""
             notes += ["paused\(since): \(failure.summary)", failure.remedy].filter { !$0.isEmpty }
         }
         if let poll = row.inbox?.poll { notes.append("the inbox is looked at every \(Duration.seconds(poll).text)") }
+        guard let record = row.record else {
+            return row.inbox == nil ? notes + ["this pipeline is not among those that last ran"] : notes
+        }
         if !isRunning, row.inbox == nil { notes.append("as of \(record.updatedAt.localText)") }
         return notes
     }

@@ -69,6 +69,9 @@ struct StatusReport {
     /// Adds what is in the inboxes.
     mutating func add(_ look: InboxLook) {
         silence = look.problem
+        // A daemon that has just begun is ahead of what is written down.
+        let unknown = Set(look.inboxes.keys).subtracting(rows.map(\.name))
+        rows = (rows + unknown.map { Row(record: nil, name: $0) }).sorted { $0.name < $1.name }
         for index in rows.indices {
             rows[index].inbox = look.inboxes[rows[index].name]
             rows[index].isLeftOut = isRunning && silence == nil && rows[index].inbox == nil
