@@ -74,6 +74,9 @@ struct Examiner {
     /// The markers whose drops are not there.
     var markersAlone: [DropPath] { Array(markers.alone) }
 
+    /// Whether it is one of these.
+    func isMarkerAlone(_ path: DropPath) -> Bool { markers.isAlone(path) }
+
     private mutating func forget(_ path: DropPath, at now: MonotonicTime) {
         digests.forget(path)
         if let marker = marker(of: path) { markers.vanished(drop: path, of: marker, at: now) }

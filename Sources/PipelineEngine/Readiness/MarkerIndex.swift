@@ -77,6 +77,9 @@ struct MarkerIndex<Key: Hashable & Sendable> {
     /// The markers that are alone.
     var alone: some Sequence<Key> { markers.lazy.filter { $0.value.alone != nil }.map(\.key) }
 
+    /// Whether it is one of these.
+    func isAlone(_ marker: Key) -> Bool { markers[marker]?.alone != nil }
+
     private mutating func leaveAlone(_ marker: Key, at now: MonotonicTime) {
         markers[marker]?.alone = now
         appointments.append(Appointment(due: now + patience, marker: marker, alone: now))

@@ -276,9 +276,24 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
             ? .growing(bytesPerSecond: rate, for: passed, of: whole) : .changing(for: passed, of: whole)
     }
 
-    /// What is known, in no order, with what each waits for.
-    package func everything(at now: MonotonicTime) -> some Sequence<(key: Key, waiting: Waiting)> {
-        candidates.keys.lazy.map { ($0, waiting(for: $0, at: now) ?? .unseen) }
+    /// When the candidate was first heard of; nil where it is not known.
+    package func admitted(_ key: Key) -> MonotonicTime? { candidates[key]?.admitted }
+
+    /// Those that are waited for and have been known for longest, the longest first.
+    package func longest(_ limit: Int) -> [Key] {
+        // A heap of appointments whose time is past.
+        var longest = Heap<Appointment>()
+        for (key, candidate) in candidates where !candidate.isParked {
+            let admission = Appointment(due: candidate.admitted, key: key)
+            if longest.count < limit {
+                longest.insert(admission)
+            } else if let last = longest.max, admission < last {
+                longest.replaceMax(with: admission)
+            }
+        }
+        var keys: [Key] = []
+        while let next = longest.popMin() { keys.append(next.key) }
+        return keys
     }
 
     /// The candidates that are still waited for, with whether each was seen to change or held open since it is known,

@@ -14,6 +14,15 @@ struct Draining {
     /// Whether each of them was seen to change, or held open, while it waited here.
     var allDisturbed: Bool { gate.waiting.allSatisfy(\.isDisturbed) }
 
+    /// What they wait for, those first that have waited longest.
+    func standing(at now: MonotonicTime, limit: Int) -> [WaitingDrop] {
+        gate.longest(limit).compactMap { id in
+            guard let job = jobs[id], let waiting = gate.waiting(for: id, at: now) else { return nil }
+            let known = gate.admitted(id).map { now - $0 }
+            return WaitingDrop(path: job.drop.path.bytes, known: known, waiting: waiting, isClaimed: true)
+        }
+    }
+
     mutating func add(_ job: Job) {
         jobs[job.id] = job
         gate.touch(job.id, at: .now())

@@ -44,10 +44,10 @@ final class Intake: @unchecked Sendable {
     var ready: ReadyQueue
     var draining: Draining
     var room: ActiveRoom
-    private let queue: DispatchQueue
+    let queue: DispatchQueue
     private let isOnce: Bool
     /// What was refused, and why: told once.
-    private var reported: [DropPath: String] = [:]
+    private(set) var reported: [DropPath: String] = [:]
     /// Why drops in `ready` fail without being complete.
     var condemned: [DropPath: StageFailure] = [:]
     var examiner: Examiner

@@ -44,6 +44,9 @@ struct ReadyQueue {
     /// Whether the drop waits.
     func contains(_ path: DropPath) -> Bool { drops[path] != nil }
 
+    /// Some of those that wait, in no order.
+    func some(_ limit: Int) -> [DropPath] { Array(drops.keys.prefix(limit)) }
+
     /// Adds a drop in the state in which it was found complete.
     mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
         lastNumber += 1

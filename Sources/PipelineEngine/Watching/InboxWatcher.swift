@@ -76,7 +76,8 @@ package final class InboxWatcher: @unchecked Sendable {
     var untold: [InboxChange] = []
     /// Why not every folder is watched, as far as the scan that is under way has seen.
     var blindness: String?
-    private var mode: WatchMode?
+    /// How the inbox is watched; nil before the first scan and after the end.
+    private(set) var mode: WatchMode?
     private var timer: (any DispatchSourceTimer)?
     private var absence = AbsenceDetector(pulse: .zero, starting: .now())
     private var lastScan = MonotonicTime(nanoseconds: 0)

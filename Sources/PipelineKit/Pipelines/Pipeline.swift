@@ -120,11 +120,13 @@ package struct StageEntry: Sendable {
     package let timeout: Duration?
     /// How its transient failures are retried; nil: as the pipeline says.
     package let retry: RetryPolicy?
+    /// Its options that are folders, such as where it publishes to, by name.
+    package let targets: [String: PathTemplate]
 
     /// A stage.
     package init(
         kind: String, stage: any Stage, workers: Int = 1, when: Glob? = nil, timeout: Duration? = nil,
-        retry: RetryPolicy? = nil
+        retry: RetryPolicy? = nil, targets: [String: PathTemplate] = [:]
     ) {
         self.kind = kind
         self.stage = stage
@@ -132,6 +134,7 @@ package struct StageEntry: Sendable {
         self.when = when
         self.timeout = timeout
         self.retry = retry
+        self.targets = targets
     }
 
     /// Whether it may make files, for which there has to be space.

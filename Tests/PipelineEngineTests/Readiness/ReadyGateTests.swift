@@ -304,3 +304,23 @@ private let stories: [Story] = [
         #expect(!isAwayStill, "an absence is told once")
     }
 }
+
+@Suite("What the gate tells of those that wait") struct ReadyGateTellingTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func at(_ milliseconds: Int) -> MonotonicTime { start + .milliseconds(milliseconds) }
+
+    @Test("Those that are known for longest come first, and only so many")
+    func order() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        for (time, name) in [(30, "c"), (10, "a"), (40, "d"), (20, "b"), (5, "refused")] {
+            gate.touch(name, at: at(time))
+        }
+        gate.refuse("refused", because: "a link", at: at(50))
+        #expect(gate.longest(3) == ["a", "b", "c"])
+        #expect(gate.longest(9) == ["a", "b", "c", "d"])
+        #expect(gate.longest(0) == [])
+        #expect(gate.admitted("a") == at(10))
+        #expect(gate.admitted("b") == at(20))
+    }
+}
