@@ -51,7 +51,6 @@ package final class DiskImage: Sendable {
         let deadline = ContinuousClock.now + .seconds(60)
         while try !Self.run("losetup", ["-j", image.string]).isEmpty {
             guard ContinuousClock.now < deadline else { throw DiskImageError("'\(image.text)' stays in use") }
-            usleep(10_000)
         }
     }
 

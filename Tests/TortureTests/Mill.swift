@@ -49,14 +49,11 @@ struct Mill {
     /// Writes the drop elsewhere and renames it into the inbox, so that it is whole at once. One of that name that has
     /// not been claimed yet stays, and nothing is dropped: who replaces a file in the inbox wants the old one gone.
     private mutating func drop(_ name: String, _ bytes: [UInt8], _ fate: Ledger.Fate) throws {
+        let target = layout.inbox.appending(name)
+        guard Folder.kind(of: target) == nil else { return }
         let outside = root.appending("outside")
         try write(bytes, to: outside)
-        let target = layout.inbox.appending(name)
-        let result = outside.withPlatformString { from in
-            target.withPlatformString { renameat2(AT_FDCWD, from, AT_FDCWD, $0, 1 /* RENAME_NOREPLACE */) }
-        }
-        guard result == 0 else {
-            if Errno.last == .fileExists { return }
+        guard outside.withPlatformString({ from in target.withPlatformString { Glibc.rename(from, $0) } }) == 0 else {
             throw IOError("rename", target, .last)
         }
         ledger.note(name, bytes, fate)

@@ -27,6 +27,8 @@ extension Torture {
             let calls: [String]
             var path = "*"
             var stateElsewhere = false
+            /// The calls before which the power is cut: what is left out may do harm at a few of them only.
+            var points = Faultline.changing
             /// Somebody else's syncs would also bring to the disk what is left out here.
             var busy = true
         }
@@ -41,7 +43,7 @@ extension Torture {
             Omission(
                 testDescription: "commits that are not synced", calls: ["fdatasync", "fsync"],
                 path: "*/journal.sqlite*",
-                stateElsewhere: true, busy: false),
+                stateElsewhere: true, points: ["renameat2"], busy: false),
             Omission(
                 testDescription: "no syncs of folders, state on another disk", calls: ["fsync"],
                 path: "*/@(output|processed|failed|inbox)*", stateElsewhere: true, busy: false),
@@ -62,7 +64,7 @@ extension Torture {
         ) async throws -> [(wasCut: Bool, problems: [String])] {
             let site = try Site.disk(stateElsewhere: stateElsewhere)
             try site.mill.dropMixed()
-            let count = try site.mill.countCalls()
+            let count = try site.mill.countCalls(omission?.points ?? Faultline.changing)
             return try await Torture.forEach(Torture.spread(count, most: most)) { point in
                 let site = try Site.disk(stateElsewhere: stateElsewhere)
                 return try trial(at: point, site, busy: busy, leavingOut: omission)
@@ -76,7 +78,7 @@ extension Torture {
             site.settleDown()
             let mill = site.mill
             let log = mill.logs.appending("calls")
-            var fault = mill.fault()
+            var fault = mill.fault(omission?.points ?? Faultline.changing)
             (fault.at, fault.log) = (point, log)
             if let omission { (fault.skipped, fault.skippedPath) = (omission.calls, omission.path) }
             fault.deed = .cut(site.disks.map(\.path), busy: busy)
