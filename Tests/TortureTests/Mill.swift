@@ -147,9 +147,9 @@ struct Mill {
             words + ["--log-level", level] + (once ? ["--once"] : []), in: logs, log: log, wrapper: wrapper)
     }
 
-    /// What counts as a point: calls on anything below the mill's folder.
+    /// What counts as a point: calls on anything below the mill's folder, and on the state folder wherever it is.
     func fault(_ calls: [String] = Faultline.changing) -> Faultline {
-        Faultline(calls: calls, path: "\(root.string)/*", log: nil)
+        Faultline(calls: calls, path: "@(\(root.string)|\(state.string))*", log: nil)
     }
 
     /// How many such calls a whole run makes.
