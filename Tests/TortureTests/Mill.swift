@@ -134,7 +134,12 @@ struct Mill {
     private func bootedWrapper() throws -> [String] {
         let id = logs.appending("boot_id")
         try write(Array("00000000-0000-4000-8000-000000000001\n".utf8), to: id)
-        let script = "mount --bind '\(id.string)' /proc/sys/kernel/random/boot_id && exec \"$@\""
+        // Disks of other trials are left to these: as long as they are mounted here, too, they are not free.
+        let script = """
+            for disk in $(awk -v own='\(logs.string)/' '/^.dev.loop/ && index($2, own) != 1 { print $2 }' /proc/mounts)
+            do case $disk in */dropmill-test.*) umount -l "$disk" ;; esac; done
+            mount --bind '\(id.string)' /proc/sys/kernel/random/boot_id && exec "$@"
+            """
         return ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, "sh"]
     }
 
