@@ -12,7 +12,7 @@ extension Torture {
         /// Somebody else's syncs bring names to the disk before the data behind them.
         @Test(arguments: [false, true], [false, true])
         func nothingIsLost(stateElsewhere: Bool, busy: Bool) async throws {
-            let trials = try await Self.cutEverywhere(stateElsewhere: stateElsewhere, busy: busy, most: 24)
+            let trials = try await Self.cutEverywhere(stateElsewhere: stateElsewhere, busy: busy, most: 12)
             let problems = trials.flatMap(\.problems)
             Torture.say(
                 "power cut\(stateElsewhere ? ", state on another disk" : "")\(busy ? ", busy disk" : ""): "
