@@ -3,17 +3,20 @@ import PipelineKit
 import SystemPackage
 
 /// Builds a new payload from the files of another, in a clean scratch folder: by hard links, so that no data is copied
-/// and a run that is broken off changes nothing. Where links cannot be made, by copies.
+/// and a run that is broken off changes nothing. Files of the drop itself are copied, since it goes to processed beside
+/// what was made of it, and no change to one may show in the other.
 struct Rebuilding {
     private let source: FilePath
     private let target: FilePath
     private let context: StageContext
+    private let copies: Bool
     /// Folders that are there.
     private var folders: Set<FilePath> = []
 
-    /// A new payload of the stage's own.
-    init(_ payload: Payload, in context: StageContext) throws(StageFailure) {
+    /// A new payload of the stage's own. `isDrop`: whether it is the drop still, and so takes the original's place.
+    init(_ payload: Payload, isDrop: Bool = false, in context: StageContext) throws(StageFailure) {
         self.context = context
+        copies = payload.isDrop && !isDrop
         source = payload.root
         target = try context.makeScratch()
     }
@@ -26,8 +29,15 @@ struct Rebuilding {
         try context.checkCancelled()
         try makeFolder(path.removingLastComponent())
         do throws(IOError) {
-            try Self.link(source.pushing(file), as: target.pushing(path))
+            if copies {
+                try Transfer.copy(source.pushing(file), to: target.pushing(path)) {
+                    context.cancellation.isCancelled
+                }
+            } else {
+                try Self.link(source.pushing(file), as: target.pushing(path))
+            }
         } catch {
+            try context.checkCancelled()
             throw StageFailure(inStage: error)
         }
         context.progress.add(entries: 1)

@@ -61,7 +61,7 @@ package struct RenameStage: Stage {
     private func build(
         _ payload: Payload, _ tree: FileTree, _ names: [FilePath], _ context: StageContext
     ) throws(StageFailure) -> Payload {
-        var renamed = try Rebuilding(payload, in: context)
+        var renamed = try Rebuilding(payload, isDrop: payload.isDrop, in: context)
         for folder in tree.folders where !names.contains(folder) { try renamed.makeFolder(folder) }
         for (file, name) in zip(tree.files, names) { try renamed.put(file.relative, as: name) }
         for link in tree.links { try renamed.put(link, as: link) }

@@ -237,9 +237,16 @@ private struct ProgramFolders {
             for folder in tree.folders { try Folder.make(output.pushing(folder)) }
             for path in tree.files.map(\.relative) + tree.links {
                 if context.cancellation.isCancelled { break }
-                try Rebuilding.link(payload.root.pushing(path), as: output.pushing(path))
+                if payload.isDrop {
+                    try Transfer.copy(payload.root.pushing(path), to: output.pushing(path)) {
+                        context.cancellation.isCancelled
+                    }
+                } else {
+                    try Rebuilding.link(payload.root.pushing(path), as: output.pushing(path))
+                }
             }
         } catch {
+            try context.checkCancelled()
             guard error.action == "add" else { throw StageFailure(inStage: error) }
             throw .file(
                 "run.taken", "The program made '\(error.path.text)', which is in the payload already.",

@@ -102,7 +102,7 @@ extension PipelineDecoder {
             if problems.count == before {
                 stage.entry = StageEntry(
                     kind: kind, stage: made, workers: common.workers, when: common.when, timeout: common.timeout,
-                    retry: common.retry)
+                    retry: common.retry, targets: options.namedTargets)
             }
         } catch {
             problems.append(error)
@@ -137,6 +137,9 @@ extension PipelineDecoder {
 }
 
 extension PipelineDecoder {
+    /// What `when` may look at.
+    static let conditionKeys = ["name", "not", "path", "type", "larger", "smaller"]
+
     /// `when`: a pattern on the name, a list of them, or a map of conditions.
     private mutating func condition(_ map: OptionMap) -> Condition? {
         guard let entry = map.given("when") else { return nil }
@@ -146,9 +149,10 @@ extension PipelineDecoder {
             condition.names = names
             return condition
         }
-        let keys = ["name", "path", "type", "larger", "smaller"]
+        let keys = Self.conditionKeys
         let when = OptionMap(entry.value, name: map.path(to: "when"), keys: keys, problems: &problems)
         condition.names = globs("name", when) ?? []
+        condition.exceptions = globs("not", when) ?? []
         condition.paths = globs("path", when) ?? []
         condition.types = globs("type", when) ?? []
         condition.larger = when.read("larger", problems: &problems) { node throws(OptionProblem) in try node.size() }

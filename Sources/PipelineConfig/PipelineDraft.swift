@@ -37,7 +37,9 @@ struct PipelineDraft {
     var match = MatchRule()
     var ready = ReadyRule()
     var onConflict = Pipeline.ConflictPolicy.rename
+    var order = Pipeline.Order.arrival
     var activeJobs = 256
+    var activeBytes: ByteSize?
     var durability = Pipeline.Durability.full
     var retry = RetryPolicy()
     var minFree = ByteSize.minFree
@@ -59,8 +61,9 @@ struct PipelineDraft {
         guard telling.count == onFailure.count else { return nil }
         return Pipeline(
             name: name.value, source: source, inbox: inbox.value, processed: processed.value, failed: failed.value,
-            work: work?.value, match: match, ready: ready, onConflict: onConflict, activeJobs: activeJobs,
-            retry: retry, durability: durability, minFree: minFree, stages: entries, onFailure: telling,
+            work: work?.value, match: match, ready: ready, onConflict: onConflict,
+            order: order, activeJobs: activeJobs, activeBytes: activeBytes, retry: retry, durability: durability,
+            minFree: minFree, stages: entries, onFailure: telling,
             definition: PipelineDefinition.fingerprint(of: stages.map(\.definition)))
     }
 }

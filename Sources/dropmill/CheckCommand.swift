@@ -1,4 +1,5 @@
 import ArgumentParser
+import BuiltinStages
 import PipelineConfig
 import PipelineKit
 
@@ -22,7 +23,11 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Print one JSON object: 'pipelines' and 'problems'.")
     var json = false
 
+    @Flag(help: "Print the JSON Schema of pipeline files, for editors, and read none.")
+    var schema = false
+
     func run() throws {
+        if schema { return print(PipelineSchema(.builtin).json) }
         guard json else {
             for pipeline in try pipelines.loadOrReport() { print(Self.summary(of: pipeline)) }
             return

@@ -31,6 +31,12 @@ import Testing
         #expect(!paths.holds(for: try Self.drop("a.zip")))
     }
 
+    @Test func allButSome() throws {
+        let others = try Self.condition { $0.exceptions = [try #require(Glob("*.zip"))] }
+        #expect(others.holds(for: try Self.drop("a")))
+        #expect(!others.holds(for: try Self.drop("a.zip")))
+    }
+
     @Test func sizes() throws {
         let sizes = Self.condition { condition in
             condition.larger = ByteSize(bytes: 5)

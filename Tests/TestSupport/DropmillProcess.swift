@@ -18,6 +18,8 @@ package struct DropmillProcess {
     }
 
     private let process: pid_t
+    /// The number of its process.
+    package var id: Int32 { process }
     private let log: FilePath
     /// How it ended: its exit status, or 128 + the signal; nil while it runs.
     package private(set) var status: Int32?

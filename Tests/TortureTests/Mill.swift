@@ -46,21 +46,22 @@ struct Mill {
 
     // MARK: Dropping
 
-    /// Writes the drop elsewhere and renames it into the inbox, so that it is whole at once.
-    private func drop(_ name: String, _ bytes: [UInt8]) throws {
+    /// Writes the drop elsewhere and renames it into the inbox, so that it is whole at once. One of that name that has
+    /// not been claimed yet stays, and nothing is dropped: who replaces a file in the inbox wants the old one gone.
+    private mutating func drop(_ name: String, _ bytes: [UInt8], _ fate: Ledger.Fate) throws {
+        let target = layout.inbox.appending(name)
+        guard Folder.kind(of: target) == nil else { return }
         let outside = root.appending("outside")
         try write(bytes, to: outside)
-        let target = layout.inbox.appending(name)
         guard outside.withPlatformString({ from in target.withPlatformString { Glibc.rename(from, $0) } }) == 0 else {
             throw IOError("rename", target, .last)
         }
+        ledger.note(name, bytes, fate)
     }
 
     /// A file that is published as it is. `again`: tells its content from that of another drop of the same name.
     mutating func dropPlain(_ name: String, again: Int = 1, size: Int = 100, fate: Ledger.Fate = .published) throws {
-        let content = Self.content("\(name)#\(again)", size: size)
-        try drop(name, content)
-        ledger.note(name, content, fate)
+        try drop(name, Self.content("\(name)#\(again)", size: size), fate)
     }
 
     /// An archive of so many files.
@@ -79,17 +80,14 @@ struct Mill {
             contents[member] = Self.content("\(name)#\(again)/\(member)", size: size)
             zip.add(Array(member.utf8), content: contents[member] ?? [])
         }
-        try drop(name, zip.finished)
-        ledger.note(name, zip.finished, fate ?? .unpacked(contents))
+        try drop(name, zip.finished, fate ?? .unpacked(contents))
     }
 
     /// An archive that ends too early.
     mutating func dropBadZip(_ name: String, again: Int = 1) throws {
         var zip = ZipBuilder()
         for member in ["x", "y"] { zip.add(Array(member.utf8), content: Self.content("\(name)#\(again)/\(member)")) }
-        let content = Array(zip.finished.prefix(zip.finished.count / 2))
-        try drop(name, content)
-        ledger.note(name, content, .failed)
+        try drop(name, Array(zip.finished.prefix(zip.finished.count / 2)), .failed)
     }
 
     /// A file that lay in processed before anything was dropped.
@@ -136,7 +134,12 @@ struct Mill {
     private func bootedWrapper() throws -> [String] {
         let id = logs.appending("boot_id")
         try write(Array("00000000-0000-4000-8000-000000000001\n".utf8), to: id)
-        let script = "mount --bind '\(id.string)' /proc/sys/kernel/random/boot_id && exec \"$@\""
+        // Disks of other trials are left to these: as long as they are mounted here, too, they are not free.
+        let script = """
+            for disk in $(awk -v own='\(logs.string)/' '/^.dev.loop/ && index($2, own) != 1 { print $2 }' /proc/mounts)
+            do case $disk in */dropmill-test.*) umount -l "$disk" ;; esac; done
+            mount --bind '\(id.string)' /proc/sys/kernel/random/boot_id && exec "$@"
+            """
         return ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, "sh"]
     }
 
@@ -149,9 +152,9 @@ struct Mill {
             words + ["--log-level", level] + (once ? ["--once"] : []), in: logs, log: log, wrapper: wrapper)
     }
 
-    /// What counts as a point: calls on anything below the mill's folder.
+    /// What counts as a point: calls on anything below the mill's folder, and on the state folder wherever it is.
     func fault(_ calls: [String] = Faultline.changing) -> Faultline {
-        Faultline(calls: calls, path: "\(root.string)/*", log: nil)
+        Faultline(calls: calls, path: "@(\(root.string)|\(state.string))*", log: nil)
     }
 
     /// How many such calls a whole run makes.
@@ -161,6 +164,11 @@ struct Mill {
         fault.log = log
         _ = try runOnce(fault)
         return try Faultline.calls(in: log).count
+    }
+
+    /// Whether nothing is wrong now. Of a daemon at work: what is moved while it is looked at looks wrong, for once.
+    func holds(_ moment: Ledger.Moment) -> Bool {
+        do { return try violations(moment).isEmpty } catch { return false }
     }
 
     /// What is wrong now.

@@ -29,7 +29,8 @@ package protocol Journal: Sendable {
     /// Jobs that match, newest first.
     func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord]
 
-    /// How many jobs each pipeline has in each state, and how many in each stage.
+    /// How many jobs each pipeline has in each state, and how many in each stage. A failed job that was sent in again
+    /// is not counted: the job that it led to is.
     func counts() throws(JournalError) -> [JobCount]
 
     /// What is known of each pipeline, by name.
@@ -38,6 +39,9 @@ package protocol Journal: Sendable {
     /// Notes that a failed job's original, known by its identity, is about to be sent in again: the job that it becomes
     /// is given `retryOf` when it is first written.
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
+
+    /// Takes such a note back: that file does not come.
+    func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
     /// Answers a question for content that came before, and notes the asking job as its first where there was none.
     func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> JobID?

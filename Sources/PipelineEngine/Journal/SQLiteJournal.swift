@@ -59,6 +59,10 @@ package final class SQLiteJournal: Journal {
         }
     }
 
+    package func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        try write { db in try RetryRow.remove(job, as: identity, from: db) }
+    }
+
     package func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> JobID? {
         try write { db in try ContentRow.first(content, at: time, in: db) }.flatMap { JobID($0) }
     }

@@ -5,6 +5,8 @@ import SystemPackage
 package struct Condition: Hashable, Sendable {
     /// The drop's name matches one of these; empty: any name.
     package var names: [Glob] = []
+    /// The drop's name matches none of these.
+    package var exceptions: [Glob] = []
     /// The drop's path below the inbox (`folder/name`) matches one of these; `*` matches `/` too.
     package var paths: [Glob] = []
     /// What `detect` found out matches one of these: `image/*`.
@@ -20,13 +22,31 @@ package struct Condition: Hashable, Sendable {
     /// A condition on the name alone.
     package init(name: Glob) { names = [name] }
 
+    /// Whether it can hold for a drop of this name and place.
+    package func mayHold(for name: FileName, in folders: [FileName]) -> Bool {
+        if !names.isEmpty, !names.contains(where: { $0.matches(name) }) { return false }
+        if exceptions.contains(where: { $0.matches(name) }) { return false }
+        if paths.isEmpty { return true }
+        let path = Array((folders + [name]).map(\.bytes).joined(separator: [UInt8(ascii: "/")]))
+        return paths.contains { $0.matches(path) }
+    }
+
+    /// Whether it depends on more than name and place.
+    package var looksDeeper: Bool { !types.isEmpty || larger != nil || smaller != nil }
+
+    /// What it asks for, for people: `'*.zip'`, or `'*.zip', larger than 1.0 MiB`.
+    package var text: String {
+        var parts = (names + paths).map { "'\(EscapedText.of($0.pattern))'" }
+        parts += exceptions.map { "all but '\(EscapedText.of($0.pattern))'" }
+        parts += types.map { "of type '\(EscapedText.of($0.pattern))'" }
+        if let larger { parts.append("larger than \(larger)") }
+        if let smaller { parts.append("smaller than \(smaller)") }
+        return parts.joined(separator: ", ")
+    }
+
     /// Whether it holds for a drop of which this is known so far.
     package func holds(for drop: Drop, facts: [String: String] = [:]) -> Bool {
-        if !names.isEmpty, !names.contains(where: { $0.matches(drop.name) }) { return false }
-        if !paths.isEmpty {
-            let path = (drop.folders + [drop.name]).map(\.bytes).joined(separator: [UInt8(ascii: "/")])
-            if !paths.contains(where: { $0.matches(Array(path)) }) { return false }
-        }
+        guard mayHold(for: drop.name, in: drop.folders) else { return false }
         if !types.isEmpty {
             guard let type = facts["type"] else { return false }
             if !types.contains(where: { $0.matches(Array(type.utf8)) }) { return false }

@@ -54,6 +54,21 @@ package struct StageOptions: Sendable {
         }
     }
 
+    /// The same by names of their own: the second of a list is `to.2`.
+    package var namedTargets: [String: PathTemplate] {
+        var named: [String: PathTemplate] = [:]
+        for (option, template) in pathTemplates {
+            var name = option
+            var number = 2
+            while named[name] != nil {
+                name = "\(option).\(number)"
+                number += 1
+            }
+            named[name] = template
+        }
+        return named
+    }
+
     /// A problem of these options together, at the stage's own place.
     package func problem(_ message: String) -> OptionProblem { OptionProblem(message, at: position) }
 }
