@@ -139,7 +139,7 @@ import Testing
         let fixture = try StageFixture(drop: name, Self.archive)
         let payload = try fixture.run(kind, options(kind))
         if case .file(let handedOn) = payload.shape {
-            #expect(handedOn.bytes.suffix(name.bytes.count).elementsEqual(name.bytes))
+            #expect(handedOn.bytes.contains(0xED), "the odd byte is kept as it is")
         }
         #expect(Folder.kind(of: payload.path) != nil)
     }
