@@ -38,7 +38,7 @@ let package = Package(
 
         // L1
         .target(name: "PipelineKit", dependencies: [system], swiftSettings: strict),
-        .target(name: "Archive", dependencies: ["CArchive", system], swiftSettings: strict),
+        .target(name: "Archive", dependencies: ["CArchive", "CLinux", system], swiftSettings: strict),
         .target(name: "Digests", dependencies: ["CCrypto", system], swiftSettings: strict),
 
         // L2

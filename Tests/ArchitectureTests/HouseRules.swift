@@ -4,7 +4,7 @@ enum HouseRules {
     /// matter.
     static let arrows: [String: Set<String>] = [
         "PipelineKit": [],
-        "Archive": ["CArchive"],
+        "Archive": ["CArchive", "CLinux"],
         "Digests": ["CCrypto"],
         "BuiltinStages": ["PipelineKit", "Archive", "Digests"],
         "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],

@@ -1,8 +1,5 @@
-import Archive
-import PipelineKit
-
 /// Files that happen to be archives but that their users know as one thing: they pass as they are.
-enum Documents {
+package enum Documents {
     /// Name endings, in lower case.
     static let endings: Set<String> = [
         // Office documents.
@@ -29,9 +26,12 @@ enum Documents {
         .container(.ar): ["debian-binary"],
     ]
 
-    /// Whether an archive of that name is a document. One that its sender calls `.zip` is not, whatever it begins with.
-    static func contains(_ name: FileName, _ sniff: ArchiveSniff) -> Bool {
-        let ending = String(decoding: name.extension, as: UTF8.self).lowercased()
+    /// Whether an archive of that name (the last component counts) is a document. One that its sender calls `.zip` is
+    /// not, whatever it begins with.
+    package static func contains(_ name: [UInt8], _ sniff: ArchiveSniff) -> Bool {
+        let last = name.split(separator: UInt8(ascii: "/")).last ?? []
+        let dot = last.lastIndex(of: UInt8(ascii: "."))
+        let ending = dot.map { String(decoding: last[($0 + 1)...], as: UTF8.self).lowercased() } ?? ""
         if endings.contains(ending) || sniff.format == .container(.rpm) { return true }
         guard ending != "zip", let format = sniff.format, let first = sniff.firstName else { return false }
         return firstNames[format]?.contains { first.elementsEqual($0.utf8) } ?? false

@@ -3,7 +3,7 @@ import Glibc
 
 /// Inflates a gzip file by zlib itself, which checks each member's length and CRC: libarchive reads past both without a
 /// look, so that a flipped bit would pass for content.
-final class GzipInflater {
+final class GzipInflater: BlockSource {
     private static let outputSize = 256 << 10
 
     private let input: ArchiveInput
@@ -75,9 +75,11 @@ final class GzipInflater {
     }
 
     private func refill() throws(ArchiveError) -> Bool {
-        let block = try input.next()
-        stream.pointee.next_in = block.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard let block = try input.next() else { return false }
+        // zlib only reads there.
+        stream.pointee.next_in = UnsafeMutableRawPointer(mutating: block.baseAddress)?
+            .assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_in = UInt32(block.count)
-        return !block.isEmpty
+        return true
     }
 }

@@ -71,6 +71,20 @@ struct ArchiveHandle: ~Copyable {
         try require(archive_read_set_format(pointer, ARCHIVE_FORMAT_RAW), compression.rawValue)
     }
 
+    /// Has names of a zip that are not marked as UTF-8 taken for another character set.
+    func set(nameEncoding encoding: UnpackPolicy.NameEncoding) throws(ArchiveError) {
+        guard let charset = encoding.charset else { return }
+        try require(archive_read_set_format_option(pointer, "zip", "hdrcharset", charset), "zip")
+    }
+
+    /// Adds a password to be tried.
+    func add(password: [UInt8]) throws(ArchiveError) {
+        let terminated = password.map { CChar(bitPattern: $0) } + [0]
+        guard archive_read_add_passphrase(pointer, terminated) == ARCHIVE_OK else {
+            throw .system(action: "read", entry: nil, errno: .noMemory)
+        }
+    }
+
     /// The library answers with a warning where it would start an external program.
     private func require(_ status: Int32, _ name: String) throws(ArchiveError) {
         guard status == ARCHIVE_OK else {

@@ -22,4 +22,16 @@ package enum ArchiveFormat: Sendable, Hashable {
         case .compressed(let compression): compression.rawValue
         }
     }
+
+    /// Every format that can be read.
+    package static let all: [ArchiveFormat] =
+        Container.allCases.filter { $0 != .rar5 }.map { .container($0) } + Compression.allCases.map { .compressed($0) }
+
+    /// The formats that are unpacked unless others are named: those that people exchange and whose readers have a good
+    /// record.
+    package static let usual: Set<ArchiveFormat> = [
+        .container(.zip), .container(.tar), .container(.sevenZip), .container(.cpio), .container(.ar),
+        .compressed(.gzip), .compressed(.bzip2), .compressed(.xz), .compressed(.zstd), .compressed(.lz4),
+        .compressed(.lzma), .compressed(.compress),
+    ]
 }

@@ -14,6 +14,16 @@ package struct ArchiveSniff: Sendable {
     /// Where an ISO 9660 file system has its mark (ECMA-119, 8.1.2: in sector 16, after one byte).
     private static let isoMark = (offset: 32769, bytes: Array("CD001".utf8))
 
+    private init(format: ArchiveFormat?, firstName: [UInt8]?) {
+        self.format = format
+        self.firstName = firstName
+    }
+
+    /// What a file of that format begins with.
+    init(format: ArchiveFormat, head: UnsafeRawBufferPointer) {
+        self.init(format: format, firstName: Self.firstName(format, head))
+    }
+
     /// Looks at an open file, whose offset stays where it is: one read, or two for files large enough to be a disc's
     /// image.
     package static func look(at descriptor: Int32) throws(ArchiveError) -> ArchiveSniff {
@@ -23,7 +33,7 @@ package struct ArchiveSniff: Sendable {
                 let count = try read(descriptor, into: buffer, at: 0)
                 let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
                 if let format = ArchiveFormat.of(head: head) {
-                    return ArchiveSniff(format: format, firstName: firstName(format, head))
+                    return ArchiveSniff(format: format, head: head)
                 }
                 guard count == headLength else { return ArchiveSniff(format: nil, firstName: nil) }
                 let mark = UnsafeMutableRawBufferPointer(rebasing: buffer[..<isoMark.bytes.count])
