@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int dm_open_beneath(int folder, const char *path, int flags, mode_t mode) {
@@ -126,6 +127,10 @@ ssize_t dm_receive_packet(int channel, void *buffer, size_t size, int descriptor
         return -1;
     }
     return received;
+}
+
+int dm_ended_by(const siginfo_t *info) {
+    return info->si_code == CLD_EXITED ? -info->si_status : info->si_status;
 }
 
 int dm_begin_helper(void) {

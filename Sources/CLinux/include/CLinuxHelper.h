@@ -3,6 +3,7 @@
 #ifndef DROPMILL_CLINUX_HELPER_H
 #define DROPMILL_CLINUX_HELPER_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,6 +28,9 @@ ssize_t dm_send_packet(int channel, const void *bytes, size_t count, const int *
 /// Receives one packet, with up to 4 descriptors (closed on exec), whose number is written to `descriptor_count`. 0 at the
 /// end of the conversation; EMSGSIZE where the packet was larger than the buffer.
 ssize_t dm_receive_packet(int channel, void *buffer, size_t size, int descriptors[4], int *descriptor_count);
+
+/// What a child that waitid(2) told of ended by: the signal, or its exit status with a minus sign.
+int dm_ended_by(const siginfo_t *info);
 
 /// Ties the calling process to the thread that started it: it is killed when that one ends. It also becomes the first
 /// to be killed when memory is short, and leaves no core.
