@@ -87,7 +87,8 @@ final class Budget: Sendable {
     private func tooLarge(_ entry: [UInt8]) -> ArchiveError {
         if limits.isBytesOfSpace { return .noRoom(entry, limits.bytes) }
         return .limit(
-            entry, "makes the archive's content larger than \(limits.bytes) bytes, the most that is unpacked (max_bytes)",
+            entry,
+            "makes the archive's content larger than \(limits.bytes) bytes, the most that is unpacked (max_bytes)",
             remedy: "Raise `max_bytes` of the stage 'unpack' if archives may be that large.")
     }
 

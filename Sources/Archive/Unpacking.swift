@@ -170,7 +170,8 @@ extension ArchiveError {
             let entry = problem.entry.map { archive + slash + $0 } ?? archive
             return .bad(
                 Problem(
-                    code: problem.code, entry: entry, fact: problem.fact, remedy: problem.remedy, detail: problem.detail))
+                    code: problem.code, entry: entry, fact: problem.fact, remedy: problem.remedy, detail: problem.detail
+                ))
         case .system(let action, let entry, let errno):
             return .system(action: action, entry: entry.map { archive + slash + $0 } ?? archive, errno: errno)
         case .stopped: return self

@@ -77,7 +77,9 @@ extension StageFailure {
     private static func isPart(_ name: FileName) -> Bool {
         let ending = name.extension
         let digits = ending.first.map { $0 | 0x20 == UInt8(ascii: "z") } == true ? ending.dropFirst() : ending[...]
-        if digits.count >= 2, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) { return true }
+        if digits.count >= 2, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            return true
+        }
         return String(decoding: name.bytes, as: UTF8.self).lowercased().split(separator: ".").dropLast().last?
             .hasPrefix("part") ?? false
     }

@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 package import PipelineKit
 package import SystemPackage
 
@@ -19,6 +19,8 @@ package struct DropmillProcess {
 
     private let process: pid_t
     private let log: FilePath
+    /// Its process id.
+    package var id: pid_t { process }
     /// How it ended: its exit status, or 128 + the signal; nil while it runs.
     package private(set) var status: Int32?
 

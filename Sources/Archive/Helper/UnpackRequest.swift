@@ -142,7 +142,9 @@ enum HelperMessage: Equatable {
             guard let landlock = reader.number() else { return nil }
             self = .begun(landlock: landlock)
         case "progress":
-            guard let bytes = reader.number(), let entries = reader.number(), bytes >= 0, entries >= 0 else { return nil }
+            guard let bytes = reader.number(), let entries = reader.number(), bytes >= 0, entries >= 0 else {
+                return nil
+            }
             self = .progress(bytes: bytes, entries: entries)
         case "done":
             guard let isLone = reader.flag(), let isVerified = reader.flag(), let entries = reader.number(),

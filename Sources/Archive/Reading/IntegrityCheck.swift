@@ -23,7 +23,8 @@ enum IntegrityCheck {
             case .lzma, .compress: return (.unverifiable, "\(compression.rawValue) has no checksum")
             case .xz: return verdict(try hasCheckedStreams(xz: input), "xz was told to leave the check out")
             case .zstd: return verdict(try hasCheckedFrames(zstd: input), "zstd was used without --check")
-            case .lz4: return verdict(try hasCheckedFrames(lz4: input), "lz4 was used without a checksum of the content")
+            case .lz4:
+                return verdict(try hasCheckedFrames(lz4: input), "lz4 was used without a checksum of the content")
             }
         }
     }

@@ -103,7 +103,9 @@ struct TreeWriter: ~Copyable {
 
     /// Notes a file that begins like an archive, if those are unpacked too.
     mutating func noteArchive(_ path: EntryPath, head: UnsafeRawBufferPointer) {
-        guard policy.nested > 0, let format = ArchiveFormat.of(head: head), policy.formats.contains(format) else { return }
+        guard policy.nested > 0, let format = ArchiveFormat.of(head: head), policy.formats.contains(format) else {
+            return
+        }
         let sniff = ArchiveSniff(format: format, head: head)
         if !policy.takesDocuments, Documents.contains(path.bytes, sniff) { return }
         deferred.archives.append((path.bytes, format))

@@ -20,7 +20,8 @@ struct ZipDirectory {
         try budget.expect(entries: Int64(clamping: end.count))
         if end.count == 0 { throw .empty }
         guard end.size <= Self.mostBytes else {
-            throw .unsupported(nil, "has a directory of \(end.size) bytes", detail: "at most \(Self.mostBytes) are read")
+            throw .unsupported(
+                nil, "has a directory of \(end.size) bytes", detail: "at most \(Self.mostBytes) are read")
         }
         guard end.offset <= UInt64(end.place), end.size <= UInt64(end.place) - end.offset else {
             throw .damaged(nil, detail: "the directory lies outside the file")
@@ -102,7 +103,9 @@ struct ZipDirectory {
     private static func findEnd64(_ input: ArchiveInput, before place: Int64) throws(ArchiveError) -> End? {
         guard place >= Int64(locatorSize) else { return nil }
         let locator = Fields(try input.read(locatorSize, at: place - Int64(locatorSize)))
-        guard locator.u32(0) == 0x0706_4B50, let disks = locator.u32(16), let offset = locator.u64(8) else { return nil }
+        guard locator.u32(0) == 0x0706_4B50, let disks = locator.u32(16), let offset = locator.u64(8) else {
+            return nil
+        }
         guard disks <= 1 else { throw splitArchive }
         guard offset <= UInt64(place) - UInt64(locatorSize) else { throw .damaged(nil) }
         let record = Fields(try input.read(56, at: Int64(offset)))

@@ -92,7 +92,8 @@ struct ZipEntry {
             name = storedName
         } else {
             guard let converted = encoding.utf8(storedName) else {
-                throw .unsafe(storedName, "has a name that is not in the character set '\(encoding.rawValue)' (name_encoding)")
+                throw .unsafe(
+                    storedName, "has a name that is not in the character set '\(encoding.rawValue)' (name_encoding)")
             }
             name = converted
         }

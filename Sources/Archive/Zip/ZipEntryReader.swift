@@ -172,7 +172,8 @@ final class ZipEntryReader {
         start = place
         count = 0
         while count < least {
-            let got = pread(descriptor, input.baseAddress.map { $0 + count }, input.count - count, off_t(place) + off_t(count))
+            let got = pread(
+                descriptor, input.baseAddress.map { $0 + count }, input.count - count, off_t(place) + off_t(count))
             if got == 0 { return nil }
             if got > 0 {
                 count += got

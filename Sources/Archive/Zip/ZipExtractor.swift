@@ -80,7 +80,9 @@ enum ZipExtractor {
             try file.finish(length: length, modified: entry.modified.map { FileTimes.clamp($0, to: writer.now) })
         case .symbolicLink:
             try writer.budget.begin(entry.name)
-            guard entry.size <= longestTarget else { throw .unsafe(entry.name, "is a symbolic link with an overlong target") }
+            guard entry.size <= longestTarget else {
+                throw .unsafe(entry.name, "is a symbolic link with an overlong target")
+            }
             var target: [UInt8] = []
             try reader.read(entry) { (block) throws(ArchiveError) in target += block }
             try writer.addLink(path, to: target, modified: entry.modified)
