@@ -106,20 +106,21 @@ static const struct sock_filter allowed_calls[] = {
     ANSWER(SECCOMP_RET_KILL_PROCESS),
 };
 
-static int limit(__rlimit_resource_t resource, uint64_t most) {
+// `grace`: how much more there is between the first word of it and the last, as for computing (SIGXCPU, then SIGKILL).
+static int limit(__rlimit_resource_t resource, uint64_t most, uint64_t grace) {
     struct rlimit value;
     if (most == 0) return 0;
     if (getrlimit(resource, &value) != 0) return -1;
-    if (value.rlim_max == RLIM_INFINITY || most < value.rlim_max) value.rlim_max = most;
-    value.rlim_cur = value.rlim_max;
+    if (value.rlim_max == RLIM_INFINITY || most + grace < value.rlim_max) value.rlim_max = most + grace;
+    value.rlim_cur = most < value.rlim_max ? most : value.rlim_max;
     return setrlimit(resource, &value);
 }
 
 int dm_confine(int folder, const struct dm_limits *limits) {
     const struct rlimit none = {0, 0};
-    if (setrlimit(RLIMIT_CORE, &none) != 0 || limit(RLIMIT_AS, limits->memory) != 0 ||
-        limit(RLIMIT_CPU, limits->cpu) != 0 || limit(RLIMIT_FSIZE, limits->file_size) != 0 ||
-        limit(RLIMIT_NOFILE, limits->descriptors) != 0)
+    if (setrlimit(RLIMIT_CORE, &none) != 0 || limit(RLIMIT_AS, limits->memory, 0) != 0 ||
+        limit(RLIMIT_CPU, limits->cpu, 2) != 0 || limit(RLIMIT_FSIZE, limits->file_size, 0) != 0 ||
+        limit(RLIMIT_NOFILE, limits->descriptors, 0) != 0)
         return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
     int version = restrict_files(folder);

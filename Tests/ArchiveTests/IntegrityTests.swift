@@ -16,7 +16,6 @@ import Testing
     struct Format: Sendable, CustomTestStringConvertible {
         let command: String
         let isVerified: Bool
-        /// From where on, and how much of the end, bits mean nothing for the content (names, times, padding).
         var testDescription: String { command }
     }
 
@@ -93,7 +92,8 @@ import Testing
             #expect(try extraction.outside().isEmpty)
         }
         // The table must be able to fail: what is called unverifiable does let bits through.
-        if !format.isVerified, !format.command.contains("lzma"), !format.command.contains("compress ") {
+        // (Those of the LZMA family fall over most wrong bits by themselves.)
+        if !format.isVerified, !["lzma", "xz", "compress "].contains(where: { format.command.contains($0) }) {
             #expect(unnoticed > 20)
         }
     }

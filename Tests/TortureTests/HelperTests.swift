@@ -19,7 +19,8 @@ extension Torture {
                 guard let id = pid_t(name.text) else { return nil }
                 do {
                     let status = String(decoding: try ScratchFolder.read(FilePath("/proc/\(id)/stat")), as: UTF8.self)
-                    let command = String(decoding: try ScratchFolder.read(FilePath("/proc/\(id)/cmdline")), as: UTF8.self)
+                    let command = String(
+                        decoding: try ScratchFolder.read(FilePath("/proc/\(id)/cmdline")), as: UTF8.self)
                     // The name in brackets may hold anything.
                     let fields = status[(status.lastIndex(of: ")") ?? status.startIndex)...].split(separator: " ")
                     guard fields.count > 2, let parent = pid_t(fields[2]) else { return nil }
