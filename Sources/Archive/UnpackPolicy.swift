@@ -33,8 +33,8 @@ package struct UnpackPolicy: Sendable, Equatable {
     package var limits = ExtractionLimits()
     /// What becomes of links.
     package var links = Links.inside
-    /// The permission bits that files (0644, or 0755 for those that may be run) and folders (0755) keep; the umask takes
-    /// from them too.
+    /// The permission bits that files (0644, or 0755 for those that may be run) and folders (0755) keep; the umask
+    /// takes from them too.
     package var mode: UInt32 = 0o755
     /// Whether files keep the right to be run.
     package var keepsExecutable = false

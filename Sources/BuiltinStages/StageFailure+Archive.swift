@@ -23,8 +23,8 @@ extension StageFailure {
         }
     }
 
-    /// The same for what became of the process that unpacked. One that was killed or crashed is tried again, as often as
-    /// the pipeline tries: it may have been the machine's memory, but a file that does it each time does it no more.
+    /// The same for what became of the process that unpacked. One that was killed or crashed is tried again, as often
+    /// as the pipeline tries: it may have been the machine's memory, but a file that does it each time does it no more.
     init(_ failure: HelperFailure, archive: FilePath, name: FileName, folder: FilePath) {
         switch failure {
         case .archive(let error):

@@ -3,8 +3,8 @@ import Glibc
 package import PipelineKit
 import SystemPackage
 
-/// Makes an archive's contents the payload. What strangers made is parsed in a process of its own (`UnpackProgram`); here
-/// only the first bytes are looked at, to tell archives from other files.
+/// Makes an archive's contents the payload. What strangers made is parsed in a process of its own (`UnpackProgram`);
+/// here only the first bytes are looked at, to tell archives from other files.
 package struct UnpackStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "unpack",

@@ -76,7 +76,8 @@ import Testing
         #expect(problem.code == .unsafeEntry && problem.entry == Array("../evil\u{1}".utf8))
     }
 
-    /// What a helper may call once it has given up its rights: those that write a tree, and what memory and threads need.
+    /// What a helper may call once it has given up its rights: those that write a tree, and what memory and threads
+    /// need.
     private static let allowed: Set<String> = [
         "pwrite64", "write", "openat2", "close", "pread64", "read", "lseek", "utimensat", "fstat", "newfstatat",
         "mkdirat", "ftruncate", "fchmod", "symlinkat", "linkat", "unlinkat", "renameat2", "sendmsg", "futex", "brk",

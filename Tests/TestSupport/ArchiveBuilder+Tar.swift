@@ -16,8 +16,8 @@ package struct TarBuilder: Sendable {
         case sparse = "S"
     }
 
-    /// Adds an entry. Names are at most 100 bytes long here. `claimed`: a size that is not the content's; `logical`: the
-    /// size of a sparse file, whose content lies at its beginning.
+    /// Adds an entry. Names are at most 100 bytes long here. `claimed`: a size that is not the content's; `logical`:
+    /// the size of a sparse file, whose content lies at its beginning.
     package mutating func add(
         _ name: [UInt8], _ kind: Kind = .file, content: [UInt8] = [], target: String = "", mode: Int = 0o644,
         modified: Int = 1_700_000_000, claimed: Int? = nil, logical: Int? = nil

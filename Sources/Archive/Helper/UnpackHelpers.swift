@@ -12,8 +12,8 @@ package final class UnpackHelpers: Sendable {
         package var request: UnpackRequest
         /// The most seconds it may take, by the clock on the wall.
         package var seconds: Int64
-        /// Told what was done since the last call, and asked whether to go on: at least every 50 ms, wherever the helper
-        /// hangs.
+        /// Told what was done since the last call, and asked whether to go on: at least every 50 ms, wherever the
+        /// helper hangs.
         package var monitor: UnpackMonitor
         /// Told once the helper begins, with the version of Landlock that holds it, 0 for none.
         package var begun: @Sendable (Int64) -> Void
@@ -40,8 +40,8 @@ package final class UnpackHelpers: Sendable {
         launcher = Launcher(program: program.string, arguments: arguments, spares: spares)
     }
 
-    /// Has a helper unpack an archive to an empty folder. Blocks until it is done or gone; then nothing of it is left but
-    /// what it wrote to the folder.
+    /// Has a helper unpack an archive to an empty folder. Blocks until it is done or gone; then nothing of it is left
+    /// but what it wrote to the folder.
     package func unpack(
         _ task: Task, archive: Int32, folder: Int32
     ) throws(HelperFailure) -> Unpacking.Report {
@@ -97,8 +97,8 @@ package final class UnpackHelpers: Sendable {
     }
 }
 
-/// Starts helpers on one thread that lives as long as the process: the kernel kills a helper when the thread that started
-/// it ends, which is how none outlives the daemon, however that dies.
+/// Starts helpers on one thread that lives as long as the process: the kernel kills a helper when the thread that
+/// started it ends, which is how none outlives the daemon, however that dies.
 private final class Launcher: Sendable {
     private struct State {
         var isRunning = false

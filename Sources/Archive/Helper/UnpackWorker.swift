@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The process that parses archives: it does one, with next to no rights, and ends. Whatever a hostile archive makes of it,
-/// it can reach nothing but the folder that it unpacks to, and the daemon can kill it.
+/// The process that parses archives: it does one, with next to no rights, and ends. Whatever a hostile archive makes of
+/// it, it can reach nothing but the folder that it unpacks to, and the daemon can kill it.
 package enum UnpackWorker {
     /// Where the daemon's end of the conversation is; 2 takes what a crash has to say.
     private static let channel: Int32 = 3

@@ -7,8 +7,8 @@ protocol BlockSource: AnyObject {
     func next() throws(ArchiveError) -> UnsafeRawBufferPointer?
 }
 
-/// Reads an archive's file, at a place of its own, and lets the work be called off between any two blocks. What undoes a
-/// compression may swallow much without giving anything (zeros that fill up a tape, frames to be skipped), so this is
+/// Reads an archive's file, at a place of its own, and lets the work be called off between any two blocks. What undoes
+/// a compression may swallow much without giving anything (zeros that fill up a tape, frames to be skipped), so this is
 /// asked where it reads, not only where it gives.
 final class ArchiveInput: BlockSource {
     /// What is read at once.

@@ -1,5 +1,5 @@
-/// The content of an archive made for tapes, or of one compressed file: as it lies in the file, or what comes out of its
-/// one layer of compression.
+/// The content of an archive made for tapes, or of one compressed file: as it lies in the file, or what comes out of
+/// its one layer of compression.
 ///
 /// Kept apart from the reader of the archive inside, so that it can be read to its end: where the checksums are, and
 /// where what an archive's reader would not look at must not lie.
@@ -28,8 +28,8 @@ final class ByteStream {
         isHeadPending = false
     }
 
-    /// Opens a compressed file and reads as much as is needed to tell what is inside. `ahead`: whether a thread of its own
-    /// may go on with it.
+    /// Opens a compressed file and reads as much as is needed to tell what is inside. `ahead`: whether a thread of its
+    /// own may go on with it.
     init(
         _ input: ArchiveInput, _ compression: ArchiveFormat.Compression, _ budget: Budget, ahead: Bool
     ) throws(ArchiveError) {

@@ -1,5 +1,5 @@
-/// Whether a format, as this archive uses it, has a checksum for every byte of content. Those that there are, are checked
-/// while unpacking; this only looks for what is not covered. docs/archives.md has the table.
+/// Whether a format, as this archive uses it, has a checksum for every byte of content. Those that there are, are
+/// checked while unpacking; this only looks for what is not covered. docs/archives.md has the table.
 enum IntegrityCheck {
     /// What can be promised of an archive that unpacks without an error, and why it is no more.
     static func expected(
@@ -33,8 +33,8 @@ enum IntegrityCheck {
         isCovered ? (.verified, "") : (.unverifiable, why)
     }
 
-    /// Whether every frame has its checksum (RFC 8878, 3.1.1). What is no frame ends the look: it fails to unpack, or is
-    /// damaged.
+    /// Whether every frame has its checksum (RFC 8878, 3.1.1). What is no frame ends the look: it fails to unpack, or
+    /// is damaged.
     private static func hasCheckedFrames(zstd input: ArchiveInput) throws(ArchiveError) -> Bool {
         var place: Int64 = 0
         while place < input.size {

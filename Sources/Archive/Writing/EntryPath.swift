@@ -1,7 +1,7 @@
 /// The path of an entry, found harmless: below the folder that is extracted to, and short enough to be handled there.
 struct EntryPath {
-    /// Without `./` before it and `/` behind it, with a NUL at its end as the system calls take it; only the NUL for the
-    /// top folder itself.
+    /// Without `./` before it and `/` behind it, with a NUL at its end as the system calls take it; only the NUL for
+    /// the top folder itself.
     private let path: [CChar]
     /// Where its last name begins.
     private let nameStart: Int

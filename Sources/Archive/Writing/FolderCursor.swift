@@ -3,8 +3,8 @@ import Glibc
 import SystemPackage
 
 /// Stands in one folder below a root and walks to others, without ever following a symbolic link or leaving the root
-/// (openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS). Entries that follow one another mostly lie in the same folder,
-/// and then walking costs nothing.
+/// (openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS). Entries that follow one another mostly lie in the same
+/// folder, and then walking costs nothing.
 struct FolderCursor: ~Copyable {
     private static let flags = O_RDONLY | O_DIRECTORY
 

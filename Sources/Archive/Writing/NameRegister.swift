@@ -1,4 +1,5 @@
-/// Tells names apart that some file systems do not: those that differ in case only, or in how Unicode composes a letter.
+/// Tells names apart that some file systems do not: those that differ in case only, or in how Unicode composes a
+/// letter.
 struct NameRegister {
     /// Every path, and every folder on the way to it, by what all spellings of it have in common.
     private var spellings: [String: [UInt8]] = [:]

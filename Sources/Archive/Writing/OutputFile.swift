@@ -20,8 +20,8 @@ struct OutputFile: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Makes a new file. The folder it goes to is nobody else's business until all is done, so it has its final mode from
-    /// the beginning.
+    /// Makes a new file. The folder it goes to is nobody else's business until all is done, so it has its final mode
+    /// from the beginning.
     static func create(
         _ path: EntryPath, in folder: Int32, mode: mode_t, _ budget: Budget
     ) throws(ArchiveError) -> OutputFile {

@@ -5,8 +5,8 @@ import SystemPackage
 /// Writes entries below one folder: nothing lands elsewhere, whatever the archive says.
 ///
 /// Paths are walked without following links, files are made anew, and symbolic links come last, so nothing is ever
-/// written through one. An entry that is not harmless fails the archive as a whole. Used on one thread; several may write
-/// below one folder.
+/// written through one. An entry that is not harmless fails the archive as a whole. Used on one thread; several may
+/// write below one folder.
 struct TreeWriter: ~Copyable {
     let root: Int32
     let policy: UnpackPolicy
@@ -17,8 +17,8 @@ struct TreeWriter: ~Copyable {
     var deferred = Deferred()
     private var names = NameRegister()
 
-    /// What can only be done at the end: links, since nothing may be written through one, and the times of folders, which
-    /// change as files are put into them.
+    /// What can only be done at the end: links, since nothing may be written through one, and the times of folders,
+    /// which change as files are put into them.
     struct Deferred {
         var links: [(path: [UInt8], target: [UInt8], modified: timespec?)] = []
         var folders: [(path: [UInt8], modified: timespec)] = []
