@@ -20,7 +20,9 @@ let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-colle
 let package = Package(
     name: "dropmill",
     products: [
-        .executable(name: "dropmill", targets: ["dropmill"])
+        .executable(name: "dropmill", targets: ["dropmill"]),
+        // Preloaded by the tests.
+        .library(name: "fakeclock", type: .dynamic, targets: ["fakeclock"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -45,7 +47,8 @@ let package = Package(
         .target(
             name: "BuiltinStages", dependencies: ["PipelineKit", "Archive", "Digests", system], swiftSettings: strict),
         .target(
-            name: "PipelineEngine", dependencies: ["PipelineKit", "CLinux", system, deque, heap, database, sqlite],
+            name: "PipelineEngine",
+            dependencies: ["PipelineKit", "Digests", "CLinux", system, deque, heap, database, sqlite],
             swiftSettings: strict),
         .target(name: "PipelineConfig", dependencies: ["PipelineKit", "CYaml", system], swiftSettings: strict),
 
@@ -88,6 +91,7 @@ let package = Package(
             swiftSettings: strict),
         // Kills, faults and power cuts; `faultline` is the program that causes them.
         .executableTarget(name: "faultline", path: "Tests/faultline"),
+        .target(name: "fakeclock", path: "Tests/fakeclock", publicHeadersPath: "."),
         .testTarget(
             name: "TortureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", system],
             swiftSettings: strict),

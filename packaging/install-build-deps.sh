@@ -4,7 +4,7 @@
 set -eu
 
 build="libarchive-dev libssl-dev libsqlite3-dev libyaml-dev zlib1g-dev pkg-config gcc libc6-dev make"
-test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync e2fsprogs util-linux faketime"
+test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync curl openssh-server openssh-client e2fsprogs util-linux bindfs"
 
 case "${1:-}" in
     "") wanted=$build ;;
@@ -24,7 +24,7 @@ missing=
 for package in $wanted; do
     # A virtual or renamed package (pkgconf for pkg-config) counts by what it brings.
     case $package in
-        pkg-config | gcc | make | strace | zip | unzip | zstd | lz4 | rsync | faketime) command -v "$package" >/dev/null && continue ;;
+        pkg-config | gcc | make | strace | zip | unzip | zstd | lz4 | rsync | curl) command -v "$package" >/dev/null && continue ;;
         p7zip-full) command -v 7z >/dev/null && continue ;;
     esac
     status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)

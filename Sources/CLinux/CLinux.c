@@ -40,6 +40,12 @@ int64_t dm_mount_id(const char *path) {
     return info.stx_mask & STATX_MNT_ID ? (int64_t)info.stx_mnt_id : -1;
 }
 
+int64_t dm_mount_id_of(int descriptor) {
+    struct statx info;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) != 0) return -1;
+    return info.stx_mask & STATX_MNT_ID ? (int64_t)info.stx_mnt_id : -1;
+}
+
 int64_t dm_file_system_type(const char *path) {
     struct statfs info;
     if (statfs(path, &info) != 0) return -1;

@@ -5,25 +5,17 @@ extension PipelineDecoder {
     mutating func match(_ map: OptionMap) -> MatchRule {
         let keys = ["include", "exclude", "depth"]
         let match = OptionMap(map.given("match")?.value, name: "match", keys: keys, problems: &problems)
-        match.refuse("depth", but: "1", problems: &problems, Self.depth) { $0 == 1 }
         return MatchRule(
             include: globs("include", match, orNothing: "so nothing would be taken; leave it out to take everything")
                 ?? MatchRule().include,
-            exclude: globs("exclude", match) ?? [])
+            exclude: globs("exclude", match) ?? [],
+            depth: match.read("depth", problems: &problems, Self.depth) ?? MatchRule().depth)
     }
 
     /// `ready`: when a drop is complete.
     mutating func ready(_ map: OptionMap) -> ReadyRule {
-        let keys = ["quiet", "writers", "marker", "timeout", "unit", "empty"]
+        let keys = ["quiet", "writers", "marker", "manifest", "timeout", "unit", "empty"]
         let ready = OptionMap(map.given("ready")?.value, name: "ready", keys: keys, problems: &problems)
-        ready.refuse("marker", problems: &problems) { node throws(OptionProblem) in try node.template(for: .name) }
-        ready.refuse("timeout", problems: &problems) { node throws(OptionProblem) in try node.duration() }
-        ready.refuse("unit", but: "file", problems: &problems) { node throws(OptionProblem) in
-            try node.choice(of: Unit.self)
-        } unless: {
-            $0 == .file
-        }
-
         var rule = ReadyRule(
             quiet: ready.read("quiet", problems: &problems) { node throws(OptionProblem) in
                 let quiet = try node.duration()
@@ -40,14 +32,50 @@ extension PipelineDecoder {
             ready.read("empty", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: ReadyRule.Empty.self)
             } ?? rule.empty
+        rule.unit =
+            ready.read("unit", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: ReadyRule.Unit.self)
+            } ?? rule.unit
+        rule.marker = ready.read("marker", problems: &problems) { node throws(OptionProblem) in
+            let template = try node.template(for: .name)
+            do throws(TemplateProblem) {
+                return try MarkerRule(template)
+            } catch {
+                throw node.problem(error.message)
+            }
+        }
+        rule.timeout = timeout(ready, longerThan: rule.quiet)
+        rule.manifest = manifest(ready, rule)
         return rule
+    }
+
+    private mutating func timeout(_ ready: OptionMap, longerThan quiet: Duration) -> Duration? {
+        ready.read("timeout", problems: &problems) { node throws(OptionProblem) in
+            let timeout = try node.duration()
+            guard timeout > quiet else {
+                throw node.problem(
+                    "no drop could be complete within \(timeout.text), since it must stand unchanged for "
+                        + "\(quiet.text) (ready.quiet); write a longer time")
+            }
+            return timeout
+        }
+    }
+
+    private mutating func manifest(_ ready: OptionMap, _ rule: ReadyRule) -> Glob? {
+        ready.read("manifest", problems: &problems) { node throws(OptionProblem) in
+            let glob = try node.glob()
+            guard rule.unit == .folder else {
+                throw node.problem("only a folder can hold a manifest; add 'unit: folder', or leave it out")
+            }
+            return glob
+        }
     }
 
     /// `active`: how much is claimed at once.
     mutating func active(_ map: OptionMap, _ draft: inout PipelineDraft) {
         let active = OptionMap(
             map.given("active")?.value, name: "active", keys: ["jobs", "bytes"], problems: &problems)
-        active.refuse("bytes", problems: &problems) { node throws(OptionProblem) in try node.size() }
+        draft.activeBytes = active.read("bytes", problems: &problems) { node throws(OptionProblem) in try node.size() }
         draft.activeJobs =
             active.read("jobs", problems: &problems) { node throws(OptionProblem) in
                 try node.integer(in: 1...100_000)
@@ -98,17 +126,12 @@ extension PipelineDecoder {
         }
     }
 
-    /// A number of levels; nil for `all`.
-    private static func depth(_ node: OptionNode) throws(OptionProblem) -> Int? {
-        if node.content.text == "all" { return nil }
+    /// A number of levels; `Int.max` for `all`.
+    private static func depth(_ node: OptionNode) throws(OptionProblem) -> Int {
+        if node.content.text == "all" { return .max }
         guard case .scalar(let text, quoted: false) = node.content, Int(text) != nil else {
             throw node.problem("expected a whole number or 'all', found \(node.kind)")
         }
         return try node.integer(in: 1...1000)
     }
-}
-
-/// What one drop is; only `file` exists so far.
-private enum Unit: String, CaseIterable {
-    case file, folder
 }

@@ -86,7 +86,7 @@ extension PipelineDecoder {
             if problems.count == before {
                 stage.entry = StageEntry(
                     kind: kind, stage: made, workers: common.workers, when: common.when, timeout: common.timeout,
-                    retry: common.retry)
+                    retry: common.retry, targets: options.pathTemplates)
             }
         } catch {
             problems.append(error)

@@ -38,12 +38,17 @@ struct PipelineDecoder {
         folders(map, &draft)
         draft.match = match(map)
         draft.ready = ready(map)
-        active(map, &draft)
-        map.refuse("order", but: "arrival", problems: &problems) { node throws(OptionProblem) in
-            try node.choice(of: Order.self)
-        } unless: {
-            $0 == .arrival
+        if draft.ready.unit == .folder, draft.match.depth != 1, let match = map.given("match") {
+            problems.append(
+                OptionProblem(
+                    "'match.depth' looks into folders, which 'ready.unit: folder' takes whole; leave one of them out",
+                    at: match.position))
         }
+        active(map, &draft)
+        draft.order =
+            map.read("order", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: Pipeline.Order.self)
+            } ?? draft.order
         draft.onConflict =
             map.read("on_conflict", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: Pipeline.ConflictPolicy.self)
@@ -124,11 +129,6 @@ struct PipelineDecoder {
 
     /// What to say of `~/…`, which would otherwise become a folder called `~`.
     static let tilde = "'~' is not expanded; write '${HOME}/…' or the path in full"
-}
-
-/// In which order drops are claimed; only `arrival` exists so far.
-enum Order: String, CaseIterable {
-    case arrival, name, oldest, smallest, largest
 }
 
 extension OptionNode.Content {

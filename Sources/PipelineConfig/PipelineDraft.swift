@@ -34,7 +34,9 @@ struct PipelineDraft {
     var match = MatchRule()
     var ready = ReadyRule()
     var onConflict = Pipeline.ConflictPolicy.rename
+    var order = Pipeline.Order.arrival
     var activeJobs = 256
+    var activeBytes: ByteSize?
     var durability = Pipeline.Durability.full
     var retry = RetryPolicy()
     var minFree = ByteSize.minFree
@@ -53,8 +55,9 @@ struct PipelineDraft {
         guard !entries.isEmpty, entries.count == stages.count else { return nil }
         return Pipeline(
             name: name.value, source: source, inbox: inbox.value, processed: processed.value, failed: failed.value,
-            work: work?.value, match: match, ready: ready, onConflict: onConflict, activeJobs: activeJobs,
-            retry: retry, durability: durability, minFree: minFree, stages: entries,
+            work: work?.value, match: match, ready: ready, onConflict: onConflict,
+            order: order, activeJobs: activeJobs, activeBytes: activeBytes, retry: retry, durability: durability,
+            minFree: minFree, stages: entries,
             definition: PipelineDefinition.fingerprint(of: stages.map(\.definition)))
     }
 }

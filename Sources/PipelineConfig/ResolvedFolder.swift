@@ -1,13 +1,14 @@
 import Glibc
 import PipelineKit
-import SystemPackage
+package import SystemPackage
 
 /// A folder as the kernel will find it, so that two spellings of one folder are seen to be one: absolute, with the
 /// symbolic links of what exists resolved.
-struct ResolvedFolder: Hashable {
+package struct ResolvedFolder: Hashable {
     private let path: FilePath
 
-    init(_ given: FilePath) {
+    /// A folder as it was given; it need not exist.
+    package init(_ given: FilePath) {
         var existing = given.absolute.lexicallyNormalized()
         var missing: [FilePath.Component] = []
         while true {
@@ -24,20 +25,22 @@ struct ResolvedFolder: Hashable {
     }
 
     /// Whether it lies in the other one, at any depth.
-    func isInside(_ other: ResolvedFolder) -> Bool { self != other && path.starts(with: other.path) }
+    package func isInside(_ other: ResolvedFolder) -> Bool { self != other && path.starts(with: other.path) }
 
     /// Its path from the other one on; nil where it does not lie in it.
-    func path(below other: ResolvedFolder) -> FilePath? {
+    package func path(below other: ResolvedFolder) -> FilePath? {
         var below = path
         guard isInside(other), below.removePrefix(other.path) else { return nil }
         return below
     }
 
     /// Whether one of the two lies in the other, or both are the same.
-    func overlaps(_ other: ResolvedFolder) -> Bool { path.starts(with: other.path) || other.path.starts(with: path) }
+    package func overlaps(_ other: ResolvedFolder) -> Bool {
+        path.starts(with: other.path) || other.path.starts(with: path)
+    }
 
     /// Whether it lies in the other one below a name that begins with a dot, where no drop is looked for.
-    func isHidden(in other: ResolvedFolder) -> Bool {
+    package func isHidden(in other: ResolvedFolder) -> Bool {
         guard isInside(other) else { return false }
         let below = path.components.dropFirst(other.path.components.count).first
         return below.flatMap { FileName($0) }?.isHidden ?? false

@@ -17,8 +17,9 @@ struct Dropmill: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, CheckCommand.self, StatusCommand.self, JobsCommand.self, ShowCommand.self,
-            RetryCommand.self, StagesCommand.self, InitCommand.self,
+            RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, JobsCommand.self,
+            ShowCommand.self,
+            RetryCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
         ])
 
     private static let unpackVerb = "unpack-worker"

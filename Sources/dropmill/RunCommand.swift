@@ -65,10 +65,45 @@ struct RunCommand: ParsableCommand {
             output.flush()
             throw error.kind == .locked ? ExitStatus.busy : ExitStatus.configuration
         }
+        let control = answering(engine, log)
         let summary = outcome.wait()
+        control?.stop()
         output.flush()
         if once { for line in Self.closing(summary) { print(line) } }
         if once, Self.hadTrouble(summary) { throw ExitStatus.failure }
+    }
+
+    /// Answers questions from now on; without that the daemon does its work all the same.
+    private func answering(_ engine: Engine, _ log: JobLog) -> ControlServer? {
+        do throws(IOError) {
+            return try ControlServer.open(in: state.folder.path) { @Sendable request, reply in
+                Self.answer(request, engine, reply)
+            }
+        } catch {
+            log.record(.warning(pipeline: nil, message: "\(error); 'status' and 'explain' cannot ask this daemon"))
+            return nil
+        }
+    }
+
+    /// The most drops that an answer lists for each inbox.
+    private static let mostListed = 1000
+
+    @Sendable private static func answer(
+        _ request: ControlRequest, _ engine: Engine, _ reply: @escaping @Sendable (ControlReply) -> Void
+    ) {
+        switch request.ask {
+        case .waiting:
+            engine.tellWaiting(limit: min(max(0, request.limit ?? 0), mostListed)) { @Sendable snapshots in
+                reply(ControlReply(inboxes: snapshots.mapValues { ControlReply.Inbox($0) }))
+            }
+        case .drop:
+            guard let pipeline = request.pipeline, let path = request.path else {
+                return reply(ControlReply(problem: "the question names no pipeline or no path"))
+            }
+            engine.tellWaiting(Array(path), of: pipeline) { @Sendable drop in
+                reply(ControlReply(drop: drop.map { ControlReply.Drop($0) }))
+            }
+        }
     }
 
     /// Whether somebody has to look: a drop that merely stayed in its inbox is no trouble.
@@ -78,7 +113,7 @@ struct RunCommand: ParsableCommand {
     static func closing(_ summary: RunSummary) -> [String] {
         var line = "\(summary.processed) processed, \(summary.failed) failed"
         if summary.unfinished > 0 { line += ", \(summary.unfinished) unfinished" }
-        return [line] + summary.remaining.map { "\($0.pipeline): \($0.name.text) \($0.reason)" }
+        return [line] + summary.remaining.map { "\($0.pipeline): \($0.path.text) \($0.reason)" }
     }
 }
 

@@ -39,7 +39,18 @@ struct StateFolder {
         }
     }
 
-    /// The same with a journal that can be written to. One that is not there is not made.
+    /// Looks into the journal for what would be good to know; nil where there is none, or nothing in it.
+    func peek<Result>(_ body: (any Journal) throws(JournalError) -> Result?) -> Result? {
+        do throws(JournalError) {
+            let journal = try SQLiteJournal.open(reading: path)
+            defer { journal.close() }
+            return try body(journal)
+        } catch {
+            return nil
+        }
+    }
+
+    /// As `read`, with a journal that can be written to. One that is not there is not made.
     func write<Result>(_ body: (any Journal) throws(JournalError) -> Result) throws(ExitCode) -> Result {
         do throws(JournalError) {
             try SQLiteJournal.open(reading: path).close()
@@ -57,6 +68,15 @@ struct StateFolder {
             return try FolderLock.isHeld(path)
         } catch {
             throw JournalError(.environment, "\(error); name the daemon's state folder with --state")
+        }
+    }
+
+    /// The same; nil where that cannot be told, such as for another user's folder.
+    var isHeldIfKnown: Bool? {
+        do throws(IOError) {
+            return try FolderLock.isHeld(path)
+        } catch {
+            return error.errno == .noSuchFileOrDirectory ? false : nil
         }
     }
 

@@ -19,35 +19,74 @@ struct StatusCommand: ParsableCommand {
     @Flag(help: "Show it again every second, until Ctrl-C.")
     var watch = false
 
+    @Option(help: "How many of the drops that have waited longest are listed for each pipeline.")
+    var limit = 5
+
     @OptionGroup var state: StateArguments
 
     @Flag(help: "Print one JSON object: 'daemon' and 'pipelines'; with --watch one a line.")
     var json = false
 
+    func validate() throws {
+        if limit < 0 { throw ValidationError("--limit needs 0 or more") }
+    }
+
     func run() throws {
         guard watch else {
-            print(try text())
+            print(try text(screen: nil))
             return
         }
         var wait = SignalWait()
-        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let isTerminal = isatty(STDOUT_FILENO) == 1 && !json
         while true {
-            let text = try text()
-            // Home, then the text with each line's old rest erased, then all below it.
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-            let shown =
-                isTerminal && !json
-                ? "\u{1B}[H" + lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J" : text + (json ? "\n" : "\n\n")
+            let screen = isTerminal ? Screen.now() : nil
+            let text = try text(screen: screen)
+            let shown = isTerminal ? Screen.redrawn(text) : text + (json ? "\n" : "\n\n")
             guard LogOutput.write(Array(shown.utf8), to: STDOUT_FILENO), !wait.isSignalled(within: 1) else { return }
         }
     }
 
-    private func text() throws(ExitCode) -> String {
+    private func text(screen: Screen?) throws(ExitCode) -> String {
         let folder = state.folder
+        let limit = limit
         let report = try folder.read { journal throws(JournalError) in
-            try StatusReport(journal, isRunning: try folder.isHeld())
+            var report = try StatusReport(journal, isRunning: try folder.isHeld())
+            report.add(
+                report.isRunning
+                    ? .asking(folder.path, limit: limit) : .counting(report.rows.compactMap(\.record)))
+            return report
         }
-        return json ? report.json : report.lines(now: .now()).joined(separator: "\n")
+        guard !json else { return report.json }
+        let lines = report.lines(now: .now())
+        return (screen?.fitting(lines) ?? lines).joined(separator: "\n")
+    }
+}
+
+/// A terminal that is drawn anew in place: what is longer than a line, or more than there are, is cut.
+struct Screen {
+    let columns: Int
+    let rows: Int
+
+    /// As standard output has it now; 80 by 24 where it does not say.
+    static func now() -> Screen {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return Screen(columns: 80, rows: 24)
+        }
+        return Screen(columns: Int(size.ws_col), rows: Int(size.ws_row))
+    }
+
+    /// As much of the lines as there is room for; the last row stays free.
+    func fitting(_ lines: [String]) -> [String] {
+        let room = max(1, rows - 1)
+        let shown = lines.count > room ? lines.prefix(room - 1) + ["…"] : lines[...]
+        return shown.map { $0.shortened(to: columns) }
+    }
+
+    /// Home, then the text with each line's old rest erased, then all below it.
+    static func redrawn(_ text: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return "\u{1B}[H" + lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J"
     }
 }
 

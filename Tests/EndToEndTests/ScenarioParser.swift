@@ -44,13 +44,13 @@ extension Scenario {
             let verb = try words.word()
             if verb == "daemon" {
                 action = .startDaemon
-            } else if ["status", "jobs", "show", "retry"].contains(verb) {
+            } else if ["status", "jobs", "show", "retry", "explain", "doctor"].contains(verb) {
                 var arguments = [verb]
                 while !words.isAtEnd { arguments.append(words.isAtValue ? try words.text() : try words.word()) }
                 action = .look(arguments)
             } else {
                 guard let verb = Verb(rawValue: verb) else {
-                    throw words.problem("run what? once, daemon, check, status, jobs, show or retry")
+                    throw words.problem("run what? once, daemon, check, status, jobs, show, retry, explain or doctor")
                 }
                 action = .run(verb)
             }

@@ -38,7 +38,9 @@ import Testing
         #expect(pipeline.match == MatchRule())
         #expect(pipeline.ready == ReadyRule())
         #expect(pipeline.onConflict == .rename)
+        #expect(pipeline.order == .arrival)
         #expect(pipeline.activeJobs == 256)
+        #expect(pipeline.activeBytes == nil)
         #expect(pipeline.retry == RetryPolicy())
         #expect(pipeline.durability == .full)
         #expect(pipeline.minFree == ByteSize("256MiB"))
@@ -55,11 +57,11 @@ import Testing
             inbox: ../in
             processed: delete
             failed: /srv/failed/./x/..
-            match: { include: "*.{zip,pdf}", exclude: [a*, b?], depth: 1 }
+            match: { include: "*.{zip,pdf}", exclude: [a*, b?], depth: 3 }
             ready: { quiet: 250ms, writers: ignore, marker: ~, timeout: ~, unit: file, empty: fail }
-            order: arrival
+            order: oldest
             on_conflict: fail
-            active: { jobs: 8, bytes: ~ }
+            active: { jobs: 8, bytes: 1GiB }
             retry: { attempts: 5, backoff: 250ms }
             work: .work
             durability: fast
@@ -83,7 +85,10 @@ import Testing
         #expect(pipeline.match.exclude.map(\.pattern) == ["a*", "b?"])
         #expect(pipeline.ready == ReadyRule(quiet: .milliseconds(250), writers: .ignore, empty: .fail))
         #expect(pipeline.onConflict == .fail)
+        #expect(pipeline.match.depth == 3)
+        #expect(pipeline.order == .oldest)
         #expect(pipeline.activeJobs == 8)
+        #expect(pipeline.activeBytes == ByteSize("1GiB"))
         #expect(pipeline.work == "/conf/.work")
         #expect(pipeline.durability == .fast)
         #expect(pipeline.minFree == ByteSize(bytes: 2_000_000_000))
@@ -152,27 +157,39 @@ import Testing
         ("active: { jobs: many }", "7:17: 'active.jobs': expected a whole number, found 'many'"),
         ("durability: slow", "7:13: 'durability': 'slow' is not one of full, fast"),
         // What does not exist yet, and its wrong values.
-        ("order: name", "7:1: 'order' is not supported yet (only 'arrival' is)"),
         (
             "order: nam",
             "7:8: 'order': 'nam' is not one of arrival, name, oldest, smallest, largest; did you mean 'name'?"
         ),
-        ("match: { depth: 2 }", "7:10: 'match.depth' is not supported yet (only '1' is)"),
-        ("match: { depth: all }", "7:10: 'match.depth' is not supported yet (only '1' is)"),
         ("match: { depth: 0 }", "7:17: 'match.depth': expected at least 1, found 0"),
         ("match: { depth: some }", "7:17: 'match.depth': expected a whole number or 'all', found 'some'"),
-        ("ready: { marker: '{name}.done' }", "7:10: 'ready.marker' is not supported yet; leave it out"),
+        (
+            "ready: { marker: '{job}.done' }",
+            "7:18: 'ready.marker': a marker is found by its drop's name: use {name}, {stem} and {ext} only, as in "
+                + "'{name}.done'"
+        ),
+        (
+            "ready: { marker: '{name}' }",
+            "7:18: 'ready.marker': '{name}' is the drop's own name; add an ending, as in '{name}.done'"
+        ),
+        (
+            "ready: { manifest: SHA256SUMS }",
+            "7:20: 'ready.manifest': only a folder can hold a manifest; add 'unit: folder', or leave it out"
+        ),
         (
             "ready: { marker: '{nam}.done' }",
             "7:18: 'ready.marker': unknown placeholder '{nam}'; did you mean '{name}'?"
         ),
-        ("ready: { timeout: 1h }", "7:10: 'ready.timeout' is not supported yet; leave it out"),
+        (
+            "ready: { quiet: 10s, timeout: 5s }",
+            "7:31: 'ready.timeout': no drop could be complete within 5.0 s, since it must stand unchanged for 10.0 s "
+                + "(ready.quiet); write a longer time"
+        ),
         (
             "ready: { timeout: 1x }",
             "7:19: 'ready.timeout': '1x' is no duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
         ),
-        ("ready: { unit: folder }", "7:10: 'ready.unit' is not supported yet (only 'file' is)"),
-        ("active: { bytes: 1GiB }", "7:11: 'active.bytes' is not supported yet; leave it out"),
+        ("ready: { unit: tree }", "7:16: 'ready.unit': 'tree' is not one of file, folder"),
         (
             "active: { bytes: big }",
             "7:18: 'active.bytes': 'big' is no size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
@@ -284,6 +301,14 @@ import Testing
     func severalProblemsAtOnce(text: String, messages: [String]) {
         #expect(Self.read(text).problems.sorted() == messages.sorted())
         #expect(Self.read(text).draft?.pipeline == nil)
+    }
+
+    @Test(arguments: [("1", 1), ("12", 12), ("all", Int.max)]) func depths(text: String, depth: Int) {
+        #expect(Self.read(Self.head + "match: { depth: \(text) }").draft?.match.depth == depth)
+    }
+
+    @Test(arguments: Pipeline.Order.allCases) func orders(order: Pipeline.Order) {
+        #expect(Self.read(Self.head + "order: \(order.rawValue)").draft?.order == order)
     }
 
     @Test func theEnvironmentIsRead() throws {

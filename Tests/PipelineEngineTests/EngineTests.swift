@@ -33,6 +33,32 @@ import Testing
         #expect(await engine.stop()?.processed == 1)
     }
 
+    @Test("What waits is told while it waits, and what is left alone with its reason")
+    func tellsWhatWaits() async throws {
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing])
+        try scratch.link("inbox/link", to: "elsewhere")
+        let writer = try OpenFile.open(scratch.path("inbox/held"), O_WRONLY | O_CREAT, mode: 0o600)
+        try writer.write([1])
+        try engine.start()
+        #expect(await eventually { engine.events.contains { if case .refused = $0 { true } else { false } } })
+        var isHeld = false
+        while !isHeld { isHeld = await engine.waiting(for: "held")?.waiting.code == "open-writer" }
+        let snapshot = await engine.waiting()
+        #expect(snapshot.watching == .events)
+        #expect(snapshot.waiting == 1)
+        #expect(snapshot.longest.map(\.path) == [Array("held".utf8)])
+        #expect(snapshot.longest.first?.known != nil)
+        #expect(snapshot.leftCount == 1)
+        #expect(snapshot.left.map(\.waiting.code) == ["refused"])
+        #expect(await engine.waiting(limit: 0).longest.isEmpty)
+        #expect(await engine.waiting(for: "nothing") == nil)
+        #expect(await engine.waiting(for: "held", of: "other") == nil)
+        try writer.close()
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(await engine.waiting().waiting == 0)
+        _ = await engine.stop()
+    }
+
     @Test("Files there at the start pass the same gate")
     func takesWhatIsThere() async throws {
         let engine = try EngineHarness(scratch: scratch, stages: [.passing])
@@ -245,7 +271,7 @@ import Testing
         try engine.start(once: true)
         #expect(await eventually { engine.summary != nil })
         #expect(engine.summary?.processed == 1)
-        #expect(engine.summary?.remaining.map(\.name.text) == ["growing.txt"])
+        #expect(engine.summary?.remaining.map(\.path.name.text) == ["growing.txt"])
         #expect(try scratch.tree("inbox") == ["growing.txt"])
         try writer.close()
     }

@@ -1,58 +1,11 @@
 @preconcurrency import Dispatch
 import Glibc
 import PipelineKit
-import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import PipelineEngine
-
-/// A watcher with what it said.
-private final class WatcherHarness: Sendable {
-    private struct Heard {
-        var changes: [InboxChange] = []
-        var initial = 0
-        var modes: [WatchMode] = []
-        var reasons: [String] = []
-        var failures = 0
-    }
-
-    private let heard = Mutex(Heard())
-    private let queue = DispatchQueue(label: "test.watcher")
-    private let watcher: Mutex<InboxWatcher?> = Mutex(nil)
-
-    init(_ inbox: FilePath, _ inotify: InotifyEvents?, pace: InboxWatcher.Pace = InboxWatcher.Pace()) {
-        let listener = InboxWatcher.Listener(
-            changed: { @Sendable [self] changes, isInitial in
-                heard.withLock { heard in
-                    heard.changes += changes
-                    if isInitial { heard.initial += 1 }
-                }
-            },
-            watching: { @Sendable [self] mode, reason in
-                heard.withLock { heard in
-                    heard.modes.append(mode)
-                    if let reason { heard.reasons.append(reason) }
-                }
-            },
-            failed: { @Sendable [self] _ in heard.withLock { $0.failures += 1 } })
-        let made = InboxWatcher(
-            inbox: inbox, inotify: inotify, queue: queue, pace: pace, interest: { !$0.isHidden }, listener: listener)
-        watcher.withLock { $0 = made }
-    }
-
-    var changes: [InboxChange] { heard.withLock { $0.changes } }
-    var modes: [WatchMode] { heard.withLock { $0.modes } }
-    var reasons: [String] { heard.withLock { $0.reasons } }
-    var failures: Int { heard.withLock { $0.failures } }
-    var initialListings: Int { heard.withLock { $0.initial } }
-
-    func start() { queue.sync { watcher.withLock { $0 }?.start() } }
-    func stop() { queue.sync { watcher.withLock { $0 }?.stop() } }
-    func scan() { queue.sync { watcher.withLock { $0 }?.scan() } }
-    func forgetHeard() { heard.withLock { $0.changes = [] } }
-}
 
 @Suite("InboxWatcher", .timeLimit(.minutes(1)), .serialized) struct InboxWatcherTests {
     private let scratch: ScratchFolder
@@ -79,15 +32,15 @@ private final class WatcherHarness: Sendable {
         watcher.start()
         let there = try "there".fileName
         let new = try "new".fileName
-        #expect(watcher.changes == [.appeared(there)])
+        #expect(watcher.changes == [.appeared(DropPath(there))])
         #expect(watcher.modes == [.events])
         watcher.forgetHeard()
         try scratch.write("2", to: "inbox/new")
-        #expect(await eventually { watcher.changes.last == .changed(new) })
-        #expect(watcher.changes.first == .appeared(new))
+        #expect(await eventually { watcher.changes.last == .changed(DropPath(new)) })
+        #expect(watcher.changes.first == .appeared(DropPath(new)))
         watcher.forgetHeard()
         try Folder.remove(inbox.appending(there))
-        #expect(await eventually { watcher.changes == [.vanished(there)] })
+        #expect(await eventually { watcher.changes == [.vanished(DropPath(there))] })
         watcher.stop()
     }
 
@@ -100,7 +53,7 @@ private final class WatcherHarness: Sendable {
         try scratch.write("1", to: "inbox/.hidden")
         try scratch.write("1", to: "inbox/seen")
         let seen = try "seen".fileName
-        #expect(await eventually { watcher.changes.contains(.appeared(seen)) })
+        #expect(await eventually { watcher.changes.contains(.appeared(DropPath(seen))) })
         #expect(!watcher.changes.contains { "\($0)".contains("hidden") })
         watcher.stop()
     }
@@ -131,7 +84,7 @@ private final class WatcherHarness: Sendable {
         #expect(watcher.reasons.first?.contains("fs.inotify.max_user_instances") == true)
         try scratch.write("1", to: "inbox/a")
         let name = try "a".fileName
-        #expect(await eventually { watcher.changes == [.appeared(name)] })
+        #expect(await eventually { watcher.changes == [.appeared(DropPath(name))] })
         watcher.stop()
     }
 
@@ -155,7 +108,7 @@ private final class WatcherHarness: Sendable {
             watcher.start()
             try scratch.write("1", to: "inbox/again")
             let name = try "again".fileName
-            try #require(await eventually { watcher.changes.contains(.appeared(name)) })
+            try #require(await eventually { watcher.changes.contains(.appeared(DropPath(name))) })
             watcher.stop()
             inotify.stop()
             inotify.stop()
@@ -175,7 +128,7 @@ private final class WatcherHarness: Sendable {
         try Folder.make(inbox)
         try scratch.write("1", to: "inbox/fresh")
         let name = try "fresh".fileName
-        #expect(await eventually { watcher.changes.contains(.appeared(name)) })
+        #expect(await eventually { watcher.changes.contains(.appeared(DropPath(name))) })
         watcher.stop()
     }
 
@@ -199,7 +152,7 @@ private final class WatcherHarness: Sendable {
         try scratch.write("1", to: "inbox/after")
         blocker.signal()
         let name = try "after".fileName
-        #expect(await eventually { watcher.changes.contains(.appeared(name)) })
+        #expect(await eventually { watcher.changes.contains(.appeared(DropPath(name))) })
         watcher.stop()
     }
 }

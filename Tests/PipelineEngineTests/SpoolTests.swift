@@ -32,7 +32,7 @@ import Testing
     /// Claims a drop that a test has put into the inbox.
     private func claim(_ name: FileName, _ spool: Spool) throws -> Job {
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false),
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox),
             case .taken(let claimed) = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
         else { throw NotAName() }
         return claimed.job
@@ -77,7 +77,7 @@ import Testing
         try scratch.write("x", to: "inbox/a")
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false) else {
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox) else {
             Issue.record("no file")
             return
         }
@@ -96,7 +96,7 @@ import Testing
         try scratch.write("x", to: "inbox/a")
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox, writers: false) else { return }
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox) else { return }
         try scratch.append(Array("y".utf8), to: scratch.path("inbox/a"))
         guard case .draining = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next()) else {
             Issue.record("taken although it changed")
@@ -111,10 +111,9 @@ import Testing
         let writer = try OpenFile.open(path, O_WRONLY)
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        guard case .file(let fingerprint, let writers) = try Sample.take(of: name, in: inbox, writers: true) else {
-            return
-        }
-        try #require(writers == .some, "no leases here")
+        let found = try Sample.take(of: name, in: inbox, asking: spool.sight)
+        guard case .file(let fingerprint, let writers) = found else { return }
+        try #require(writers.areKnown, "no leases here")
         let claim = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
         switch (claim, asks) {
         case (.draining, true), (.taken, false): break
@@ -327,5 +326,66 @@ import Testing
         #expect(status.st_mode & 0o777 == 0o640)
         #expect(status.st_mtim.tv_sec == 1_000_000)
         #expect(try scratch.tree(".dropmill/test/active") == [])
+    }
+
+    // MARK: Folders of the inbox
+
+    /// Claims a drop from a folder of the inbox.
+    private func claim(_ name: String, in folders: [String], _ spool: Spool) throws -> Job {
+        let path = InboxFolder(try folders.map { try $0.fileName })
+        try scratch.write("x", to: (["inbox"] + folders + [name]).joined(separator: "/"))
+        let folder = try OpenInbox(spool.pipeline.inbox).open(path)
+        let name = try name.fileName
+        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: folder.file),
+            case .taken(let claimed) = try spool.claim(
+                name, ready: fingerprint, in: folder.file, at: path, as: ids.next())
+        else { throw NotAName() }
+        return claimed.job
+    }
+
+    @Test("The path below the inbox is kept in processed and in failed, and its emptied folders stay")
+    func relativePath() throws {
+        let spool = try spool()
+        let good = try claim("a", in: ["2026", "03"], spool)
+        let bad = try claim("b", in: ["2026"], spool)
+        #expect(good.drop.path.text == "2026/03/a")
+        #expect(good.templateValues.folders.map(\.text) == ["2026", "03"])
+        #expect(settle(spool, succeeded(good), failed(bad)) == [nil, nil])
+        #expect(try scratch.tree("processed") == ["2026/", "2026/03/", "2026/03/a"])
+        #expect(try scratch.tree("failed") == ["2026/", "2026/b", "2026/b.error.json"])
+        #expect(try scratch.tree("inbox") == ["2026/", "2026/03/"])
+    }
+
+    @Test("A folder whose name is a file in processed steps aside, also where both come in one batch")
+    func folderStepsAside() throws {
+        let spool = try spool()
+        let file = try dropped("a", "x", spool)
+        try Folder.remove(scratch.path("inbox/a"))
+        let inside = try claim("b", in: ["a"], spool)
+        #expect(settle(spool, succeeded(file), succeeded(inside)) == [nil, nil])
+        try Folder.remove(scratch.path("inbox/a"))
+        #expect(settle(spool, succeeded(try claim("c", in: ["a"], spool))) == [nil])
+        #expect(try scratch.tree("processed") == ["a", "a.2/", "a.2/b", "a.2/c"])
+    }
+
+    @Test("A job that no journal knows still knows where it came from")
+    func origin() throws {
+        let spool = try spool()
+        let job = try claim("a", in: ["x", "y"], spool)
+        let recovery = Recovery(of: spool.pipeline, in: spool.work, lastRun: nil, boot: "b")
+        for _ in 0..<2 {
+            let adopted = try recovery.reconcile([]).adopted
+            #expect(adopted.map(\.drop.path) == [job.drop.path])
+        }
+    }
+
+    @Test("A folder that was replaced by a symbolic link is not entered")
+    func noLinks() throws {
+        let spool = try spool()
+        try scratch.write("secret", to: "elsewhere/a")
+        try scratch.link("inbox/sub", to: scratch.path("elsewhere").string)
+        let inbox = try OpenInbox(spool.pipeline.inbox)
+        let error = #expect(throws: IOError.self) { _ = try inbox.open(InboxFolder([try "sub".fileName])) }
+        #expect(error?.isUnreachable == true)
     }
 }

@@ -136,7 +136,8 @@ import Testing
 
     @Test(arguments: [
         ".hidden", "~lock", "a.tmp", "a.part", "a.partial", "a.filepart", "a.crdownload", "a.download", "a.swp",
-        "Thumbs.db", "desktop.ini", ".report.pdf.Xk3fQz",
+        "Thumbs.db", "desktop.ini", ".report.pdf.Xk3fQz", "._photo.jpg", "~$letter.docx", "REPORT.TMP", "a.PART",
+        "a.csv~", "#a.csv#", "a.temp", "film.mkv.!qB", "a.camelLock",
     ])
     func neverTakesUnfinishedNames(_ text: String) throws {
         guard case .ignored(let reason) = try verdict(MatchRule(), text) else {
@@ -146,7 +147,7 @@ import Testing
         #expect(!reason.isEmpty)
     }
 
-    @Test(arguments: ["a.tmp.txt", "tmp", "a.tmpx", "thumbs.db.zip", "a~", "-a", "part"])
+    @Test(arguments: ["a.tmp.txt", "tmp", "a.tmpx", "thumbs.db.zip", "a~b", "-a", "part", "a#", "#1.pdf"])
     func takesNamesThatOnlyLookLikeThem(_ text: String) throws {
         #expect(try verdict(MatchRule(), text) == .taken)
     }

@@ -41,15 +41,27 @@ package final class DiskImage: Sendable {
     /// After its power was cut: what was not on the disk is gone.
     package func powerOn() throws {
         try Self.run("umount", [path.string])
+        try awaitRelease()
         try mount()
+    }
+
+    /// A process in a mount namespace of its own, copied while the image was mounted, keeps it mounted there: mounted
+    /// anew it would be the same dead file system.
+    private func awaitRelease() throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try !Self.run("losetup", ["-j", image.string]).isEmpty {
+            guard ContinuousClock.now < deadline else { throw DiskImageError("'\(image.text)' stays in use") }
+        }
     }
 
     deinit { _ = path.withPlatformString { umount2($0, Int32(MNT_DETACH)) } }
 
-    private static func run(_ program: String, _ arguments: [String]) throws {
+    @discardableResult
+    private static func run(_ program: String, _ arguments: [String]) throws -> String {
         guard let tool = Tool.find(program) else { throw DiskImageError("there is no \(program)") }
         let output = try tool.run(arguments)
         guard output.status == 0 else { throw DiskImageError("\(program): \(output.text)") }
+        return output.text
     }
 }
 

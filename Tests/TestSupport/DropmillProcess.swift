@@ -18,6 +18,8 @@ package struct DropmillProcess {
     }
 
     private let process: pid_t
+    /// The number of its process.
+    package var id: Int32 { process }
     private let log: FilePath
     /// Its process id.
     package var id: pid_t { process }

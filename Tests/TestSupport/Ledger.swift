@@ -4,7 +4,7 @@ package import SystemPackage
 /// Promise 1 as a program: knows what was dropped, and says of any moment whether something was lost, published twice
 /// or half-published. It looks at folders only and knows nothing of how Dropmill works.
 ///
-/// Things are known again by their bytes, so every drop and every file in an archive must be unique.
+/// Things are known again by the digests of their bytes, so every drop and every file in an archive must be unique.
 package struct Ledger: Sendable {
     /// Where a pipeline's things lie. The pipeline publishes into `output/{stem}` with SHA-256 digests.
     package struct Layout: Sendable {
@@ -36,8 +36,23 @@ package struct Ledger: Sendable {
     /// One drop.
     package struct Drop: Sendable {
         let name: String
-        let content: [UInt8]
+        /// SHA-256, as all digests here.
+        let digest: String
         let fate: Fate
+        /// The digests of what is published, by name: of an archive's files and of SHA256SUMS.
+        let members: [String: String]
+
+        init(_ name: String, _ content: [UInt8], _ fate: Fate) {
+            self.name = name
+            self.fate = fate
+            digest = LedgerCheck.sha256(content)
+            var members: [String: String] = [:]
+            if case .unpacked(let contents) = fate {
+                members = contents.mapValues(LedgerCheck.sha256)
+                members["SHA256SUMS"] = LedgerCheck.sha256(LedgerCheck.manifest(of: members))
+            }
+            self.members = members
+        }
     }
 
     /// Something that must never be.
@@ -82,26 +97,28 @@ package struct Ledger: Sendable {
 
     /// What was dropped.
     package private(set) var drops: [Drop] = []
-    /// Files that lay in the folders before, by their paths.
-    private var standing: [FilePath: [UInt8]] = [:]
+    /// The digests of files that lay in the folders before, by their paths.
+    private var standing: [FilePath: String] = [:]
 
     /// Nothing dropped yet.
     package init() {}
 
     /// Notes a drop.
     package mutating func note(_ name: String, _ content: [UInt8], _ fate: Fate) {
-        drops.append(Drop(name: name, content: content, fate: fate))
+        drops.append(Drop(name, content, fate))
     }
 
     /// Notes a file that lay there before and must stay as it is.
-    package mutating func noteStanding(_ path: FilePath, _ content: [UInt8]) { standing[path] = content }
+    package mutating func noteStanding(_ path: FilePath, _ content: [UInt8]) {
+        standing[path] = LedgerCheck.sha256(content)
+    }
 
     /// All that is wrong at this moment.
     package func violations(in layout: Layout, at moment: Moment) throws -> [Violation] {
         var check = LedgerCheck(drops: drops, layout: layout, moment: moment)
         try check.gather()
-        for (path, content) in standing { check.expectStanding(path, content) }
-        check.findDrops()
+        for (path, digest) in standing { check.expectStanding(path, digest) }
+        try check.findDrops()
         check.findPublishedFolders()
         check.judgeRest()
         check.judgeDrops()

@@ -1,4 +1,5 @@
 import Digests
+import Glibc
 import PipelineKit
 import SystemPackage
 
@@ -13,7 +14,7 @@ struct LedgerCheck {
         let place: Place
         /// The path from the place's folder on, escaped.
         let relative: String
-        let content: [UInt8]
+        let digest: String
         var name: String { String(relative.split(separator: "/").last ?? "") }
         var folder: String { relative.split(separator: "/").dropLast().joined(separator: "/") }
         var isHidden: Bool { relative.split(separator: "/").contains { $0.hasPrefix(".") } }
@@ -58,12 +59,15 @@ struct LedgerCheck {
     private mutating func gather(_ folder: FilePath, _ place: Place) throws {
         guard Folder.kind(of: folder, followingLinks: true) == .folder else { return }
         let tree = try FileTree.list(folder)
+        var hasher = try FileHasher.make([.sha256])
         for file in tree.files {
             let relative = EscapedText.of(file.bytes)
             // The work folder may lie inside an inbox that is a mount point.
             if place == .inbox, relative.hasPrefix(".dropmill/") { continue }
             let path = folder.pushing(file.relative)
-            files[path] = File(place: place, relative: relative, content: try ScratchFolder.read(path))
+            let file = try OpenFile.open(path, O_RDONLY)
+            let digest = try hasher.hash(descriptor: file.descriptor).first
+            files[path] = File(place: place, relative: relative, digest: digest?.hex ?? "")
         }
         for link in tree.links { report(.stranger, "a symbolic link '\(link.text)'") }
         if place == .work, isSettled {
@@ -71,19 +75,19 @@ struct LedgerCheck {
         }
     }
 
-    mutating func expectStanding(_ path: FilePath, _ content: [UInt8]) {
+    mutating func expectStanding(_ path: FilePath, _ digest: String) {
         explained.insert(path)
         guard let file = files[path] else { return report(.lost, "'\(path.text)', which lay there before") }
-        if file.content != content { report(.torn, "'\(path.text)' lay there before and was changed") }
+        if file.digest != digest { report(.torn, "'\(path.text)' lay there before and was changed") }
     }
 
     /// Finds every drop by its bytes, with what must lie beside it.
-    mutating func findDrops() {
+    mutating func findDrops() throws {
         let numbers = Dictionary(
-            drops.enumerated().map { ($0.element.content, $0.offset) }, uniquingKeysWith: { first, _ in first })
+            drops.enumerated().map { ($0.element.digest, $0.offset) }, uniquingKeysWith: { first, _ in first })
         for (path, file) in files where !explained.contains(path) {
             // Copies under way have hidden names.
-            guard !file.isHidden, let number = numbers[file.content] else { continue }
+            guard !file.isHidden, let number = numbers[file.digest] else { continue }
             let drop = drops[number]
             explained.insert(path)
             places[number, default: []].append(file.place)
@@ -95,7 +99,7 @@ struct LedgerCheck {
                     report(.misjudged, "'\(drop.name)' is in processed")
                     continue
                 }
-            case .failed: expectReport(beside: path, of: drop)
+            case .failed: try expectReport(beside: path, of: drop)
             case .output:
                 guard case .published = drop.fate else {
                     report(.misjudged, "'\(drop.name)' was published as it is")
@@ -108,13 +112,13 @@ struct LedgerCheck {
         }
     }
 
-    private mutating func expectReport(beside path: FilePath, of drop: Ledger.Drop) {
+    private mutating func expectReport(beside path: FilePath, of drop: Ledger.Drop) throws {
         let beside = FilePath(path.string + ".error.json")
         explained.insert(beside)
-        guard let file = files[beside] else {
+        guard files[beside] != nil else {
             return report(.torn, "'\(drop.name)' is in failed without its reason")
         }
-        let text = String(decoding: file.content, as: UTF8.self)
+        let text = String(decoding: try ScratchFolder.read(beside), as: UTF8.self)
         if !text.hasPrefix("{") || !text.hasSuffix("}\n") || !text.contains("\"summary\"") {
             report(.torn, "'\(beside.text)' is no report")
         }
@@ -126,34 +130,30 @@ struct LedgerCheck {
         guard let digest = files[beside] else {
             return report(.torn, "'\(drop.name)' was published without its digest")
         }
-        if digest.content != Array("\(Self.sha256(file.content))  \(file.name)\n".utf8) {
+        if digest.digest != Self.sha256(Array("\(file.digest)  \(file.name)\n".utf8)) {
             report(.torn, "'\(beside.text)' is not the digest of what lies beside it")
         }
     }
 
     /// Finds what was unpacked: folders that hold a file of an archive must hold exactly all of them.
     mutating func findPublishedFolders() {
-        var owners: [[UInt8]: Int] = [:]
+        var owners: [String: Int] = [:]
         for (number, drop) in drops.enumerated() {
-            guard case .unpacked(let members) = drop.fate else { continue }
-            for content in members.values { owners[content] = number }
+            for digest in drop.members.values { owners[digest] = number }
         }
         let outputs = files.filter { $0.value.place == .output && !explained.contains($0.key) && !$0.value.isHidden }
         let folders = Dictionary(grouping: outputs) {
             $0.value.relative.split(separator: "/").first.map(String.init) ?? ""
         }
         for (folder, found) in folders {
-            guard let number = found.lazy.compactMap({ owners[$0.value.content] }).first,
-                case .unpacked(let members) = drops[number].fate
-            else { continue }
+            guard let number = found.lazy.compactMap({ owners[$0.value.digest] }).first else { continue }
             explained.formUnion(found.map(\.key))
             let drop = drops[number]
             let contents = Dictionary(
                 uniqueKeysWithValues: found.map {
-                    (String($0.value.relative.dropFirst(folder.count + 1)), $0.value.content)
+                    (String($0.value.relative.dropFirst(folder.count + 1)), $0.value.digest)
                 })
-            var expected = members
-            expected["SHA256SUMS"] = Self.manifest(of: members)
+            let expected = drop.members
             if contents == expected {
                 publications[number, default: 0] += 1
                 if !isName(folder, stem(of: drop), isFolder: true) {
@@ -236,9 +236,9 @@ struct LedgerCheck {
     }
 
     /// In the order of sha256sum's output over names sorted by bytes.
-    static func manifest(of members: [String: [UInt8]]) -> [UInt8] {
-        let names = members.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        return Array(names.map { "\(sha256(members[$0] ?? []))  \($0)\n" }.joined().utf8)
+    static func manifest(of digests: [String: String]) -> [UInt8] {
+        let names = digests.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return Array(names.map { "\(digests[$0] ?? "")  \($0)\n" }.joined().utf8)
     }
 
     static func sha256(_ bytes: [UInt8]) -> String {

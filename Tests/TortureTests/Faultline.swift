@@ -24,6 +24,8 @@ struct Faultline: Sendable, CustomStringConvertible {
     var deed = Deed.kill
     /// Calls that are not made at all, though they seem to succeed.
     var skipped: [String] = []
+    /// On which paths they are not made.
+    var skippedPath = "*"
     /// Where the calls are written down.
     var log: FilePath?
 
@@ -62,7 +64,7 @@ struct Faultline: Sendable, CustomStringConvertible {
                 words += folders.flatMap { ["--cut", $0.string] } + (busy ? ["--busy"] : [])
             }
         }
-        if !skipped.isEmpty { words += ["--skip", skipped.joined(separator: ",")] }
+        if !skipped.isEmpty { words += ["--skip", skipped.joined(separator: ","), "--skip-path", skippedPath] }
         if let log { words += ["--log", log.string] }
         return words + ["--"]
     }

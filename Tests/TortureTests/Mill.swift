@@ -46,21 +46,22 @@ struct Mill {
 
     // MARK: Dropping
 
-    /// Writes the drop elsewhere and renames it into the inbox, so that it is whole at once.
-    private func drop(_ name: String, _ bytes: [UInt8]) throws {
+    /// Writes the drop elsewhere and renames it into the inbox, so that it is whole at once. One of that name that has
+    /// not been claimed yet stays, and nothing is dropped: who replaces a file in the inbox wants the old one gone.
+    private mutating func drop(_ name: String, _ bytes: [UInt8], _ fate: Ledger.Fate) throws {
+        let target = layout.inbox.appending(name)
+        guard Folder.kind(of: target) == nil else { return }
         let outside = root.appending("outside")
         try write(bytes, to: outside)
-        let target = layout.inbox.appending(name)
         guard outside.withPlatformString({ from in target.withPlatformString { Glibc.rename(from, $0) } }) == 0 else {
             throw IOError("rename", target, .last)
         }
+        ledger.note(name, bytes, fate)
     }
 
     /// A file that is published as it is. `again`: tells its content from that of another drop of the same name.
     mutating func dropPlain(_ name: String, again: Int = 1, size: Int = 100, fate: Ledger.Fate = .published) throws {
-        let content = Self.content("\(name)#\(again)", size: size)
-        try drop(name, content)
-        ledger.note(name, content, fate)
+        try drop(name, Self.content("\(name)#\(again)", size: size), fate)
     }
 
     /// An archive of so many files.
@@ -79,17 +80,14 @@ struct Mill {
             contents[member] = Self.content("\(name)#\(again)/\(member)", size: size)
             zip.add(Array(member.utf8), content: contents[member] ?? [])
         }
-        try drop(name, zip.finished)
-        ledger.note(name, zip.finished, fate ?? .unpacked(contents))
+        try drop(name, zip.finished, fate ?? .unpacked(contents))
     }
 
     /// An archive that ends too early.
     mutating func dropBadZip(_ name: String, again: Int = 1) throws {
         var zip = ZipBuilder()
         for member in ["x", "y"] { zip.add(Array(member.utf8), content: Self.content("\(name)#\(again)/\(member)")) }
-        let content = Array(zip.finished.prefix(zip.finished.count / 2))
-        try drop(name, content)
-        ledger.note(name, content, .failed)
+        try drop(name, Array(zip.finished.prefix(zip.finished.count / 2)), .failed)
     }
 
     /// A file that lay in processed before anything was dropped.
@@ -161,6 +159,11 @@ struct Mill {
         fault.log = log
         _ = try runOnce(fault)
         return try Faultline.calls(in: log).count
+    }
+
+    /// Whether nothing is wrong now. Of a daemon at work: what is moved while it is looked at looks wrong, for once.
+    func holds(_ moment: Ledger.Moment) -> Bool {
+        do { return try violations(moment).isEmpty } catch { return false }
     }
 
     /// What is wrong now.

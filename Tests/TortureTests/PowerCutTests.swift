@@ -21,38 +21,66 @@ extension Torture {
             #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
         }
 
-        /// The test must be able to see: with no sync being made, things must get lost.
-        @Test(arguments: [false, true]) func withoutSyncsThingsAreLost(stateElsewhere: Bool) async throws {
+        /// Syncs that are left out, on a disk where that must do harm.
+        struct Omission: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let calls: [String]
+            var path = "*"
+            var stateElsewhere = false
+            /// The calls before which the power is cut: what is left out may do harm at a few of them only.
+            var points = Faultline.changing
+            /// Somebody else's syncs would also bring to the disk what is left out here.
+            var busy = true
+        }
+
+        /// The test must be able to see: with any of these left out, things must get lost, or be published twice or in
+        /// part.
+        static let omissions = [
+            Omission(testDescription: "no syncs at all", calls: Faultline.syncs),
+            Omission(
+                testDescription: "no syncs at all, state on another disk", calls: Faultline.syncs, stateElsewhere: true),
+            Omission(testDescription: "no syncs of files", calls: Faultline.syncs, path: "*/active*"),
+            Omission(
+                testDescription: "commits that are not synced", calls: ["fdatasync", "fsync"],
+                path: "*/journal.sqlite*",
+                stateElsewhere: true, points: ["renameat2"], busy: false),
+            Omission(
+                testDescription: "no syncs of folders, state on another disk", calls: ["fsync"],
+                path: "*/@(output|processed|failed|inbox)*", stateElsewhere: true, busy: false),
+        ]
+
+        @Test(arguments: omissions) func whatIsLeftOutIsSeen(_ omission: Omission) async throws {
             let trials = try await Self.cutEverywhere(
-                stateElsewhere: stateElsewhere, busy: true, skipping: Faultline.syncs, most: 16)
+                stateElsewhere: omission.stateElsewhere, busy: omission.busy, leavingOut: omission, most: 40)
             let seen = trials.count { !$0.problems.isEmpty }
             Torture.say(
-                "power cut\(stateElsewhere ? ", state on another disk" : ""), no syncs (must be seen): "
+                "power cut, \(omission.testDescription) (must be seen): "
                     + "violations at \(seen) of \(trials.count) points")
             #expect(seen > 0)
         }
 
         private static func cutEverywhere(
-            stateElsewhere: Bool, busy: Bool, skipping: [String] = [], most: Int
+            stateElsewhere: Bool, busy: Bool, leavingOut omission: Omission? = nil, most: Int
         ) async throws -> [(wasCut: Bool, problems: [String])] {
             let site = try Site.disk(stateElsewhere: stateElsewhere)
             try site.mill.dropMixed()
-            let count = try site.mill.countCalls()
+            let count = try site.mill.countCalls(omission?.points ?? Faultline.changing)
             return try await Torture.forEach(Torture.spread(count, most: most)) { point in
                 let site = try Site.disk(stateElsewhere: stateElsewhere)
-                return try trial(at: point, site, busy: busy, skipping: skipping)
+                return try trial(at: point, site, busy: busy, leavingOut: omission)
             }
         }
 
         private static func trial(
-            at point: Int, _ site: Site, busy: Bool, skipping: [String]
+            at point: Int, _ site: Site, busy: Bool, leavingOut omission: Omission?
         ) throws -> (wasCut: Bool, problems: [String]) {
             try site.mill.dropMixed()
             site.settleDown()
             let mill = site.mill
             let log = mill.logs.appending("calls")
-            var fault = mill.fault()
-            (fault.at, fault.log, fault.skipped) = (point, log, skipping)
+            var fault = mill.fault(omission?.points ?? Faultline.changing)
+            (fault.at, fault.log) = (point, log)
+            if let omission { (fault.skipped, fault.skippedPath) = (omission.calls, omission.path) }
             fault.deed = .cut(site.disks.map(\.path), busy: busy)
             let cut = try mill.runOnce(fault)
             for disk in site.disks { try disk.powerOn() }

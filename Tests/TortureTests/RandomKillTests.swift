@@ -18,7 +18,7 @@ extension Torture {
             let scratch = try ScratchFolder()
             var producer = Producer(Mill(at: scratch.path))
             // A drop must not meet the limit of recoveries by chance.
-            try producer.mill.build(quiet: "20ms", ["retry: { attempts: 1000 }"])
+            try producer.mill.build(quiet: "20ms", ["retry: { attempts: 100 }"])
             for round in 1...kills {
                 try producer.drop(round, &generator)
                 var daemon = try producer.mill.start(log: scratch.path("log"))

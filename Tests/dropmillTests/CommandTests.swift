@@ -66,7 +66,9 @@ import Testing
         #expect(RunCommand.closing(summary) == ["3 processed, 1 failed"])
         summary.unfinished = 2
         let name = try #require(FileName("a\nb"))
-        summary.remaining = [.init(pipeline: "scans", name: name, reason: "stays in the inbox: still being written")]
+        summary.remaining = [
+            .init(pipeline: "scans", path: DropPath(name), reason: "stays in the inbox: still being written")
+        ]
         #expect(
             RunCommand.closing(summary) == [
                 "3 processed, 1 failed, 2 unfinished", #"scans: a\nb stays in the inbox: still being written"#,

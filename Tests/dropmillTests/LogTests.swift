@@ -91,7 +91,7 @@ import Testing
         let hostile = try job(Array("a\u{1B}[2J\n".utf8) + [0xED])
         let lines = try lines([
             .claimed(hostile, adopted: false),
-            .refused(pipeline: "scans", name: hostile.drop.name, reason: "a \u{9B}1m link"),
+            .refused(pipeline: "scans", path: hostile.drop.path, reason: "a \u{9B}1m link"),
         ])
         #expect(
             lines == [
@@ -142,7 +142,7 @@ import Testing
 
     @Test func bytesThatAreNoTextAreThereInBase64() throws {
         func line(_ name: [UInt8]) throws -> String {
-            let event = EngineEvent.refused(pipeline: "s", name: try #require(FileName(name)), reason: "r")
+            let event = EngineEvent.refused(pipeline: "s", path: DropPath(try #require(FileName(name))), reason: "r")
             return try lines([event], json: true)[0]
         }
         let odd = try line(Array("V".utf8) + [0xED] + Array("ctor.txt".utf8))

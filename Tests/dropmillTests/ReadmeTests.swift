@@ -20,6 +20,15 @@ import Testing
             "put what `dropmill stages --markdown` prints between the markers of README.md")
     }
 
+    @Test("The names that are never taken are those of the code")
+    func ignoredNames() throws {
+        let page = Self.path.removingLastComponent().pushing("docs/readiness.md")
+        let text = String(decoding: try ScratchFolder.read(page), as: UTF8.self)
+        for rule in IgnoredNames.rules {
+            #expect(text.contains("| `\(rule.pattern)` | \(rule.what) | \(rule.senders) |"))
+        }
+    }
+
     /// The Debian packages of the libraries that the module maps link.
     private static let packages = [
         "archive": "libarchive13", "crypto": "libssl3", "yaml": "libyaml-0-2", "z": "zlib1g", "sqlite3": "libsqlite3-0",

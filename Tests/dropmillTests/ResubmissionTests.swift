@@ -62,6 +62,8 @@ import Testing
             : TemporaryMount(tmpfs: "size=4m", at: scratch.path("other"))
         pipeline.inbox = mount.path
         try fixture.journal.write([failed], pipelines: [pipeline])
+        var status = stat()
+        try #require(scratch.path("failed/report.pdf").withPlatformString { lstat($0, &status) } == 0)
         try scratch.write("left by a try that was cut short", to: "other/.dropmill-\(failed.id.text).partial")
         let result = try send([failed.id.text])
         #expect(result.problems.map(\.message) == [])
@@ -69,6 +71,11 @@ import Testing
         #expect(try scratch.tree("other") == ["report.pdf"])
         #expect(try scratch.text("other/report.pdf") == "contents of 1")
         #expect(try claim(2, scratch.path("other/report.pdf")).retryOf == failed.id)
+        // The copied original's inode is free for others.
+        var other = try JournalFixture.job(3)
+        other.identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        try fixture.journal.write([other], pipelines: [])
+        #expect(try fixture.journal.job(other.id)?.retryOf == nil)
     }
 
     @Test func whatCannotBeSentInSaysWhy() throws {
@@ -133,6 +140,8 @@ import Testing
         try Folder.remove(scratch.path("inbox"))
         let problem = try #require(try send([failed.id.text]).problems.first)
         #expect(problem.message.hasSuffix("No such file or directory; make the folder again"))
+        // It did not come: whatever is claimed as that inode is something else.
+        #expect(try claim(2, scratch.path("failed/report.pdf")).retryOf == nil)
         #expect(try scratch.tree("failed") == ["report.pdf", "report.pdf.error.json"])
     }
 

@@ -63,6 +63,66 @@ import Testing
                 """#)
     }
 
+    @Test func whatWaitsIsListedWithItsReason() throws {
+        try fixture.journal.write([], pipelines: [try fixture.pipeline(waiting: 1)])
+        var report = try StatusReport(fixture.journal, isRunning: true)
+        let look = InboxLook(inboxes: [
+            "scans": InboxLook.Inbox(
+                waiting: 7,
+                longest: [
+                    .init(path: Array("big.iso".utf8), known: 242, code: "growing", text: "growing: 3.1 MB/s"),
+                    .init(path: [0x61, 0xFF], known: 3, code: "changing", text: "changing", claimed: true),
+                ], leftAlone: 1, left: [.init(path: Array("l".utf8), code: "refused", text: "refused: a link")], poll: 2
+            )
+        ])
+        report.add(look)
+        #expect(
+            report.lines(now: JournalFixture.at(90)).suffix(8) == [
+                "scans           7       0         0         0     0       0",
+                "  the inbox is looked at every 2.0 s",
+                "  waiting:",
+                "    big.iso  4 min 2 s  growing: 3.1 MB/s",
+                #"    a\xFF        3.0 s  claimed; changing"#,
+                "    and 5 more",
+                "  left alone:",
+                "    l  refused: a link",
+            ])
+        #expect(
+            report.json.contains(
+                #""waiting":7,"longest_waiting":[{"path":"big.iso","known_s":242.000000,"why":"growing","#
+                    + #""text":"growing: 3.1 MB/s","claimed":false},{"path":"a\\xFF","path_base64":"Yf8=","#))
+        #expect(report.json.contains(#""left_alone":1,"left_alone_files":[{"path":"l","why":"refused","#))
+        report.add(InboxLook())
+        #expect(report.rows.first?.waiting == nil)
+        #expect(report.lines(now: JournalFixture.at(90)).last == "  this pipeline is not among those that run")
+        report.add(InboxLook(problem: "it is asleep"))
+        #expect(report.lines(now: JournalFixture.at(90))[1] == "what waits is not known: it is asleep")
+        #expect(report.rows.first?.waiting == 1, "then the journal's number is told")
+    }
+
+    @Test func whatIsNotWrittenDownYetIsTold() throws {
+        var report = try StatusReport(fixture.journal, isRunning: true)
+        report.add(InboxLook(inboxes: ["scans": InboxLook.Inbox(waiting: 2)]))
+        #expect(
+            report.lines(now: JournalFixture.at(90)).last
+                == "scans           2       0         0         0     0       0")
+    }
+
+    @Test func whereNoDaemonRunsTheInboxIsCounted() throws {
+        let pipeline = try fixture.pipeline(waiting: 3)
+        for name in ["a", "b.pdf", ".hidden", "c.part"] { try fixture.scratch.write("x", to: "inbox/\(name)") }
+        try fixture.scratch.makeFolder("inbox/folder")
+        #expect(InboxLook.counting([pipeline]).inboxes == ["scans": InboxLook.Inbox(waiting: 2)])
+        try Folder.remove(pipeline.inbox)
+        #expect(InboxLook.counting([pipeline]).inboxes.isEmpty)
+    }
+
+    @Test func aScreenIsNeverOverrun() {
+        let lines = (1...6).map { String(repeating: "\($0)", count: 12) }
+        #expect(Screen(columns: 10, rows: 4).fitting(lines) == ["111111111…", "222222222…", "…"])
+        #expect(Screen(columns: 12, rows: 7).fitting(lines) == lines)
+    }
+
     @Test func theDaemonIsToldOf() throws {
         func headline(isRunning: Bool) throws -> String? {
             try StatusReport(fixture.journal, isRunning: isRunning).lines(now: JournalFixture.at(60)).first

@@ -64,6 +64,46 @@ import Testing
         #expect(whole)
     }
 
+    private func writePipeline() throws {
+        try fixture.scratch.write(
+            """
+            inbox: ../inbox
+            processed: ../processed
+            failed: ../failed
+            match: { include: ["*.txt"] }
+            ready: { quiet: 50ms }
+            stages: [checksum]
+            """, to: "pipelines/scans.yaml")
+    }
+
+    @Test func explainTellsByItsStatusWhetherSomethingTakesTheFile() throws {
+        try writePipeline()
+        try fixture.scratch.write("x", to: "inbox/a.txt")
+        let taken = try run("explain", "inbox/a.txt")
+        #expect(taken.status == 0)
+        #expect(taken.text.hasPrefix("inbox/a.txt: a drop for the pipeline scans\n"))
+        #expect(taken.text.contains("complete; a daemon that runs takes it at once"))
+        #expect(try run("explain", "b.txt").status == 0)
+        #expect(try run("explain", "a.pdf").status == 1)
+        #expect(
+            try run("explain", "/etc/passwd", "--json").text.hasPrefix(#"{"file":"/etc/passwd","place":"elsewhere""#))
+        #expect(try run("explain", "a.txt", "nothing.yaml").status == 78)
+    }
+
+    @Test func doctorTellsByItsStatusWhetherSomethingIsWrong() throws {
+        try writePipeline()
+        #expect(try run("doctor").status == 0, "what is missing is made by the daemon")
+        #expect(!fixture.scratch.exists("processed"))
+        try fixture.scratch.makeFolder("inbox")
+        let well = try run("doctor")
+        #expect(well.status == 0)
+        #expect(well.text.hasPrefix("tried as \(CurrentUser.name); no daemon is running\n"))
+        try fixture.scratch.write("x", to: "failed")
+        let wrong = try run("doctor", "--json")
+        #expect(wrong.status == 1)
+        #expect(wrong.text.contains(#""problems":1,"#))
+    }
+
     @Test func nothingFoundIsStatus1() throws {
         #expect(try run("jobs").status == 1)
         #expect(try run("jobs", "--json").text == "[]\n")

@@ -2,15 +2,17 @@
 // write short, or cuts the power of the file system that it works on.
 //
 //   faultline --calls CALL,… [--path GLOB] [--at N[+]] [--kill | --error ERRNO | --short | --cut FOLDER …]
-//             [--busy] [--skip CALL,…] [--log FILE] -- PROGRAM [ARGUMENT…]
+//             [--busy] [--skip CALL,… [--skip-path GLOB]] [--log FILE] -- PROGRAM [ARGUMENT…]
 //
 // Calls are counted over all threads together, in the order in which they are entered: strace(1) counts for each thread,
 // so that its `when=N` cannot reach every point of a program that works on many. Only calls that touch a path matching
-// GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat or openat2 that may make the file. What is done is done before the call
-// is made. `--at N+`: the N-th and all later ones. `--busy`: somebody else syncs just before the power cut. `--skip`: these calls are never made and say that they succeeded.
-// FILE gets `call SEQUENCE NUMBER NAME PATH PATH` as a call begins `done SEQUENCE RESULT`
-// as it ends, and `total NUMBER`. The exit status is the program's, 128 + N where signal N ended it, 125 for
-// trouble of its own. SIGTERM is handed on.
+// GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat or openat2 that may make the file. What is done is
+// done before the call is made. `--at N+`: the N-th and all later ones; with EINTR every other one, since a call that is
+// interrupted for ever can only be made for ever. `--busy`: somebody else syncs just before the power cut. `--skip`:
+// these calls are never made and say that they succeeded; with `--skip-path` only those on such a path.
+//
+// FILE gets `call SEQUENCE NUMBER NAME PATH PATH` as a call begins, `done SEQUENCE RESULT` as it ends, and `total NUMBER`.
+// The exit status is the program's, 128 + N where signal N ended it, 125 for trouble of its own. SIGTERM is handed on.
 
 #define _GNU_SOURCE
 #include <elf.h>
@@ -79,7 +81,7 @@ static const struct {
 };
 
 static int counted[callCount], skipped[callCount];
-static const char *glob = "*";
+static const char *glob = "*", *skipGlob = "*";
 static long at, count, sequence;
 static int andLater, hasFired, isBusy;
 static enum { nothing, killing, failing, shortening, cutting } action;
@@ -258,15 +260,16 @@ static int at_call(pid_t thread, long *mark) {
     if (!skip && !call) return 0;
     paths_of(thread, call ? call : skip, &r, paths);
     if (fnmatch(glob, paths[0], FNM_EXTMATCH) != 0 && fnmatch(glob, paths[1], FNM_EXTMATCH) != 0) return 0;
-    if (skip) {
+    if (skip && fnmatch(skipGlob, paths[0], FNM_EXTMATCH) == 0) {
         leave_out(thread, &r, 0);
         set(thread, &r);
-        if (!call) return 0;
     }
+    if (!call) return 0;
     count++;
     *mark = ++sequence;
     if (logFile) fprintf(logFile, "call\t%ld\t%ld\t%s\t%s\t%s\n", *mark, count, call->name, paths[0], paths[1]);
     if (at == 0 || count < at || (count > at && !andLater)) return logFile != NULL;
+    if (action == failing && injected == EINTR && (count - at) % 2 != 0) return logFile != NULL;
     hasFired = 1;
     switch (action) {
         case nothing: break;
@@ -368,6 +371,7 @@ int main(int argc, char **argv) {
         if (!strcmp(option, "--calls")) choose(value, counted);
         if (!strcmp(option, "--skip")) choose(value, skipped);
         if (!strcmp(option, "--path")) glob = value;
+        if (!strcmp(option, "--skip-path")) skipGlob = value;
         if (!strcmp(option, "--at")) {
             at = atol(value);
             andLater = strchr(value, '+') != NULL;

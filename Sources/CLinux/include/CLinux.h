@@ -20,16 +20,21 @@ int dm_clone(int source, int target);
 /// copy_file_range(2) at the descriptors' own offsets.
 ssize_t dm_copy_range(int source, int target, size_t length);
 
-/// Brings everything of the file system that holds `descriptor` to the disk (syncfs(2); reports errors since Linux 5.8).
+/// Brings everything of the file system that holds `descriptor` to the disk (syncfs(2); reports errors since Linux
+/// 5.8).
 int dm_syncfs(int descriptor);
 
-/// Takes a read lease and gives it back at once (fcntl(2), F_SETLEASE). Fails with EAGAIN while anybody has the file open
-/// for writing, EACCES where the caller neither owns it nor has CAP_LEASE, EINVAL where the file system has no leases.
+/// Takes a read lease and gives it back at once (fcntl(2), F_SETLEASE). Fails with EAGAIN while anybody has the file
+/// open for writing, EACCES where the caller neither owns it nor has CAP_LEASE, EINVAL where the file system has no
+/// leases.
 int dm_probe_read_lease(int descriptor);
 
-/// The number of the mount that the path is on (statx(2), STATX_MNT_ID), or -1 where the kernel (before 5.8) has none. Two
-/// mounts of one file system have the same device, but a rename between them fails with EXDEV.
+/// The number of the mount that the path is on (statx(2), STATX_MNT_ID), or -1 where the kernel (before 5.8) has none.
+/// Two mounts of one file system have the same device, but a rename between them fails with EXDEV.
 int64_t dm_mount_id(const char *path);
+
+/// The same for what is open.
+int64_t dm_mount_id_of(int descriptor);
 
 /// The magic number of the file system that holds the path (statfs(2), f_type), or -1.
 int64_t dm_file_system_type(const char *path);

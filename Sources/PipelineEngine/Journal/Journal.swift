@@ -29,7 +29,8 @@ package protocol Journal: Sendable {
     /// Jobs that match, newest first.
     func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord]
 
-    /// How many jobs each pipeline has in each state, and how many in each stage.
+    /// How many jobs each pipeline has in each state, and how many in each stage. A failed job that was sent in again
+    /// is not counted: the job that it led to is.
     func counts() throws(JournalError) -> [JobCount]
 
     /// What is known of each pipeline, by name.
@@ -38,6 +39,9 @@ package protocol Journal: Sendable {
     /// Notes that a failed job's original, known by its identity, is about to be sent in again: the job that it becomes
     /// is given `retryOf` when it is first written.
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
+
+    /// Takes such a note back: that file does not come.
+    func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
     /// Removes jobs that were over before that time; returns how many. Those that are not over are never removed.
     func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int

@@ -11,6 +11,7 @@ enum Migrations {
         migrator.registerMigration("1 totals") { try $0.execute(sql: totals) }
         migrator.registerMigration("1 retries") { try $0.execute(sql: retries) }
         migrator.registerMigration("1 runs and pipelines") { try $0.execute(sql: runs) }
+        migrator.registerMigration("2 names") { try $0.execute(sql: names) }
         return migrator
     }()
 
@@ -103,4 +104,7 @@ enum Migrations {
             updated_at INTEGER NOT NULL
         ) WITHOUT ROWID;
         """
+
+    /// People ask by names, and a name that never was would else be looked for in every row.
+    private static let names = "CREATE INDEX jobs_of_name ON jobs (name, claimed_at);"
 }

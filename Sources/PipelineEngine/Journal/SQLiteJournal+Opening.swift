@@ -65,10 +65,15 @@ extension SQLiteJournal {
     private static func look(_ name: String, _ path: FilePath, checking: Bool) throws {
         var configuration = configuration()
         configuration.readonly = true
-        let queue = try DatabaseQueue(path: name, configuration: configuration)
-        try refuseNewer(queue, path)
-        if checking { try check(queue, path) }
-        try queue.close()
+        do {
+            let queue = try DatabaseQueue(path: name, configuration: configuration)
+            try refuseNewer(queue, path)
+            if checking { try check(queue, path) }
+            try queue.close()
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+            // A run was killed while it made the file, before there was a log. Nothing is in it yet, and whoever may
+            // write puts it in order.
+        }
     }
 
     private static func openForReading(_ path: String) throws -> DatabaseQueue {

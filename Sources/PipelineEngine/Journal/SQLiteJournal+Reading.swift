@@ -56,7 +56,13 @@ extension SQLiteJournal {
         let sql = """
             SELECT pipeline, state, stage, count(*) FROM jobs INDEXED BY jobs_unfinished
             WHERE \(JobRow.isUnfinished) GROUP BY 1, 2, 3
-            UNION ALL SELECT pipeline, state, 0, count FROM totals WHERE count > 0
+            UNION ALL SELECT pipeline, state, 0, totals.count - coalesce(again.count, 0) AS rest
+            FROM totals LEFT JOIN (
+                SELECT pipeline, state, count(*) AS count FROM jobs WHERE id IN (
+                    SELECT retry_of FROM jobs INDEXED BY jobs_retry_of WHERE retry_of IS NOT NULL)
+                GROUP BY 1, 2
+            ) AS again USING (pipeline, state)
+            WHERE rest > 0
             ORDER BY 1, 2, 3
             """
         return try read { db in

@@ -59,6 +59,10 @@ package final class SQLiteJournal: Journal {
         }
     }
 
+    package func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        try write { db in try RetryRow.remove(job, as: identity, from: db) }
+    }
+
     /// Jobs that one transaction of `prune` removes: some 10 ms, for which other writes wait.
     private static let pruneBatch = 500
 

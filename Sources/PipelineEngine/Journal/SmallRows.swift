@@ -113,6 +113,12 @@ enum RetryRow {
             arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text])
     }
 
+    static func remove(_ job: JobID, as identity: FileIdentity, from db: Database) throws {
+        try db.execute(
+            sql: "DELETE FROM retries WHERE device = ? AND inode = ? AND job = ?",
+            arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text])
+    }
+
     /// An inode serves once: its next job may be another file's.
     static func removeIfTaken(by job: JobRecord, in db: Database) throws {
         try db.cachedStatement(

@@ -8,11 +8,20 @@ struct Draining {
 
     init(rule: ReadyRule) { gate = ReadyGate(rule: rule) }
 
-    /// The drops' names.
-    var names: [FileName] { jobs.values.map(\.drop.name) }
+    /// Where the drops lay.
+    var paths: [DropPath] { jobs.values.map(\.drop.path) }
 
     /// Whether each of them was seen to change, or held open, while it waited here.
     var allDisturbed: Bool { gate.waiting.allSatisfy(\.isDisturbed) }
+
+    /// What they wait for, those first that have waited longest.
+    func standing(at now: MonotonicTime, limit: Int) -> [WaitingDrop] {
+        gate.longest(limit).compactMap { id in
+            guard let job = jobs[id], let waiting = gate.waiting(for: id, at: now) else { return nil }
+            let known = gate.admitted(id).map { now - $0 }
+            return WaitingDrop(path: job.drop.path.bytes, known: known, waiting: waiting, isClaimed: true)
+        }
+    }
 
     mutating func add(_ job: Job) {
         jobs[job.id] = job
@@ -23,8 +32,8 @@ struct Draining {
     struct Turn {
         /// They may run now.
         var complete: [Spool.Claimed] = []
-        /// How many were taken from the work folder by others.
-        var lost = 0
+        /// Those that wait no more, as they were claimed: complete, or taken from the work folder by others.
+        var ended: [Job] = []
         /// Why not all could be looked at.
         var error: IOError?
     }
@@ -57,20 +66,28 @@ struct Draining {
         switch gate.record(sample, of: job.id, at: .now()) {
         case .ready(let fingerprint):
             if case .taken(let claimed) = try spool.prove(job, ready: fingerprint) {
-                jobs[job.id] = nil
+                end(job, &turn)
                 turn.complete.append(claimed)
             } else {
                 gate.touch(job.id, at: .now())
             }
+        case .overdue(let fingerprint, let waiting):
+            let failure = StageFailure.overdue(job.drop.name, waiting, spool.pipeline.ready)
+            try Condemnation.write(failure, in: job.folder)
+            end(job, &turn)
+            turn.complete.append(Spool.Claimed(job: job, identity: fingerprint.identity, failure: failure))
         case .ignored:
             // Empty files are ignored in the inbox; this one is claimed, so it runs.
-            jobs[job.id] = nil
+            end(job, &turn)
             gate.forget(job.id)
             turn.complete.append(Spool.Claimed(job: job, identity: FileIdentity.of(job.original) ?? .unknown))
-        case .vanished:
-            jobs[job.id] = nil
-            turn.lost += 1
+        case .vanished: end(job, &turn)
         case .waiting, .refused: break
         }
+    }
+
+    private mutating func end(_ job: Job, _ turn: inout Turn) {
+        jobs[job.id] = nil
+        turn.ended.append(job)
     }
 }

@@ -12,6 +12,13 @@ package final class Engine: @unchecked Sendable {
         case settled(Int, [Settler.Outcome])
     }
 
+    /// A job that may have killed the daemon, and how it begins when its turn comes.
+    private struct Suspect {
+        let runner: Int
+        let id: JobID
+        let begin: (PipelineRunner) -> Void
+    }
+
     let pipelines: [Pipeline]
     let configuration: EngineConfiguration
     let observer: @Sendable (EngineEvent) -> Void
@@ -25,8 +32,8 @@ package final class Engine: @unchecked Sendable {
     private var isStopping = false
     /// What is not begun yet, because jobs under suspicion run alone before it; nil once the inboxes are open.
     private var notBegun: [Prepared]?
-    private var suspects: ArraySlice<(runner: Int, job: Recovery.Resumed)> = []
-    private var suspect: (runner: Int, id: JobID)?
+    private var suspects: ArraySlice<Suspect> = []
+    private var suspect: Suspect?
 
     /// How often running stages are told about, from when they have run that long.
     private static let tick = Duration.seconds(2)
@@ -89,10 +96,15 @@ package final class Engine: @unchecked Sendable {
                     spool: pipeline.spool, intake: intake, journal: journal, observer: observer,
                     deliverStage: { mailbox.post(.stage(index, $0)) },
                     deliverSettled: { mailbox.post(.settled(index, $0)) },
+                    suspect: { [unowned self] id, action in
+                        suspects.append(Suspect(runner: index, id: id) { $0.perform(action, id) })
+                    },
                     later: { @Sendable [self] delay, body in after(delay, index, body) }))
         }
         for (index, pipeline) in prepared.enumerated() {
-            suspects += pipeline.findings.resumed.filter(\.isSuspect).map { (index, $0) }
+            suspects += pipeline.findings.resumed.filter(\.isSuspect).map { job in
+                Suspect(runner: index, id: job.record.id) { $0.resume(job) }
+            }
         }
         notBegun = prepared
         if isStopping { return finish() }
@@ -100,15 +112,18 @@ package final class Engine: @unchecked Sendable {
         startTicker()
     }
 
-    /// Lets the jobs that may have killed the daemon run one after another, alone; then begins with all else.
+    /// Lets the jobs that may have killed the daemon run one after another, before anything else begins. (Those that
+    /// the journal did not know come later, when it is seen that they are whole, and still one after another.)
     private func beginWhenUnsuspected() {
-        guard let prepared = notBegun, !isStopping else { return }
+        guard !isStopping else { return }
         while true {
             if let suspect, runners[suspect.runner].busy.contains(suspect.id) { return }
             guard let next = suspects.popFirst() else { break }
-            suspect = (next.runner, next.job.record.id)
-            runners[next.runner].resume(next.job)
+            suspect = next
+            next.begin(runners[next.runner])
         }
+        suspect = nil
+        guard let prepared = notBegun else { return }
         notBegun = nil
         begin(prepared)
     }
@@ -120,7 +135,7 @@ package final class Engine: @unchecked Sendable {
             let count = findings.resumed.count + findings.adopted.count
             observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
             runner.note()
-            runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.count)
+            runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
             for resumed in findings.resumed where !resumed.isSuspect { runner.resume(resumed) }
         }
     }
@@ -234,7 +249,7 @@ package final class Engine: @unchecked Sendable {
             summary.unfinished += runner.jobs.count
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
-                    RunSummary.Remaining(pipeline: runner.pipeline.name, name: left.name, reason: left.reason))
+                    RunSummary.Remaining(pipeline: runner.pipeline.name, path: left.path, reason: left.reason))
             }
         }
         return summary

@@ -7,8 +7,11 @@ package enum EngineEvent: Sendable {
     case started(pipeline: String, inbox: FilePath, adopted: Int)
     /// The inbox is not watched by events, or is again, with the reason and remedy in a sentence.
     case watching(pipeline: String, WatchMode, reason: String)
-    /// Something in the inbox is left where it is, reported once: the name and why.
-    case refused(pipeline: String, name: FileName, reason: String)
+    /// How open writers are found out in an inbox: once it is first known, and where it became worse. `quiet`: how long
+    /// drops must stand unchanged where nothing tells.
+    case writers(pipeline: String, WriterSight.Means, quiet: Duration)
+    /// Something in the inbox is left where it is, reported once: where it lies and why.
+    case refused(pipeline: String, path: DropPath, reason: String)
     /// A drop was claimed (or, at start, found in the work folder).
     case claimed(Job, adopted: Bool)
     /// A claimed drop is still being written and waits in the work folder.
@@ -80,8 +83,8 @@ package struct RunSummary: Sendable {
     package struct Remaining: Sendable {
         /// The pipeline.
         package let pipeline: String
-        /// The drop's name.
-        package let name: FileName
+        /// Where it lies in the inbox.
+        package let path: DropPath
         /// Why: `still being written`.
         package let reason: String
     }

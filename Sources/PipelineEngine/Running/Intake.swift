@@ -1,4 +1,3 @@
-import DequeModule
 @preconcurrency import Dispatch
 import Glibc
 import PipelineKit
@@ -15,52 +14,55 @@ final class Intake: @unchecked Sendable {
     enum Message: Sendable {
         case claimed([Spool.Claimed], adopted: Bool)
         case draining(Job, reason: String)
-        case refused(FileName, reason: String)
+        case refused(DropPath, reason: String)
         case watching(WatchMode, reason: String?)
         /// So many drops wait in the inbox.
         case waiting(Int)
-        /// Our own folders are in trouble; nothing is claimed until `resume`.
+        /// Inbox or work folder are in trouble; nothing is claimed until `resume`.
         case failed(StageFailure)
+        /// They are well again.
+        case recovered
         /// With `once`: nothing is left to be claimed but these, which are still being written.
         case idle(remaining: [Left])
-        /// Nobody can tell whether drops are open for writing: a longer quiet time holds.
-        case blind
+        /// How open writers are found out.
+        case sight(WriterSight.Means)
     }
 
     /// A drop that is not taken, and why.
     struct Left: Sendable {
-        let name: FileName
+        let path: DropPath
         let reason: String
     }
 
     let spool: Spool
-    private let space: FreeSpace
-    private let queue: DispatchQueue
-    private let ids: JobIDGenerator
-    private let isOnce: Bool
-    private let deliver: @Sendable (Message) -> Void
-    private var watcher: InboxWatcher?
+    let space: FreeSpace
+    let ids: JobIDGenerator
+    let deliver: @Sendable (Message) -> Void
+    private(set) var watcher: InboxWatcher?
 
-    private var gate: ReadyGate<FileName>
-    private var ready = Deque<FileName>()
-    private var fingerprints: [FileName: Fingerprint] = [:]
+    var gate: ReadyGate<DropPath>
+    var ready: ReadyQueue
     var draining: Draining
+    var room: ActiveRoom
+    let queue: DispatchQueue
+    private let isOnce: Bool
     /// What was refused, and why: told once.
-    private var reported: [FileName: String] = [:]
-    private var hasToldBlindness = false
-    private let isOnNetwork: Bool
-    private var room: Int
+    private(set) var reported: [DropPath: String] = [:]
+    /// Why drops in `ready` fail without being complete.
+    var condemned: [DropPath: StageFailure] = [:]
+    var examiner: Examiner
+    private let digests: DigestCheck<DropPath>
     private var isPaused = false
-    private var isRunning = false
+    private(set) var isRunning = false
     private var hasScanned = false
+    private var isTurnAsked = false
+    /// When refused drops were last looked at without having been touched.
+    private var lastLookAtRefused = MonotonicTime(nanoseconds: 0)
     private var toldWaiting = -1
     private var timer: (any DispatchSourceTimer)?
 
-    /// How many samples or claims are made before events get their turn.
-    private static let batch = 256
-
     /// How long to wait when the inbox or the work folder cannot be used.
-    private static let troubledPause = Duration.seconds(1)
+    static let troubledPause = Duration.seconds(1)
 
     init(
         spool: Spool, inotify: InotifyEvents?, ids: JobIDGenerator, once: Bool,
@@ -72,29 +74,37 @@ final class Intake: @unchecked Sendable {
         self.deliver = deliver
         isOnce = once
         queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).inbox")
-        gate = ReadyGate(rule: spool.pipeline.ready)
-        draining = Draining(rule: spool.pipeline.ready)
-        room = spool.pipeline.activeJobs
-        isOnNetwork = FileSystemKind.of(spool.pipeline.inbox) != .local
-        let match = spool.pipeline.match
+        var rule = spool.pipeline.ready
+        // There nobody sees what others write, whether they are waited for or not.
+        if spool.sight.network != nil { rule.quiet = rule.blindQuiet }
+        gate = ReadyGate(rule: rule)
+        draining = Draining(rule: rule)
+        digests = DigestCheck(of: spool.pipeline.name, for: queue)
+        examiner = Examiner(rule: rule, sight: spool.sight, digests: digests)
+        ready = ReadyQueue(order: spool.pipeline.order)
+        room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
         watcher = InboxWatcher(
-            inbox: spool.pipeline.inbox, inotify: inotify, queue: queue,
-            interest: { @Sendable name in match.verdict(on: name) == .taken },
+            inbox: spool.pipeline.inbox, match: spool.pipeline.match,
+            alsoOfInterest: { @Sendable [rule] name in rule.isMarkerBeside(name) }, inotify: inotify, queue: queue,
             listener: InboxWatcher.Listener(
-                changed: { @Sendable [weak self] changes, isInitial in self?.take(changes, isInitial: isInitial) },
-                scanned: { @Sendable [weak self] in self?.scanned() },
+                changed: { @Sendable [weak self] changes in self?.take(changes) },
+                scanned: { @Sendable [weak self] isInitial in self?.scanned(isInitial: isInitial) },
+                refused: { @Sendable [weak self] path, reason in self?.report(path, reason) },
                 watching: { @Sendable mode, reason in deliver(.watching(mode, reason: reason)) },
-                failed: { @Sendable [weak self] error in self?.fail(StageFailure(error)) }))
+                failed: { @Sendable [weak self] failure in self?.fail(failure) },
+                recovered: { @Sendable in deliver(.recovered) }),
+            check: { @Sendable () throws(StageFailure) in try spool.checkInbox() })
+        digests.whenDone = { @Sendable [weak self] path in self?.recheck([path]) }
     }
 
     // MARK: From the engine, on any queue
 
-    /// Takes in jobs that an earlier run left and the journal does not know, then watches the inbox. `resumed`: how
-    /// many others take up room.
-    func start(adopting jobs: [Job], resumed: Int) {
+    /// Takes in jobs that an earlier run left and the journal does not know, then watches the inbox. `resumed`: the
+    /// sizes of the drops of others, which take up room.
+    func start(adopting jobs: [Job], resumed: [Int64]) {
         queue.async { @Sendable [self] in
             isRunning = true
-            room -= resumed
+            for size in resumed { room.take(size) }
             adopt(jobs)
             watcher?.start()
             turn()
@@ -107,16 +117,17 @@ final class Intake: @unchecked Sendable {
             isRunning = false
             watcher?.stop()
             watcher = nil
+            digests.stop()
             timer?.cancel()
             timer = nil
             done()
         }
     }
 
-    /// So many jobs are over: others may be claimed.
-    func release(_ count: Int) {
+    /// The jobs of drops of these sizes are over: others may be claimed.
+    func release(_ sizes: [Int64]) {
         queue.async { @Sendable [self] in
-            room += count
+            for size in sizes { room.giveBack(size) }
             turn()
         }
     }
@@ -124,7 +135,7 @@ final class Intake: @unchecked Sendable {
     /// Has it say how many drops wait, if that changed.
     func askWaiting() {
         queue.async { @Sendable [self] in
-            let count = gate.waitingCount + fingerprints.count
+            let count = gate.waitingCount + ready.count
             if count != toldWaiting { deliver(.waiting(count)) }
             toldWaiting = count
         }
@@ -141,185 +152,137 @@ final class Intake: @unchecked Sendable {
         }
     }
 
-    // MARK: On the queue
-
-    private func take(_ changes: [InboxChange], isInitial: Bool) {
-        let now = MonotonicTime.now()
-        for change in changes {
-            switch change {
-            case .appeared(let name), .changed(let name):
-                // `once` is for what is there now.
-                if isOnce, hasScanned, !gate.contains(name), fingerprints[name] == nil { continue }
-                fingerprints[name] = nil
-                gate.touch(name, at: now)
-            case .vanished(let name):
-                fingerprints[name] = nil
-                gate.forget(name)
-                reported[name] = nil
+    /// Looks whether what claiming needs is well, and says `recovered` or `failed`.
+    func probe() {
+        queue.async { @Sendable [self] in
+            do throws(StageFailure) {
+                try spool.checkInbox()
+                try space.check()
+                deliver(.recovered)
+            } catch {
+                deliver(.failed(error))
             }
         }
-        if isInitial { hasScanned = true }
-        turn()
     }
 
-    /// A refused name may have become a file without an event.
-    private func scanned() {
-        gate.touchParked(at: .now())
-        turn()
+    // MARK: From the watcher
+
+    private func take(_ changes: [InboxChange]) {
+        let now = MonotonicTime.now()
+        for change in changes {
+            if let drops = examiner.take(change, at: now) {
+                look(again: drops, at: now)
+                continue
+            }
+            switch change {
+            case .appeared(let path), .changed(let path):
+                // `once` is for what is there now; and what is to fail fails as it is.
+                if isOnce, hasScanned, !gate.contains(path), !ready.contains(path) { continue }
+                if condemned[path] != nil { continue }
+                ready.remove(path)
+                gate.touch(path, at: now)
+            case .vanished(let path):
+                ready.remove(path)
+                condemned[path] = nil
+                gate.forget(path)
+                reported[path] = nil
+            }
+        }
+        turnSoon()
+    }
+
+    /// Refused names may have become files, or may be moved now, without an event; many of them are not looked at all
+    /// the time.
+    private func scanned(isInitial: Bool) {
+        if isInitial { hasScanned = true }
+        let now = MonotonicTime.now()
+        if reported.count < Self.fewRefused || now - lastLookAtRefused >= .seconds(60) {
+            lastLookAtRefused = now
+            gate.touchParked(at: now)
+        }
+        turnSoon()
+    }
+
+    private static let fewRefused = 1000
+
+    // MARK: Turns
+
+    /// A turn once what is told just now is told to its end.
+    func turnSoon() {
+        guard !isTurnAsked else { return }
+        isTurnAsked = true
+        queue.async { @Sendable [self] in turn() }
     }
 
     /// Samples what is due, claims what is ready, and sets the timer for the next time.
     private func turn() {
+        isTurnAsked = false
         guard isRunning else { return }
-        do throws(IOError) {
-            let inbox = try OpenFile.open(spool.pipeline.inbox, O_RDONLY | O_DIRECTORY)
-            try sample(inbox)
-            try claim(inbox)
-            try drain()
+        do throws(StageFailure) {
+            try spool.checkInbox()
+            do throws(IOError) {
+                let inbox = try OpenInbox(spool.pipeline.inbox)
+                try sample(inbox)
+                try condemnMarkers(in: inbox)
+                try claim(inbox)
+                try drain()
+            } catch {
+                throw StageFailure(error)
+            }
         } catch {
-            fail(StageFailure(error))
+            fail(error)
             // What is due stays due; without a pause this would spin until the trouble is over.
             return wake(after: Self.troubledPause)
         }
+        if let means = spool.sight.news() { deliver(.sight(means)) }
         let now = MonotonicTime.now()
-        let due = [gate.nextDue, draining.gate.nextDue].compactMap { $0 }.min()
+        let due = [gate.nextDue, draining.gate.nextDue, examiner.nextDue].compactMap { $0 }.min()
         if let due, due <= now {
-            queue.async { @Sendable [self] in turn() }
-        } else if canClaim, !ready.isEmpty {
-            queue.async { @Sendable [self] in turn() }
+            turnSoon()
         } else {
-            wake(after: due.map { $0 - now })
-        }
-        tellIfIdle()
-    }
-
-    private var canClaim: Bool { room > 0 && !isPaused }
-
-    private func sample(_ inbox: borrowing OpenFile) throws(IOError) {
-        let requests = gate.due(at: .now(), limit: Self.batch)
-        for (index, request) in requests.enumerated() {
-            let sample: Sample
-            do throws(IOError) {
-                sample = seen(try Sample.take(of: request.key, in: inbox, writers: request.deciding))
-            } catch {
-                // None of those that are due may be forgotten because one could not be looked at.
-                let later = MonotonicTime.now() + Self.troubledPause
-                for unanswered in requests[index...] { gate.postpone(unanswered.key, to: later) }
-                throw error
-            }
-            switch gate.record(sample, of: request.key, at: .now()) {
-            case .ready(let fingerprint):
-                fingerprints[request.key] = fingerprint
-                ready.append(request.key)
-            case .refused(let reason): report(request.key, reason)
-            case .waiting, .vanished, .ignored: break
-            }
+            if mayClaim { turnSoon() } else { wake(after: due.map { $0 - now }) }
+            tellIfIdle()
         }
     }
 
-    /// What is to be believed of a sample: on a network file system a lease says nothing of writers elsewhere.
-    private func seen(_ sample: Sample) -> Sample {
-        guard case .file(let fingerprint, let writers) = sample, writers == .none || writers == .unknown else {
-            return sample
-        }
-        let isBlind = writers == .unknown || isOnNetwork
-        if isBlind, !hasToldBlindness {
-            hasToldBlindness = true
-            deliver(.blind)
-        }
-        return .file(fingerprint, isBlind ? .unknown : .none)
+    /// Whether the next of those that are ready may be claimed now.
+    var mayClaim: Bool {
+        guard !isPaused, let next = ready.first() else { return false }
+        return room.has(next.fingerprint.size)
     }
 
-    private func claim(_ inbox: borrowing OpenFile) throws(IOError) {
-        if canClaim, !ready.isEmpty {
-            do throws(StageFailure) {
-                try space.check()
-            } catch {
-                return fail(error)
-            }
-        }
-        var claimed: [Spool.Claimed] = []
-        defer { if !claimed.isEmpty { deliver(.claimed(claimed, adopted: false)) } }
-        while canClaim, claimed.count < Self.batch, let name = ready.popFirst() {
-            // One that was touched since is back in the gate.
-            guard let fingerprint = fingerprints.removeValue(forKey: name) else { continue }
-            let claim: Spool.Claim
-            do throws(IOError) {
-                claim = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
-            } catch {
-                gate.touch(name, at: .now())
-                throw error
-            }
-            switch claim {
-            case .taken(let claim):
-                watcher?.took(name)
-                room -= 1
-                claimed.append(claim)
-            case .draining(let job, let reason):
-                watcher?.took(name)
-                room -= 1
-                draining.add(job)
-                deliver(.draining(job, reason: reason))
-            case .vanished: watcher?.took(name)
-            case .refused(let reason):
-                gate.refuse(name, at: .now())
-                report(name, reason)
-            }
-        }
+    func report(_ path: DropPath, _ reason: String) {
+        guard reported[path] != reason else { return }
+        reported[path] = reason
+        deliver(.refused(path, reason: reason))
     }
 
-    /// Jobs of an earlier run: one with an open writer, or where that cannot be told, stands still once more first.
-    private func adopt(_ jobs: [Job]) {
-        guard !jobs.isEmpty else { return }
-        room -= jobs.count
-        var complete: [Spool.Claimed] = []
-        for job in jobs {
-            do throws(IOError) {
-                let look = try spool.look(at: job)
-                if case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked,
-                    case .taken(let claimed) = try spool.prove(job, ready: fingerprint)
-                {
-                    complete.append(claimed)
-                } else {
-                    draining.add(job)
-                }
-            } catch {
-                draining.add(job)
-                fail(StageFailure(error))
-            }
-        }
-        if !complete.isEmpty { deliver(.claimed(complete, adopted: true)) }
-    }
+    /// It is not there any more, or not what it was.
+    func forgetReport(_ path: DropPath) { reported[path] = nil }
 
-    private func drain() throws(IOError) {
-        let drained = draining.turn(spool)
-        room += drained.lost
-        if !drained.complete.isEmpty { deliver(.claimed(drained.complete, adopted: false)) }
-        if let error = drained.error { throw error }
-    }
-
-    private func report(_ name: FileName, _ reason: String) {
-        guard reported[name] != reason else { return }
-        reported[name] = reason
-        deliver(.refused(name, reason: reason))
-    }
-
-    private func fail(_ failure: StageFailure) {
+    func fail(_ failure: StageFailure) {
         guard isRunning, !isPaused else { return }
         isPaused = true
         deliver(.failed(failure))
     }
 
     private func tellIfIdle() {
-        guard isOnce, isRunning, hasScanned, fingerprints.isEmpty else { return }
+        guard isOnce, isRunning, hasScanned, ready.isEmpty else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
-        let inInbox = waiting.map { Left(name: $0.key, reason: "stays in the inbox: still being written") }
-        let claimed = draining.names.map {
-            Left(name: $0, reason: "stays in the work folder: still being written by a process that has it open")
+        let now = MonotonicTime.now()
+        let inInbox = waiting.map { (path, _) in
+            let lack = gate.waiting(for: path, at: now).flatMap { $0.isLack ? $0.text : nil }
+            return Left(path: path, reason: "stays in the inbox: \(lack ?? "still being written")")
         }
-        let refused = reported.map { Left(name: $0.key, reason: "stays in the inbox: \($0.value)") }
-        deliver(.idle(remaining: inInbox + claimed + refused.sorted { $0.name < $1.name }))
+        let alone = examiner.markersAlone.map {
+            Left(path: $0, reason: "stays in the inbox: \(Waiting.markerWithoutDrop.text)")
+        }
+        let claimed = draining.paths.map {
+            Left(path: $0, reason: "stays in the work folder: still being written by a process that has it open")
+        }
+        let refused = reported.map { Left(path: $0.key, reason: "stays in the inbox: \($0.value)") }
+        deliver(.idle(remaining: inInbox + alone + claimed + refused.sorted { $0.path < $1.path }))
     }
 
     private func wake(after pause: Duration?) {

@@ -10,6 +10,10 @@ struct PauseState {
     var delay = PauseState.firstDelay
     /// The job that tries whether it works again.
     var probing: JobID?
+    /// Whether the intake is what is in trouble, so that no job can tell whether it is over.
+    var isIntakes = false
+    /// Whether the intake was asked.
+    var isAskingIntake = false
 
     var isPaused: Bool { reason != nil }
 
@@ -48,16 +52,36 @@ extension PipelineRunner {
         later(pause.delay) { runner in runner.probe() }
     }
 
+    /// The intake cannot go on, or still cannot.
+    func intakeFailed(_ failure: StageFailure) {
+        guard pause.isPaused else {
+            stopWorking(because: failure)
+            pause.isIntakes = true
+            return
+        }
+        guard pause.isAskingIntake else { return }
+        pause.isAskingIntake = false
+        pause.delay = min(pause.delay * 2, PauseState.longestDelay)
+        later(pause.delay) { runner in runner.probe() }
+    }
+
+    /// The intake can go on.
+    func intakeRecovered() {
+        if pause.isIntakes || pause.isAskingIntake { goOn() }
+    }
+
     /// Lets one held job try; without any, the intake.
     private func probe() {
         guard pause.isPaused, pause.probing == nil, !isStopping else { return }
-        while let id = held.first {
+        while !pause.isIntakes, let id = held.first {
             held.removeFirst()
             guard jobs[id] != nil else { continue }
             pause.probing = id
             return again(id)
         }
-        goOn()
+        guard !pause.isAskingIntake else { return }
+        pause.isAskingIntake = true
+        intake.probe()
     }
 
     /// The surroundings are well again: everything that was held goes on.
@@ -66,6 +90,8 @@ extension PipelineRunner {
         let paused = MonotonicTime.now() - pause.since
         pause.reason = nil
         pause.probing = nil
+        pause.isIntakes = false
+        pause.isAskingIntake = false
         pause.since = .now()
         note()
         observer(.resumed(pipeline: pipeline.name, after: paused))

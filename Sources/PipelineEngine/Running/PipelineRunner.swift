@@ -12,6 +12,8 @@ final class PipelineRunner: @unchecked Sendable {
     let workers: [StageWorkers]
     let journal: JournalWriter
     private let settler: Settler
+    /// Has a job do something when no other job under suspicion is at work.
+    private let suspect: (JobID, JobState.Action) -> Void
     /// Calls the body on the engine's queue after a while.
     let later: @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
 
@@ -33,12 +35,14 @@ final class PipelineRunner: @unchecked Sendable {
         spool: Spool, intake: Intake, journal: JournalWriter, observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
+        suspect: @escaping (JobID, JobState.Action) -> Void,
         later: @escaping @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
     ) {
         pipeline = spool.pipeline
         self.intake = intake
         self.journal = journal
         self.observer = observer
+        self.suspect = suspect
         self.later = later
         let name = spool.pipeline.name
         let space = FreeSpace(of: [spool.work.path], floor: spool.pipeline.minFree)
@@ -56,15 +60,16 @@ final class PipelineRunner: @unchecked Sendable {
             remaining = nil
             for claim in claimed { begin(claim, adopted: adopted) }
         case .draining(let job, let reason): observer(.draining(job, reason: reason))
-        case .refused(let name, let reason): observer(.refused(pipeline: pipeline.name, name: name, reason: reason))
+        case .refused(let path, let reason): observer(.refused(pipeline: pipeline.name, path: path, reason: reason))
         case .watching(let mode, let reason):
             if let reason { observer(.watching(pipeline: pipeline.name, mode, reason: reason)) }
-        case .failed(let failure): stopWorking(because: failure)
+        case .failed(let failure): intakeFailed(failure)
+        case .recovered: intakeRecovered()
         case .waiting(let count):
             waiting = count
             note()
         case .idle(let left): remaining = left
-        case .blind: observer(.warning(pipeline: pipeline.name, message: blindness))
+        case .sight(let means): observer(.writers(pipeline: pipeline.name, means, quiet: pipeline.ready.blindQuiet))
         }
     }
 
@@ -75,13 +80,16 @@ final class PipelineRunner: @unchecked Sendable {
         record.history.append(Transition(adopted ? "recovered" : "claimed", at: .now()))
         if adopted { record.recoveries = 1 }
         var (state, action) = JobState.claimed(rules(stage: 0))
-        if job.drop.size == 0, pipeline.ready.empty == .fail {
-            let failure = StageFailure.file(
-                "drop.empty", "'\(job.drop.name)' is empty (0 bytes).", remedy: "Drop it again with its content.")
+        let empty: StageFailure? = job.drop.size == 0 && pipeline.ready.empty == .fail ? .empty(job.drop.name) : nil
+        if let failure = claim.failure ?? empty {
             (state, action) = (.settling(.failed(failure)), .settle(.failed(failure)))
         }
         enter(ActiveJob(job, state: state, record: record))
-        perform(action, job.id)
+        if Recovery.isSuspect(record.recoveries, in: pipeline) {
+            suspect(job.id, action)
+        } else {
+            perform(action, job.id)
+        }
     }
 
     /// A job of an earlier run that the journal knows.
@@ -134,7 +142,7 @@ final class PipelineRunner: @unchecked Sendable {
     }
 
     func take(_ outcomes: [Settler.Outcome]) {
-        var released = 0
+        var released: [Int64] = []
         for (settlement, result) in outcomes {
             let id = settlement.job.id
             busy.remove(id)
@@ -143,7 +151,7 @@ final class PipelineRunner: @unchecked Sendable {
             case .settled:
                 report(id, settlement)
                 apply([.settled], to: id)
-                released += 1
+                released.append(settlement.job.drop.size)
             case .failed(let failure):
                 // What was decided for success says nothing of a failure.
                 if failure.class == .file { jobs[id]?.record.intents = [] }
@@ -154,7 +162,7 @@ final class PipelineRunner: @unchecked Sendable {
                 apply([.outputsLost(failure)], to: id)
             }
         }
-        if released > 0 { intake.release(released) }
+        if !released.isEmpty { intake.release(released) }
     }
 
     private func report(_ id: JobID, _ settlement: Settlement) {
@@ -169,13 +177,6 @@ final class PipelineRunner: @unchecked Sendable {
                     job: active.job, outcome: settlement.outcome, original: settlement.record.original,
                     outputs: settlement.record.outputs, duration: MonotonicTime.now() - active.begun,
                     stages: active.times)))
-    }
-
-    private var blindness: String {
-        "whether a process still writes to a drop cannot be seen here (a network file system, or files of other "
-            + "users); "
-            + "drops must stand unchanged for \(pipeline.ready.blindQuiet.text). Give Dropmill CAP_LEASE, or set "
-            + "`ready.quiet` to what the senders need"
     }
 
     // MARK: What is written down

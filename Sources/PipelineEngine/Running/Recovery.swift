@@ -99,12 +99,17 @@ package struct Recovery: Sendable {
         if let record {
             findings.resumed.append(try resume(record, folder, entries, &findings))
         } else if let size = try size(of: drop, in: folder) {
-            for entry in entries where entry.isHidden { try Folder.remove(folder.appending(entry)) }
-            let drop = Drop(name: drop, size: size, droppedAt: id.time)
+            let origin = try Origin.of(folder)
+            for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
+                try Folder.remove(folder.appending(entry))
+            }
+            let drop = Drop(
+                name: drop, folders: origin.names, size: size, droppedAt: id.time,
+                isFolder: Folder.kind(of: folder.appending(drop)) == .folder)
             findings.adopted.append(
                 Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
         } else {
-            findings.warnings.append("'\(folder.text)' holds something that is no file; it is left alone")
+            findings.warnings.append("'\(folder.text)' holds something that is no drop; it is left alone")
         }
     }
 
@@ -129,14 +134,14 @@ package struct Recovery: Sendable {
         }
         if record.state == .running { record.state = .waiting }
         let kept = record.payload.map { $0.root }
-        for entry in entries where entry.isHidden && folder.appending(entry) != kept {
+        for entry in entries
+        where entry.isHidden && folder.appending(entry) != kept && !Self.kept.contains(entry.text) {
             try Folder.remove(folder.appending(entry))
         }
         let job = job(record, folder)
-        guard record.recoveries >= limit else {
+        guard record.recoveries >= Self.limit(of: pipeline) else {
             if record != found { findings.changed.append(record) }
-            // From the second recovery on, and always before the one that would be too many.
-            let isSuspect = record.recoveries >= min(2, limit - 1)
+            let isSuspect = Self.isSuspect(record.recoveries, in: pipeline)
             return Resumed(job: job, record: record, resumption: .run, isSuspect: isSuspect)
         }
         let failure = StageFailure.file(
@@ -183,16 +188,30 @@ package struct Recovery: Sendable {
 
     /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of
     /// which job was its cause, since it is counted for all that there were.
-    private var limit: Int { max(2, pipeline.retry.attempts) }
+    private static func limit(of pipeline: Pipeline) -> Int { max(2, pipeline.retry.attempts) }
+
+    /// Whether a job with so many recoveries may be what the daemon dies of: from the second on, and always before the
+    /// one that would be too many.
+    static func isSuspect(_ recoveries: Int, in pipeline: Pipeline) -> Bool {
+        recoveries >= min(2, limit(of: pipeline) - 1)
+    }
 
     private func job(_ record: JobRecord, _ folder: FilePath) -> Job {
-        Job(
-            id: record.id, pipeline: record.pipeline, drop: record.drop, claimedAt: record.claimedAt, folder: folder)
+        let found = record.drop
+        // Not written down: the folder shows it.
+        let drop = Drop(
+            name: found.name, folders: found.folders, size: found.size, droppedAt: found.droppedAt,
+            isFolder: Folder.kind(of: folder.appending(found.name)) == .folder)
+        return Job(
+            id: record.id, pipeline: record.pipeline, drop: drop, claimedAt: record.claimedAt, folder: folder)
     }
 
     private func size(of drop: FileName, in folder: FilePath) throws(IOError) -> Int64? {
         let opened = try OpenFile.openFolder(folder)
-        guard case .file(let fingerprint, _) = try Sample.take(of: drop, in: opened, writers: false) else { return nil }
+        // It was claimed by the rule of that time, so what it is decides.
+        let isFolder = Folder.kind(of: folder.appending(drop)) == .folder
+        let sample = try Sample.take(of: drop, in: opened, unit: isFolder ? .folder : .file)
+        guard case .file(let fingerprint, _) = sample else { return nil }
         return fingerprint.size
     }
 }

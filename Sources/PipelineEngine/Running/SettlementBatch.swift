@@ -15,6 +15,8 @@ struct SettlementBatch {
         /// Whether an earlier attempt may have made some of them.
         var isReplay = false
         var unsynced: [FilePath] = []
+        /// What there is to be said in the job's history.
+        var notes: [String] = []
         var failure: StageFailure?
         var hasLostOutputs = false
 
@@ -78,6 +80,7 @@ struct SettlementBatch {
             let decided = try spool.intend(placement, number: number, of: job, &names)
             steps[index].moves.append(decided.intents)
             steps[index].unsynced += decided.unsynced
+            steps[index].notes += decided.note.map { [$0] } ?? []
         } catch {
             throw .settling(error)
         }
@@ -100,30 +103,31 @@ struct SettlementBatch {
     // MARK: Writing down
 
     private mutating func commitIntents(_ indices: [Int]) {
-        commit(indices) { record, moves, _ in
+        let now = Timestamp.now()
+        commit(indices) { record, step in
             record.state = .settling
-            record.intents = moves.flatMap { $0 }
-            record.history.append(Transition("settling", at: .now()))
+            record.intents = step.moves.flatMap { $0 }
+            record.history.append(Transition("settling", at: now))
+            record.history += step.notes.map { Transition("renamed", at: now, note: $0) }
         }
+        for index in indices { steps[index].notes = [] }
     }
 
     private mutating func commitEnds() {
         let now = Timestamp.now()
-        commit(Array(steps.indices)) { record, moves, outcome in
-            record.end(outcome, intents: moves.flatMap { $0 }, at: now)
+        commit(Array(steps.indices)) { record, step in
+            record.end(step.settlement.outcome, intents: step.moves.flatMap { $0 }, at: now)
         }
     }
 
     /// Brings changed records of these jobs to the journal and waits for it. Where that fails the records stay as they
     /// were: what is not written down was not decided.
-    private mutating func commit(
-        _ indices: [Int], _ change: (inout JobRecord, [[Intent]], JobState.Outcome) -> Void
-    ) {
+    private mutating func commit(_ indices: [Int], _ change: (inout JobRecord, Step) -> Void) {
         let good = indices.filter { steps[$0].failure == nil }
         guard !good.isEmpty else { return }
         let records = good.map { index in
             var record = steps[index].settlement.record
-            change(&record, steps[index].moves, steps[index].settlement.outcome)
+            change(&record, steps[index])
             return record
         }
         let outcome = Mutex<Result<Void, JournalError>>(.success(()))
@@ -171,7 +175,13 @@ struct SettlementBatch {
         let job = steps[index].settlement.job
         do throws(IOError) {
             if placement.role == .output { try spool.makeFolder(placement.folder, &effects) }
-            while try !spool.carryOut(steps[index].moves[number], of: job, isReplay: steps[index].isReplay, &effects) {
+            while true {
+                let moves = steps[index].moves[number]
+                if try spool.makeSubfolders(of: placement, for: moves.last?.target, &effects),
+                    try spool.carryOut(moves, of: job, isReplay: steps[index].isReplay, &effects)
+                {
+                    break
+                }
                 try chooseAgain(placement, number, index)
             }
         } catch {
@@ -183,6 +193,7 @@ struct SettlementBatch {
     private mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
         let decided = try spool.intend(placement, number: number, of: steps[index].settlement.job, &names)
         steps[index].moves[number] = decided.intents
+        steps[index].notes += decided.note.map { [$0] } ?? []
         try spool.durability.sync(files: decided.unsynced, below: spool.work.active)
         commitIntents([index])
         if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }

@@ -41,15 +41,20 @@ package struct SendBack: Sendable {
         guard let original = record.original else { throw Refusal("nothing is known of its original; drop it again") }
         let name = record.drop.name
         try note(try Self.refusing { () throws(IOError) in try Self.identity(of: original) })
-        if let path = try Self.refusing({ () throws(IOError) in try place(original, as: name) }) {
-            return Sent(path: path, leftover: tidy(after: original, of: record))
+        let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
+        if let path = try Self.refusing({ () throws(IOError) in try Self.place(original, as: name, in: folder) }) {
+            return Sent(path: path, leftover: tidy(after: original, of: record, sentTo: path))
+        }
+        guard Folder.kind(of: original) != .folder else {
+            throw Refusal("'\(original.text)' is a folder on another file system than the inbox; move it there by hand")
         }
         // Another file system, or another mount of the same one: a hidden copy, which no inbox takes, gets the name.
         let copy = inbox.appending(".dropmill-\(record.id.text).partial")
         let path: FilePath
         do throws(Refusal) {
             try note(try Self.refusing { () throws(IOError) in try Self.copy(original, to: copy) })
-            guard let placed = try Self.refusing({ () throws(IOError) in try place(copy, as: name) }) else {
+            guard let placed = try Self.refusing({ () throws(IOError) in try Self.place(copy, as: name, in: folder) })
+            else {
                 throw Refusal("cannot rename within '\(inbox.text)'; move '\(original.text)' there by hand")
             }
             path = placed
@@ -58,13 +63,26 @@ package struct SendBack: Sendable {
             _ = copy.withPlatformString { unlink($0) }
             throw error
         }
-        return Sent(path: path, leftover: tidy(after: original, of: record))
+        return Sent(path: path, leftover: tidy(after: original, of: record, sentTo: path))
     }
 
-    /// Gives the file its name in the inbox; nil where a rename cannot reach.
-    private func place(_ source: FilePath, as name: FileName) throws(IOError) -> FilePath? {
-        for number in 1...Self.mostNames {
-            let target = inbox.appending(number == 1 ? name : name.numbered(number))
+    /// The folder of the inbox that the drop lay in, made anew where it is gone. Where something else has its name by
+    /// now, the drop goes into what there still is of its path: nothing may lead out of the inbox.
+    private func home(of drop: Drop) throws(IOError) -> FilePath {
+        var folder = inbox
+        for name in drop.folders {
+            let next = folder.appending(name)
+            if Folder.kind(of: next) == nil { try Folder.make(next) }
+            guard Folder.kind(of: next) == .folder else { break }
+            folder = next
+        }
+        return folder
+    }
+
+    /// Gives the file its name in the folder; nil where a rename cannot reach.
+    private static func place(_ source: FilePath, as name: FileName, in folder: FilePath) throws(IOError) -> FilePath? {
+        for number in 1...mostNames {
+            let target = folder.appending(number == 1 ? name : name.numbered(number))
             do throws(IOError) {
                 try NoReplace.rename(source, to: target)
                 return target
@@ -76,7 +94,7 @@ package struct SendBack: Sendable {
                 }
             }
         }
-        throw IOError("send in", inbox.appending(name), .fileExists)
+        throw IOError("send in", folder.appending(name), .fileExists)
     }
 
     /// Makes a whole copy that is on the disk; returns what it is.
@@ -89,10 +107,20 @@ package struct SendBack: Sendable {
     }
 
     /// What follows once it is in the inbox: its name is brought to the disk before the copied original goes, and the
-    /// report that lay beside it is about a job that is over.
-    private func tidy(after original: FilePath, of record: JobRecord) -> IOError? {
+    /// report that lay beside it is about a job that is over. Its marker follows it, under the name that fits.
+    private func tidy(after original: FilePath, of record: JobRecord, sentTo path: FilePath) -> IOError? {
         do throws(IOError) {
             let durability = Durability(.full)
+            let inbox = path.removingLastComponent()
+            for marker in Self.markers(beside: original, of: record) {
+                guard let name = Self.name(of: marker, beside: original, for: path) else { continue }
+                if try Self.place(marker, as: name, in: inbox) != nil { continue }
+                let copy = inbox.appending(".dropmill-\(record.id.text).marker")
+                try Folder.remove(copy)
+                try Transfer.copyFile(marker, to: copy)
+                _ = try Self.place(copy, as: name, in: inbox)
+                try Folder.removeFile(marker)
+            }
             try durability.sync(folders: [inbox])
             try Folder.removeFile(original)
             let folder = original.removingLastComponent()
@@ -102,6 +130,24 @@ package struct SendBack: Sendable {
         } catch {
             return error
         }
+    }
+
+    /// What lies beside a failed original and is no report: its marker.
+    private static func markers(beside original: FilePath, of record: JobRecord) -> [FilePath] {
+        record.outputs.filter {
+            $0.removingLastComponent() == original.removingLastComponent() && Folder.kind(of: $0) == .regular
+                && !$0.bytes.suffix(reportSuffix.utf8.count).elementsEqual(reportSuffix.utf8)
+        }
+    }
+
+    /// The marker's name for the name that its drop has now: what is the drop's name or stem in it changes with that.
+    private static func name(of marker: FilePath, beside original: FilePath, for sent: FilePath) -> FileName? {
+        guard let own = marker.lastName, let before = original.lastName, let now = sent.lastName else { return nil }
+        for (old, new) in [(before.bytes, now.bytes), (before.stem, now.stem)] {
+            guard let range = own.bytes.firstRange(of: old) else { continue }
+            return FileName(own.bytes[..<range.lowerBound] + new + own.bytes[range.upperBound...])
+        }
+        return own
     }
 
     /// What was written beside a failed original: as it is on record, else where it is found by its name.
@@ -115,11 +161,13 @@ package struct SendBack: Sendable {
         return [folder.appending(name.appending(reportSuffix, unique: record.id.text))]
     }
 
-    /// The device and inode of a regular file.
+    /// The device and inode of a regular file, or of a folder.
     private static func identity(of path: FilePath) throws(IOError) -> FileIdentity {
         var status = stat()
         guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
-        guard FileKind(mode: status.st_mode) == .regular else { throw IOError("send in", path, .invalidArgument) }
+        guard [.regular, .folder].contains(FileKind(mode: status.st_mode)) else {
+            throw IOError("send in", path, .invalidArgument)
+        }
         return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
@@ -134,7 +182,7 @@ package struct SendBack: Sendable {
                     error.action == "examine" ? "it was moved or sent in already" : "make the folder again"
                 case .permissionDenied, .notPermitted: "do this as the user that Dropmill runs as"
                 case .noSpace, .diskQuotaExceeded: "free space there and try again"
-                case .invalidArgument: "only a regular file can be sent in"
+                case .invalidArgument: "only a regular file or a folder can be sent in"
                 default: "try again once that is mended"
                 }
             throw Refusal("\(error); \(remedy)")

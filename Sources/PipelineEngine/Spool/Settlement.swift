@@ -35,7 +35,7 @@ package struct Settlement: Sendable {
     /// What goes where, in order: outputs first, the original last; nothing for an original that is to be deleted,
     /// which goes with its job's folder. Throws for a payload that no stage published.
     func placements(for pipeline: Pipeline) throws(StageFailure) -> [Placement] {
-        if case .failed = outcome { return [failedOriginal(pipeline)] }
+        if case .failed = outcome { return [try failedOriginal(pipeline)] }
         var placements: [Placement] = []
         if let destination = payload.destination {
             placements = [try output(to: destination, pipeline)]
@@ -48,21 +48,34 @@ package struct Settlement: Sendable {
         if case .folder(let folder) = pipeline.processed {
             placements.append(
                 Placement(
-                    role: .original, source: job.original, folder: folder, name: job.drop.name, isFolder: false,
-                    companions: payload.isDrop ? payload.companions : [], onConflict: pipeline.onConflict))
+                    role: .original, source: job.original, folder: folder, subfolders: job.drop.folders,
+                    name: job.drop.name, isFolder: job.drop.isFolder,
+                    companions: payload.isDrop ? payload.companions : [], onConflict: pipeline.onConflict,
+                    marker: try marker(pipeline)))
         }
         return placements
     }
 
-    private func failedOriginal(_ pipeline: Pipeline) -> Placement {
+    /// The drop's marker, where it has one in its job's folder.
+    private func marker(_ pipeline: Pipeline) throws(StageFailure) -> Placement.Attendant? {
+        do throws(IOError) {
+            return try Spool.marker(in: job.folder).map {
+                Placement.Attendant(source: $0, rule: pipeline.ready.marker)
+            }
+        } catch {
+            throw .settling(error)
+        }
+    }
+
+    private func failedOriginal(_ pipeline: Pipeline) throws(StageFailure) -> Placement {
         let reason = report.map { [Companion(suffix: ".error.json", parts: [.text($0.json)])] }
         // An earlier attempt may have moved it already; then the source is of no interest any more.
         let isThere = !record.intents.isEmpty || Folder.kind(of: job.original) != nil
         return Placement(
-            role: .original, source: isThere ? job.original : nil, folder: pipeline.failed, name: job.drop.name,
-            isFolder: false, companions: reason ?? [],
+            role: .original, source: isThere ? job.original : nil, folder: pipeline.failed,
+            subfolders: job.drop.folders, name: job.drop.name, isFolder: job.drop.isFolder, companions: reason ?? [],
             // A failure must find a place whatever is there.
-            onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict)
+            onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict, marker: try marker(pipeline))
     }
 
     private func output(to destination: FilePath, _ pipeline: Pipeline) throws(StageFailure) -> Placement {

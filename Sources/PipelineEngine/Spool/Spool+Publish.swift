@@ -6,34 +6,60 @@ extension Spool {
     /// What the pipeline asks for.
     package var durability: Durability { Durability(pipeline.durability) }
 
-    /// Decides on the names of a placement and writes what goes beside it: the moves to be made, companions first
-    /// (whoever sees a failed original finds the reason beside it), and what has to be on disk before any of them is
-    /// made.
+    /// What was decided for a placement.
+    struct Decision {
+        /// The moves to be made, companions first: whoever sees a failed original finds the reason beside it.
+        var intents: [Intent] = []
+        /// What has to be on disk before any of them is made.
+        var unsynced: [FilePath] = []
+        /// What there is to be said about the name: a sentence.
+        var note: String?
+    }
+
+    /// Decides on the names of a placement and writes what goes beside it.
     func intend(
         _ placement: Placement, number: Int, of job: Job, _ names: inout NameChooser
-    ) throws(IOError) -> (intents: [Intent], unsynced: [FilePath]) {
+    ) throws(IOError) -> Decision {
+        let placement = placement.inSubfolders()
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
-        let name = try names.choose(placement, of: job)
-        let targets = placement.targets(as: name, of: job)
-        var intents: [Intent] = []
+        let (name, targets) = try names.choose(placement, of: job)
+        var decision = Decision()
         for (index, companion) in placement.companions.enumerated() {
             let source = job.folder.appending(".beside-\(number + 1)-\(index + 1)")
             let file = try OpenFile.open(source, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o666)
             try file.write(companion.contents(for: name))
             let status = try file.status()
             try file.close()
-            intents.append(
+            decision.intents.append(
                 Intent(role: .companion, source: source, target: targets[index + 1], identity: FileIdentity(status)))
         }
-        var unsynced = durability.isFull ? intents.map(\.source) : []
+        if let marker = placement.marker?.source, let identity = FileIdentity.of(marker), let target = targets.last {
+            decision.intents.append(Intent(role: .companion, source: marker, target: target, identity: identity))
+        }
+        if durability.isFull { decision.unsynced = decision.intents.map(\.source) }
         if let source = placement.source {
             guard let identity = FileIdentity.of(source) else {
                 throw IOError("publish", source, .noSuchFileOrDirectory)
             }
-            intents.append(Intent(role: placement.role, source: source, target: targets[0], identity: identity))
-            if durability.isFull { unsynced += try Self.everything(in: source) }
+            decision.intents.append(
+                Intent(role: placement.role, source: source, target: targets[0], identity: identity))
+            if durability.isFull { decision.unsynced += try Self.everything(in: source) }
+            if name != placement.name { decision.note = note(on: placement, source, named: name) }
         }
-        return (intents, unsynced)
+        return decision
+    }
+
+    /// Why a thing did not get its own name. One with the same content is kept as well: only people know whether it was
+    /// sent twice by mistake.
+    private func note(on placement: Placement, _ source: FilePath, named name: FileName) -> String {
+        let taken = placement.folder.appending(placement.name)
+        var note = "'\(placement.name)' was taken: named '\(name)'"
+        do throws(IOError) {
+            if try Transfer.isCopy(taken, of: source) { note += ", though the content is the same" }
+        } catch {
+            // Somebody's file that we may not read says nothing.
+        }
+        return note
     }
 
     /// Makes the moves of one placement. False where a name turned out to be taken: then none of them is made.
@@ -45,6 +71,8 @@ extension Spool {
         _ intents: [Intent], of job: Job, isReplay: Bool, _ effects: inout SettlementEffects
     ) throws(IOError) -> Bool {
         var made: [Intent] = []
+        // Of no account before all are made: what is taken back needs its source again.
+        var copied: [FilePath] = []
         for intent in intents {
             effects.folders.insert(intent.target.removingLastComponent())
             if isReplay, FileIdentity.of(intent.target) == intent.identity || FileIdentity.of(intent.source) == nil {
@@ -63,8 +91,9 @@ extension Spool {
             }
             made.append(intent)
             // Moved by copying: the source may go once the copy's name is on disk.
-            if FileIdentity.of(intent.source) == intent.identity { effects.copied.append(intent.source) }
+            if FileIdentity.of(intent.source) == intent.identity { copied.append(intent.source) }
         }
+        effects.copied += copied
         return true
     }
 
@@ -80,6 +109,23 @@ extension Spool {
         guard !missing.isEmpty else { return }
         try Folder.make(path)
         for folder in missing { effects.folders.insert(folder.removingLastComponent()) }
+    }
+
+    /// Makes the folders below a configured one that an original goes into; the configured one itself is not made.
+    /// False where a file has taken the name of one of them since that was chosen.
+    func makeSubfolders(
+        of placement: Placement, for target: FilePath?, _ effects: inout SettlementEffects
+    ) throws(IOError) -> Bool {
+        guard let folder = target?.removingLastComponent(), folder != placement.folder,
+            Folder.kind(of: placement.folder, followingLinks: true) == .folder
+        else { return true }
+        do throws(IOError) {
+            try makeFolder(folder, &effects)
+            return Folder.kind(of: folder, followingLinks: true) == .folder
+        } catch {
+            guard error.errno == .notDirectory else { throw error }
+            return false
+        }
     }
 
     /// Removes the source of a move that was made by copying. A folder gets another name first: taken apart file by

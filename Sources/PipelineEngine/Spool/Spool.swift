@@ -9,11 +9,14 @@ package struct Spool: Sendable {
     package let pipeline: Pipeline
     /// Its work folder.
     package let work: WorkFolder
+    /// Who has drops open for writing.
+    package let sight: WriterSight
 
     /// A spool.
     package init(pipeline: Pipeline, work: WorkFolder) {
         self.pipeline = pipeline
         self.work = work
+        sight = WriterSight(of: pipeline.inbox, isPatient: true)
     }
 
     /// The folders that claimed drops and their originals are in: work, processed and failed.
@@ -28,6 +31,8 @@ package struct Spool: Sendable {
         package let job: Job
         /// Which inode it was in the inbox.
         package let identity: FileIdentity
+        /// Why it fails without running; nil for a drop that is complete.
+        package var failure: StageFailure?
     }
 
     /// What became of a claim.
@@ -46,96 +51,145 @@ package struct Spool: Sendable {
     /// Claims a drop that stands in the inbox as `ready`: renames it into a new job's folder. The rename is the claim;
     /// exactly one process can win it. The proof that it is complete comes after, where nobody can open it by name.
     ///
+    /// `path`: where that folder is in the inbox.
+    /// `condemned`: it is not complete and never will be; it is taken as it is, to fail for that reason.
+    /// `othersNeedMarker`: whether other drops need its marker, so that it stays; nil: that is found out.
+    ///
     /// Throws what is wrong with our own folders.
     package func claim(
-        _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, as id: JobID
+        _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, at path: InboxFolder = .top, as id: JobID,
+        condemned: StageFailure? = nil, othersNeedMarker: Bool? = nil
     ) throws(IOError) -> Claim {
         let folder = try work.makeFolder(of: id)
+        if !path.isTop { try Origin.note(path, in: folder) }
+        // Before the rename: an adopted job must never be taken for a complete one.
+        if let condemned { try Condemnation.write(condemned, in: folder) }
         let target = folder.appending(name)
         let from = inbox.descriptor
-        let renamed = name.withCString { old in
+        var renamed = name.withCString { old in
             target.withPlatformString { dm_rename_noreplace(from, old, AT_FDCWD, $0) }
         }
-        guard renamed == 0 else {
-            let error = Errno.last
-            try work.removeFolder(of: id)
-            switch error {
-            case .noSuchFileOrDirectory: return .vanished
-            case .notPermitted:
-                return .refused(
-                    "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its "
-                        + "sticky bit, and chattr"
-                )
-            // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
-            case let error where !error.isEnvironmental && error != .improperLink:
-                return .refused("it cannot be moved: \(error)")
-            default: throw IOError("claim", inbox.path.appending(name), error)
+        var error = Errno.last
+        if renamed != 0, error == .invalidArgument || error == .noFunction {
+            // A file system without RENAME_NOREPLACE (FUSE, some network ones). The folder is new and nobody else's, so
+            // there is nothing to replace.
+            renamed = name.withCString { old in
+                target.withPlatformString { renameat(from, old, AT_FDCWD, $0) }
             }
+            error = Errno.last
+        }
+        guard renamed == 0 else {
+            try work.removeFolder(of: id)
+            return try refusal(of: inbox.path.appending(name), at: path, error)
         }
         let job = Job(
             id: id, pipeline: pipeline.name,
-            drop: Drop(name: name, size: ready.size, droppedAt: Timestamp(nanoseconds: ready.changed)),
+            drop: Drop(
+                name: name, folders: path.names, size: ready.size,
+                droppedAt: Timestamp(nanoseconds: ready.changed), isFolder: Folder.kind(of: target) == .folder),
             claimedAt: id.time, folder: folder)
         do throws(IOError) {
-            return try prove(job, ready: ready)
+            return try prove(job, ready: ready, othersNeedMarker: othersNeedMarker)
         } catch {
             // It is ours by now: whatever is wrong, it must not be forgotten.
             return .draining(job, reason: "\(error)")
         }
     }
 
-    /// Whether the claimed drop is what was found ready, with nobody writing to it. One with other hard links becomes a
+    /// What a rename that the kernel refused means.
+    private func refusal(of drop: FilePath, at path: InboxFolder, _ error: Errno) throws(IOError) -> Claim {
+        switch error {
+        case .noSuchFileOrDirectory: return .vanished
+        case .notPermitted:
+            return .refused(
+                "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its "
+                    + "sticky bit, and chattr"
+            )
+        // Its `..` changes with the move, so it must be writable itself (rename(2)).
+        case .permissionDenied where Folder.kind(of: drop) == .folder:
+            return .refused(
+                "the user that Dropmill runs as may not move it (\(error)); a folder can be moved only by those who "
+                    + "may write to it: check its owner and mode")
+        case .improperLink where !path.isTop:
+            return .refused("its folder is another mount than the inbox; give that one a pipeline of its own")
+        // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
+        case let error where !error.isEnvironmental && error != .improperLink:
+            return .refused("it cannot be moved: \(error)")
+        default: throw IOError("claim", drop, error)
+        }
+    }
+
+    /// Whether the claimed drop is what was found ready, with nobody writing to it. What has other hard links becomes a
     /// private copy first, since another name still reaches the inode.
-    package func prove(_ job: Job, ready: Fingerprint) throws(IOError) -> Claim {
-        let sample = try look(at: job)
-        guard case .file(let fingerprint, let writers) = sample.sample else {
-            return .draining(job, reason: "it was replaced by something that is no file")
+    package func prove(
+        _ job: Job, ready: Fingerprint, othersNeedMarker: Bool? = nil
+    ) throws(IOError) -> Claim {
+        try fetchMarker(of: job, isNeeded: othersNeedMarker)
+        if let failure = try Condemnation.read(in: job.folder) {
+            return .taken(Claimed(job: job, identity: ready.identity, failure: failure))
+        }
+        let look = try look(at: job, since: .now())
+        guard case .file(let fingerprint, let writers) = look.sample else {
+            return .draining(job, reason: "it was replaced by something that is no drop")
         }
         if !fingerprint.sameContent(as: ready) { return .draining(job, reason: "it changed while it was claimed") }
-        if pipeline.ready.writers == .wait, writers == .some {
-            return .draining(job, reason: "a process has it open for writing")
-        }
-        if sample.links > 1, try !makePrivate(job, fingerprint) {
+        if case .some(let writer) = writers { return .draining(job, reason: "\(writer.text) has it open for writing") }
+        if try !makePrivate(look.linked, in: job, fingerprint) {
             return .draining(job, reason: "it changed while it was copied, by another name that it has")
         }
         let drop = Drop(
-            name: job.drop.name, folders: job.drop.folders, size: fingerprint.size, droppedAt: job.drop.droppedAt)
+            name: job.drop.name, folders: job.drop.folders, size: fingerprint.size, droppedAt: job.drop.droppedAt,
+            isFolder: job.drop.isFolder)
         let complete = Job(
             id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder)
-        return .taken(
-            Claimed(job: complete, identity: FileIdentity(device: ready.device, inode: ready.inode)))
+        return .taken(Claimed(job: complete, identity: ready.identity))
     }
 
-    /// One look at a claimed drop.
-    package func look(at job: Job) throws(IOError) -> (sample: Sample, links: Int) {
+    /// One look at a claimed drop, and what of it has other names. `since`: what a look at the machine's processes has
+    /// to be younger than.
+    package func look(
+        at job: Job, since: MonotonicTime? = nil
+    ) throws(IOError) -> (sample: Sample, linked: [FilePath]) {
+        let sight = pipeline.ready.writers == .wait ? sight : nil
+        if job.drop.isFolder {
+            let look = try TreeLook.take(of: job.original, asking: sight, since: since)
+            return (look.sample, look.linked)
+        }
+        var status = stat()
         do throws(IOError) {
             let file = try OpenFile.open(job.original, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
-            let status = try file.status()
-            guard FileKind(mode: status.st_mode) == .regular else { return (.refused("it is no regular file"), 1) }
-            let writers = pipeline.ready.writers == .wait ? OpenWriters.probe(file.descriptor) : .notAsked
-            return (.file(Fingerprint(status), writers), Int(status.st_nlink))
+            status = try file.status()
+            guard FileKind(mode: status.st_mode) == .regular else { return (.refused("it is no regular file"), []) }
+            let fingerprint = Fingerprint(status)
+            let writers = sight?.writers(of: file.descriptor, fingerprint.identity, since: since) ?? .notAsked
+            return (.file(fingerprint, writers), status.st_nlink > 1 ? [job.original] : [])
         } catch {
             // A file that may not be read is complete for all that can be seen; the first stage says what is wrong.
             guard error.errno == .permissionDenied else { throw error }
-            var status = stat()
             let path = job.original
             guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
-            return (.file(Fingerprint(status), .unknown), 1)
+            let fingerprint = Fingerprint(status)
+            return (.file(fingerprint, sight?.seen(fingerprint.identity, since: since) ?? .notAsked), [])
         }
     }
 
-    /// Puts a copy in the drop's place; false where the drop changed meanwhile, so that the copy may be torn.
-    private func makePrivate(_ job: Job, _ before: Fingerprint) throws(IOError) -> Bool {
-        let copy = job.folder.appending(".private")
-        try Folder.remove(copy)
-        try Transfer.copyFile(job.original, to: copy)
+    /// Puts copies in the places of files; false where the drop changed meanwhile, so that they may be torn.
+    private func makePrivate(_ files: [FilePath], in job: Job, _ before: Fingerprint) throws(IOError) -> Bool {
+        guard !files.isEmpty else { return true }
+        let copies = job.folder.appending(".private")
+        try Folder.makeClean(copies, mode: 0o700)
+        for (index, file) in files.enumerated() { try Transfer.copyFile(file, to: copies.appending("\(index)")) }
         let after = try look(at: job).sample
-        guard case .file(let fingerprint, let writers) = after, fingerprint == before, writers != .some else {
-            try Folder.remove(copy)
+        guard case .file(let fingerprint, let writers) = after, fingerprint == before, !writers.areKnown else {
+            try Folder.remove(copies)
             return false
         }
-        let renamed = copy.withPlatformString { from in job.original.withPlatformString { rename(from, $0) } }
-        guard renamed == 0 else { throw IOError("rename", job.original, .last) }
+        for (index, file) in files.enumerated() {
+            let copy = copies.appending("\(index)")
+            let renamed = copy.withPlatformString { from in file.withPlatformString { rename(from, $0) } }
+            guard renamed == 0 else { throw IOError("rename", file, .last) }
+        }
+        try Folder.remove(copies)
         return true
     }
 }

@@ -24,7 +24,7 @@ package final class WorkFolder: Sendable {
     /// Makes and locks the pipeline's work folder. The inbox must exist.
     package init(for pipeline: Pipeline) throws(EngineError) {
         do throws(IOError) {
-            if let configured = pipeline.work { path = configured } else { path = try Self.place(for: pipeline) }
+            path = try Self.path(for: pipeline)
             active = path.appending("active")
             spare = path.appending("spare")
             try Folder.make(path.removingLastComponent())
@@ -115,6 +115,12 @@ package final class WorkFolder: Sendable {
         let moved = folder.withPlatformString { from in kept.withPlatformString { rename(from, $0) } }
         guard moved == 0 else { return try Folder.remove(folder) }
         spares.withLock { $0.append(id) }
+    }
+
+    /// Where the pipeline's work folder is, or is going to be: as configured, else beside the inbox, which must exist.
+    package static func path(for pipeline: Pipeline) throws(IOError) -> FilePath {
+        if let configured = pipeline.work { return configured }
+        return try place(for: pipeline)
     }
 
     /// Beside the inbox, or inside it where the inbox is a mount point (also a bind mount of the same file system): a

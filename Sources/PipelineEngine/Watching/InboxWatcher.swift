@@ -1,37 +1,49 @@
 @preconcurrency package import Dispatch
 import Glibc
 package import PipelineKit
+import Synchronization
 package import SystemPackage
 
-/// Watches one inbox and tells its listener what appeared, changed and vanished. Events, where the kernel gives them,
-/// make it quick; a scan at the start, every 60 seconds, after lost events and after an absence makes it sure.
+/// Watches one inbox, with the folders in it that are looked into, and tells its listener what appeared, changed and
+/// vanished. Events, where the kernel gives them, make it quick; a scan at the start, every 60 seconds, after lost
+/// events and after an absence makes it sure.
+///
+/// An inbox that is gone, or whose file system is, is never read as one whose files were deleted: nothing is told but
+/// that, once, and again when it is back.
 ///
 /// All of it lives on the queue it is given; the listener is called there.
 package final class InboxWatcher: @unchecked Sendable {
-    // @unchecked: every property below is touched on `queue` only.
+    // @unchecked: every `var` below is touched on `queue` only.
 
     /// What the watcher says.
     package struct Listener: Sendable {
-        /// The listing changed. `isInitial`: the first full listing since the start.
-        package var changed: @Sendable (_ changes: [InboxChange], _ isInitial: Bool) -> Void
-        /// A full scan is over, whether anything was different or not.
-        package var scanned: @Sendable () -> Void
-        /// The way of watching, at the start and when it changes, with the reason where it is not by events.
+        /// The listing changed. Much is told in parts.
+        package var changed: @Sendable ([InboxChange]) -> Void
+        /// A full scan is over, whether anything was different or not. `isInitial`: the first since the start.
+        package var scanned: @Sendable (_ isInitial: Bool) -> Void
+        /// A folder in the inbox cannot be looked into, and why; said at every scan.
+        package var refused: @Sendable (DropPath, _ reason: String) -> Void
+        /// The way of watching, at the start and when it changes, with the reason where there is one.
         package var watching: @Sendable (WatchMode, _ reason: String?) -> Void
-        /// The inbox cannot be read; said once until it can.
-        package var failed: @Sendable (IOError) -> Void
+        /// The inbox cannot be used; said once until it can.
+        package var failed: @Sendable (StageFailure) -> Void
+        /// It can be used again.
+        package var recovered: @Sendable () -> Void
 
         /// A listener.
         package init(
-            changed: @escaping @Sendable (_ changes: [InboxChange], _ isInitial: Bool) -> Void,
-            scanned: @escaping @Sendable () -> Void = {},
+            changed: @escaping @Sendable ([InboxChange]) -> Void,
+            scanned: @escaping @Sendable (_ isInitial: Bool) -> Void,
+            refused: @escaping @Sendable (DropPath, _ reason: String) -> Void,
             watching: @escaping @Sendable (WatchMode, _ reason: String?) -> Void,
-            failed: @escaping @Sendable (IOError) -> Void
+            failed: @escaping @Sendable (StageFailure) -> Void, recovered: @escaping @Sendable () -> Void
         ) {
             self.changed = changed
             self.scanned = scanned
+            self.refused = refused
             self.watching = watching
             self.failed = failed
+            self.recovered = recovered
         }
     }
 
@@ -41,57 +53,78 @@ package final class InboxWatcher: @unchecked Sendable {
         package var rescan: Duration = .seconds(60)
         /// Between full scans without events.
         package var poll: Duration = .seconds(2)
-        /// Between looks at the clocks for an absence.
+        /// Between looks at the clocks for an absence, and at the inbox for being the same.
         package var pulse: Duration = .seconds(5)
 
         /// The paces of the contract.
         package init() {}
     }
 
-    private let inbox: FilePath
+    let inbox: FilePath
+    let match: MatchRule
+    private let alsoOfInterest: @Sendable (FileName) -> Bool
+    let listener: Listener
     private let inotify: InotifyEvents?
     private let queue: DispatchQueue
-    private let interest: @Sendable (FileName) -> Bool
-    private let listener: Listener
     private let pace: Pace
+    private let check: @Sendable () throws(StageFailure) -> Void
+    private let heard = Heard()
 
-    private var listing = InboxScan()
-    private var watch: InotifyEvents.Watch?
-    private var mode: WatchMode?
+    var listing = InboxScan()
+    var watches: FolderWatches?
+    /// Changes that are to be told together.
+    var untold: [InboxChange] = []
+    /// Why not every folder is watched, as far as the scan that is under way has seen.
+    var blindness: String?
+    /// How the inbox is watched; nil before the first scan and after the end.
+    private(set) var mode: WatchMode?
     private var timer: (any DispatchSourceTimer)?
     private var absence = AbsenceDetector(pulse: .zero, starting: .now())
     private var lastScan = MonotonicTime(nanoseconds: 0)
+    private var scanTook = Duration.zero
+    private var isScanAsked = false
     private var isRunning = false
-    private var hasFailed = false
+    private var hasScanned = false
+    /// Whether the inbox cannot be used.
+    private var isLost = false
+    /// Which folder the inbox was at the last scan.
+    private var identity: FileIdentity?
 
-    /// A watcher that is not started. `inotify`: nil where the kernel gave none; `interest`: which names matter at all.
+    /// A watcher that is not started. `inotify`: nil where the kernel gave none; `check` throws while the inbox is not
+    /// what it should be (its file system is away). `alsoOfInterest`: names that are told of though they are no drops.
     package init(
-        inbox: FilePath, inotify: InotifyEvents?, queue: DispatchQueue, pace: Pace = Pace(),
-        interest: @escaping @Sendable (FileName) -> Bool, listener: Listener
+        inbox: FilePath, match: MatchRule, alsoOfInterest: @escaping @Sendable (FileName) -> Bool = { _ in false },
+        inotify: InotifyEvents?, queue: DispatchQueue, pace: Pace = Pace(), listener: Listener,
+        check: @escaping @Sendable () throws(StageFailure) -> Void = {}
     ) {
         self.inbox = inbox
+        self.match = match
+        self.alsoOfInterest = alsoOfInterest
         self.inotify = inotify
         self.queue = queue
         self.pace = pace
-        self.interest = interest
         self.listener = listener
+        self.check = check
     }
 
-    /// How the inbox is watched now; nil when stopped.
-    package var watching: WatchMode? {
-        dispatchPrecondition(condition: .onQueue(queue))
-        return mode
-    }
+    /// Whether something of this name is told of.
+    func isOfInterest(_ name: FileName) -> Bool { alsoOfInterest(name) || match.verdict(on: name) == .taken }
 
     /// Begins to watch and scans at once. When it runs already, nothing happens.
     package func start() {
         dispatchPrecondition(condition: .onQueue(queue))
         guard !isRunning else { return }
         isRunning = true
-        hasFailed = false
-        listing.reset()
-        arm()
-        scan(isInitial: true)
+        hasScanned = false
+        isLost = false
+        if let inotify {
+            let heard = heard
+            watches = FolderWatches(inotify) { @Sendable [weak self] events in
+                guard let self, heard.add(events) else { return }
+                queue.async { @Sendable in self.take(heard.take()) }
+            }
+        }
+        scan()
         startTimer()
     }
 
@@ -101,101 +134,142 @@ package final class InboxWatcher: @unchecked Sendable {
         guard isRunning else { return }
         isRunning = false
         mode = nil
-        disarm()
+        watches?.stop()
+        watches = nil
+        listing.reset()
         timer?.cancel()
         timer = nil
     }
 
-    /// The name was taken out of the inbox by us: its vanishing is no news.
-    package func took(_ name: FileName) {
+    /// The drop was taken out of the inbox by us: its vanishing is no news.
+    package func took(_ path: DropPath) {
         dispatchPrecondition(condition: .onQueue(queue))
-        listing.remove(name)
+        listing.remove(path)
     }
 
+    // MARK: Scans
+
     /// Lists the inbox and tells what is different.
-    package func scan(isInitial: Bool = false) {
+    package func scan() {
         dispatchPrecondition(condition: .onQueue(queue))
         guard isRunning else { return }
-        lastScan = .now()
-        var changes: [InboxChange] = []
-        do throws(IOError) {
-            listing.begin()
-            let folder = try OpenFile.open(inbox, O_RDONLY | O_DIRECTORY)
-            try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
-                if interest(name), listing.saw(name) { changes.append(.appeared(name)) }
-            }
-            // Only a listing that was read to its end says that a name is gone.
-            changes += listing.end().map { .vanished($0) }
-            hasFailed = false
-        } catch {
-            if !hasFailed { listener.failed(error) }
-            hasFailed = true
+        isScanAsked = false
+        let begun = MonotonicTime.now()
+        blindness = nil
+        attempt { () throws(IOError) in
+            let opened = try OpenInbox(inbox)
+            identity = FileIdentity(try opened.top.file.status())
+            try walk(opened, from: .top)
         }
-        if !changes.isEmpty || isInitial { listener.changed(changes, isInitial) }
-        if !isInitial { listener.scanned() }
+        lastScan = .now()
+        scanTook = lastScan - begun
+        guard !isLost else { return }
+        setMode()
+        let isInitial = !hasScanned
+        hasScanned = true
+        listener.scanned(isInitial)
+    }
+
+    /// Does something with the inbox. What goes wrong means that it is lost; it is found again when something succeeds.
+    private func attempt(_ body: () throws(IOError) -> Void) {
+        do throws(StageFailure) {
+            try check()
+            do throws(IOError) { try body() } catch { throw StageFailure(error) }
+        } catch {
+            return lose(because: error)
+        }
+        tell()
+        guard isLost else { return }
+        isLost = false
+        listener.recovered()
+    }
+
+    private func lose(because failure: StageFailure) {
+        untold = []
+        // What waits in it goes on waiting; once it is back everything is looked at anew.
+        listing.reset()
+        watches?.endAll()
+        guard !isLost else { return }
+        isLost = true
+        listener.failed(failure)
+    }
+
+    /// Scans soon: a flood that makes the kernel lose events again and again must not make this scan all the time.
+    private func askForScan() {
+        guard !isScanAsked else { return }
+        let earliest = lastScan + min(scanTook * 4, .seconds(5))
+        let now = MonotonicTime.now()
+        guard earliest > now else { return scan() }
+        isScanAsked = true
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int((earliest - now).nanoseconds))) { @Sendable [weak self] in
+            guard let self, isScanAsked else { return }
+            scan()
+        }
     }
 
     // MARK: Events
 
-    private func arm() {
-        if case .network(let name) = FileSystemKind.of(inbox) {
-            return poll(because: "a \(name) file system gives no events for changes made elsewhere")
-        }
-        guard let inotify else {
-            return poll(
-                because:
-                    "inotify could not be opened; raise fs.inotify.max_user_instances (see sysctl) or the limit of "
-                    + "open files"
-            )
-        }
-        do throws(IOError) {
-            watch = try inotify.watch(inbox) { @Sendable [weak self] events in
-                guard let self else { return }
-                queue.async { @Sendable in self.take(events) }
-            }
-            set(.events, because: nil)
-        } catch {
-            let limit = error.errno == .noSpace
-            poll(
-                because: limit
-                    ? "the limit of watches is reached; raise fs.inotify.max_user_watches (see sysctl)" : "\(error)")
-        }
-    }
-
-    private func disarm() {
-        if let watch { inotify?.end(watch) }
-        watch = nil
-    }
-
-    private func poll(because reason: String) { set(.polling(every: pace.poll), because: reason) }
-
-    private func set(_ mode: WatchMode, because reason: String?) {
-        guard mode != self.mode else { return }
-        self.mode = mode
-        if timer != nil { startTimer() }
-        listener.watching(mode, reason)
-    }
-
-    private func take(_ events: [FolderEvent]) {
-        guard isRunning, watch != nil else { return }
-        var changes: [InboxChange] = []
+    private func take(_ events: [InotifyEvents.Event]) {
+        guard isRunning, !isLost else { return }
         var mustScan = false
-        for event in events {
-            switch event {
-            case .appeared(let name), .touched(let name), .vanished(let name):
-                if interest(name), let change = listing.take(event) { changes.append(change) }
-            case .uncertain(.overflow): mustScan = true
-            case .uncertain(.folderGone):
-                disarm()
-                arm()
-                mustScan = true
+        attempt { () throws(IOError) in
+            for event in events {
+                switch event {
+                case .overflow: mustScan = true
+                case .folder(let watch, let event):
+                    guard let folder = watches?.folder(of: watch) else { continue }
+                    if try take(event, in: folder) { mustScan = true }
+                }
             }
         }
-        if !changes.isEmpty { listener.changed(changes, false) }
-        if mustScan { scan() }
+        if mustScan { askForScan() }
     }
 
-    // MARK: Timer
+    /// Takes in one event; whether only a scan can tell what it means.
+    private func take(_ event: FolderEvent, in folder: InboxFolder) throws(IOError) -> Bool {
+        switch event {
+        case .appeared(let name, isFolder: true) where match.enters(name, in: folder),
+            .touched(let name, isFolder: true) where match.enters(name, in: folder):
+            let new = folder.appending(name)
+            listing.heard(ofFolder: name, in: folder)
+            // One that is known was found by a scan, or by the walk through the one above it.
+            if !listing.knows(new) { try walk(try OpenInbox(inbox), from: new) }
+        case .vanished(let name, isFolder: true) where match.enters(name, in: folder):
+            forget(folder.appending(name))
+        case .appeared(let name, _), .touched(let name, _):
+            if isOfInterest(name) { told(listing.heard(of: name, in: folder)) }
+        case .vanished(let name, _):
+            if let change = listing.lost(name, in: folder) { told(change) }
+        case .rightsChanged: return true
+        case .gone:
+            if folder.isTop {
+                watches?.end(.top)
+                return true
+            }
+            forget(folder)
+        }
+        return false
+    }
+
+    // MARK: The way of watching
+
+    /// After a scan: events where every folder is watched, else polling.
+    private func setMode() {
+        let reason =
+            switch FileSystemKind.of(inbox) {
+            case .network(let name): "a \(name) file system gives no events for changes made elsewhere"
+            case .local:
+                inotify == nil
+                    ? "inotify could not be opened; raise fs.inotify.max_user_instances (see sysctl) or the limit of "
+                        + "open files" : blindness
+            }
+        let new: WatchMode = reason == nil ? .events : .polling(every: pace.poll)
+        guard new != mode else { return }
+        let old = mode
+        mode = new
+        if timer != nil { startTimer() }
+        listener.watching(new, reason ?? (old == nil ? nil : "every folder of the inbox gives events again"))
+    }
 
     private func startTimer() {
         timer?.cancel()
@@ -214,12 +288,41 @@ package final class InboxWatcher: @unchecked Sendable {
     private func pulse() {
         guard isRunning else { return }
         let wasAway = absence.wasAway(.now())
-        // A folder that was gone, or a limit that was reached, may have come right; nothing is said where it has not.
-        let wasBlind = watch == nil
-        if wasBlind { arm() }
-        let pause = mode == .events && watch != nil ? pace.rescan : pace.poll
-        // Nothing was heard of what came before the watch was there.
-        let sees = wasBlind && watch != nil
-        if wasAway || sees || .now() - lastScan >= pause { scan() }
+        let pause = mode == .events ? pace.rescan : pace.poll
+        // No event tells that something was mounted over the inbox, or that a folder above it was exchanged.
+        if isLost || wasAway || MonotonicTime.now() - lastScan >= pause || !isInPlace() { scan() }
+    }
+
+    private func isInPlace() -> Bool {
+        do {
+            try check()
+            return FileIdentity(try OpenInbox(inbox).top.file.status()) == identity
+        } catch {
+            return false
+        }
+    }
+}
+
+/// Events that were heard and wait for the watcher's queue. More than can be handled are as good as lost ones.
+private final class Heard: Sendable {
+    private let events = Mutex<[InotifyEvents.Event]>([])
+    /// As many as the kernel itself keeps (fs.inotify.max_queued_events).
+    private static let most = 16_384
+
+    /// Adds events; whether they are to be taken, since none were waiting.
+    func add(_ new: [InotifyEvents.Event]) -> Bool {
+        events.withLock { events in
+            let wasEmpty = events.isEmpty
+            if events.count + new.count > Self.most { events = [.overflow] } else { events += new }
+            return wasEmpty
+        }
+    }
+
+    /// All that wait.
+    func take() -> [InotifyEvents.Event] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
     }
 }

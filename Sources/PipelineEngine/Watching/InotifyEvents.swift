@@ -2,39 +2,52 @@
 import Glibc
 package import PipelineKit
 import Synchronization
-package import SystemPackage
+import SystemPackage
 
 /// What the kernel says of a watched folder. A hint to look, never a fact to decide on.
 package enum FolderEvent: Sendable, Equatable {
     /// A name appeared (created, or moved in).
-    case appeared(FileName)
-    /// A file was written to, closed after writing, or its metadata changed.
-    case touched(FileName)
+    case appeared(FileName, isFolder: Bool)
+    /// A file was written to, closed after writing, or the metadata of a file or folder changed.
+    case touched(FileName, isFolder: Bool)
     /// A name is gone (deleted, or moved out).
-    case vanished(FileName)
-    /// Events were lost, or the folder itself is gone, moved or unmounted: only a scan can tell.
-    case uncertain(Uncertainty)
-
-    /// Why only a scan can tell.
-    package enum Uncertainty: Sendable, Equatable {
-        /// The kernel's queue ran over.
-        case overflow
-        /// The folder was deleted, moved or unmounted; the watch is void.
-        case folderGone
-    }
+    case vanished(FileName, isFolder: Bool)
+    /// The folder's own metadata changed: what was not allowed in it may be now.
+    case rightsChanged
+    /// The folder itself was deleted, moved or unmounted: the watch is void, or of something else.
+    case gone
 }
 
-/// One inotify descriptor for the whole daemon, read through a Dispatch source; each watched folder has a handler.
+/// One inotify descriptor for the whole daemon, read through a Dispatch source. Each subscriber watches any number of
+/// folders and is told of all of them in the kernel's order, since moves between folders depend on it.
 package final class InotifyEvents: Sendable {
+    /// Somebody who watches.
+    package struct Subscriber: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
     /// A watched folder.
     package struct Watch: Hashable, Sendable {
         fileprivate let descriptor: Int32
     }
 
-    package typealias Handler = @Sendable ([FolderEvent]) -> Void
+    /// What a subscriber is told.
+    package enum Event: Sendable, Equatable {
+        /// Something happened to a folder.
+        case folder(Watch, FolderEvent)
+        /// The kernel's queue ran over, so that events are lost: only a scan can tell what happened.
+        case overflow
+    }
+
+    package typealias Handler = @Sendable ([Event]) -> Void
 
     private struct State {
-        var handlers: [Int32: Handler] = [:]
+        var handlers: [Subscriber: Handler] = [:]
+        var owners: [Int32: Subscriber] = [:]
+        var lastNumber = 0
+        /// As many watches as there may be here; the kernel's own limit holds for all processes of a user, so tests
+        /// have this one.
+        var mostWatches = Int.max
         var source: (any DispatchSourceRead)?
     }
 
@@ -68,40 +81,62 @@ package final class InotifyEvents: Sendable {
     package func stop() {
         let source = state.withLock { state in
             state.handlers = [:]
+            state.owners = [:]
             defer { state.source = nil }
             return state.source
         }
         source?.cancel()
     }
 
-    /// Watches a folder; the handler is called on a queue of this object. Throws ENOSPC where the user's limit of
-    /// watches is reached (fs.inotify.max_user_watches).
-    package func watch(_ folder: FilePath, handler: @escaping Handler) throws(IOError) -> Watch {
-        // Within the lock, so that no event is read before its handler is known.
-        let result: Result<Watch, IOError> = state.withLock { state in
-            guard state.source != nil else { return .failure(IOError("watch", folder, .badFileDescriptor)) }
-            let watch = folder.withPlatformString { inotify_add_watch(descriptor, $0, Self.mask) }
-            guard watch >= 0 else { return .failure(IOError("watch", folder, .last)) }
-            state.handlers[watch] = handler
-            return .success(Watch(descriptor: watch))
+    /// Adds somebody who watches; the handler is called on a queue of this object.
+    package func subscribe(_ handler: @escaping Handler) -> Subscriber {
+        state.withLock { state in
+            state.lastNumber += 1
+            let subscriber = Subscriber(number: state.lastNumber)
+            state.handlers[subscriber] = handler
+            return subscriber
         }
-        return try result.get()
     }
 
-    /// Ends one watch; its handler is not called for events read from now on.
+    /// Forgets a subscriber, whose watches should have ended.
+    package func unsubscribe(_ subscriber: Subscriber) { state.withLock { $0.handlers[subscriber] = nil } }
+
+    /// Watches a folder that is open: this very one, whatever has its name by now. One that is watched already keeps
+    /// its watch. Throws ENOSPC where the user's limit of watches is reached (fs.inotify.max_user_watches).
+    package func watch(_ folder: borrowing OpenFile, for subscriber: Subscriber) throws(IOError) -> Watch {
+        let path = "/proc/self/fd/\(folder.descriptor)"
+        // Within the lock, so that no event is read before its owner is known.
+        let result: Result<Watch, Errno> = state.withLock { state in
+            guard state.source != nil else { return .failure(.badFileDescriptor) }
+            guard state.owners.count < state.mostWatches else { return .failure(.noSpace) }
+            let watch = inotify_add_watch(descriptor, path, Self.mask)
+            guard watch >= 0 else { return .failure(.last) }
+            state.owners[watch] = subscriber
+            return .success(Watch(descriptor: watch))
+        }
+        switch result {
+        case .success(let watch): return watch
+        case .failure(let errno): throw IOError("watch", folder.path, errno)
+        }
+    }
+
+    /// Ends one watch; nothing that is read from now on is told of it.
     package func end(_ watch: Watch) {
         state.withLock { state in
-            guard state.source != nil, state.handlers.removeValue(forKey: watch.descriptor) != nil else { return }
+            guard state.source != nil, state.owners.removeValue(forKey: watch.descriptor) != nil else { return }
             // Fails only where the kernel ended the watch itself, which is as good.
             _ = inotify_rm_watch(descriptor, watch.descriptor)
         }
     }
 
+    /// Has `watch` fail as where the kernel's limit is reached: for tests.
+    func limit(toWatches most: Int) { state.withLock { $0.mostWatches = most } }
+
     /// Runs the body on the reading queue, so that nothing is read meanwhile: for tests of a kernel queue that runs
     /// over.
     func whileNotReading(_ body: @escaping @Sendable () -> Void) { queue.async { @Sendable in body() } }
 
-    /// Reads what there is, in batches of 64 KiB, and hands each folder its events in the kernel's order.
+    /// Reads what there is, in batches of 64 KiB, and hands each subscriber its events in the kernel's order.
     private func read() {
         dispatchPrecondition(condition: .onQueue(queue))
         withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
@@ -113,35 +148,31 @@ package final class InotifyEvents: Sendable {
     }
 
     private func deliver(_ buffer: UnsafeRawBufferPointer) {
-        var batches: [Int32: [FolderEvent]] = [:]
-        var overflowed = false
+        let (handlers, owners) = state.withLock { ($0.handlers, $0.owners) }
+        var batches: [Subscriber: [Event]] = [:]
         var offset = 0
         let headerSize = MemoryLayout<inotify_event>.size
         while offset + headerSize <= buffer.count {
             let header = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
             let nameEnd = min(buffer.count, offset + headerSize + Int(header.len))
-            let name = FileName(buffer[(offset + headerSize)..<nameEnd].prefix { $0 != 0 })
+            let name = buffer[(offset + headerSize)..<nameEnd].prefix { $0 != 0 }
             offset = nameEnd
             if header.mask & UInt32(IN_Q_OVERFLOW) != 0 {
-                overflowed = true
-            } else if let event = Self.event(header.mask, name) {
-                batches[header.wd, default: []].append(event)
+                for subscriber in handlers.keys { batches[subscriber, default: []].append(.overflow) }
+            } else if let owner = owners[header.wd], let event = Self.event(header.mask, FileName(name)) {
+                batches[owner, default: []].append(.folder(Watch(descriptor: header.wd), event))
             }
+            if header.mask & UInt32(IN_IGNORED) != 0 { state.withLock { $0.owners[header.wd] = nil } }
         }
-        let handlers = state.withLock { $0.handlers }
-        if overflowed {
-            for handler in handlers.values { handler([.uncertain(.overflow)]) }
-        }
-        for (watch, events) in batches { handlers[watch]?(events) }
+        for (subscriber, events) in batches { handlers[subscriber]?(events) }
     }
 
     private static func event(_ mask: UInt32, _ name: FileName?) -> FolderEvent? {
-        if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED) != 0 {
-            return .uncertain(.folderGone)
-        }
-        guard let name else { return nil }
-        if mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0 { return .appeared(name) }
-        if mask & UInt32(IN_MOVED_FROM | IN_DELETE) != 0 { return .vanished(name) }
-        return .touched(name)
+        if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED) != 0 { return .gone }
+        guard let name else { return mask & UInt32(IN_ATTRIB) == 0 ? nil : .rightsChanged }
+        let isFolder = mask & UInt32(IN_ISDIR) != 0
+        if mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0 { return .appeared(name, isFolder: isFolder) }
+        if mask & UInt32(IN_MOVED_FROM | IN_DELETE) != 0 { return .vanished(name, isFolder: isFolder) }
+        return .touched(name, isFolder: isFolder)
     }
 }

@@ -10,6 +10,9 @@ package struct MonotonicTime: Hashable, Sendable, Comparable {
     /// A point.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+    /// Never.
+    package static let distantFuture = MonotonicTime(nanoseconds: .max)
+
     /// Now.
     package static func now() -> MonotonicTime { MonotonicTime(nanoseconds: read(CLOCK_MONOTONIC)) }
 

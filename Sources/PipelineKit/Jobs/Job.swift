@@ -11,14 +11,22 @@ package struct Drop: Sendable, Hashable {
     /// When it was last changed before it was claimed, by the kernel's word (ctime); for a job that was found in the
     /// work folder when it was claimed.
     package let droppedAt: Timestamp
+    /// Whether it is a folder with all it holds (`unit: folder`). Not written down: the work folder shows it.
+    package let isFolder: Bool
 
     /// A drop.
-    package init(name: FileName, folders: [FileName] = [], size: Int64, droppedAt: Timestamp) {
+    package init(
+        name: FileName, folders: [FileName] = [], size: Int64, droppedAt: Timestamp, isFolder: Bool = false
+    ) {
         self.name = name
         self.folders = folders
         self.size = size
         self.droppedAt = droppedAt
+        self.isFolder = isFolder
     }
+
+    /// Where it lay in the inbox.
+    package var path: DropPath { DropPath(name, in: InboxFolder(folders)) }
 }
 
 /// One drop's journey, from claim to settlement.

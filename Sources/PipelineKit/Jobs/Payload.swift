@@ -25,8 +25,8 @@ package struct Payload: Sendable, Hashable {
 
     /// The drop itself.
     package init(dropOf job: Job) {
-        root = job.folder
-        shape = .file(job.drop.name)
+        root = job.drop.isFolder ? job.original : job.folder
+        shape = job.drop.isFolder ? .folder : .file(job.drop.name)
         isDrop = true
     }
 

@@ -20,8 +20,12 @@ package struct Pipeline: Sendable {
     package var ready: ReadyRule
     /// What happens where a name is taken.
     package var onConflict: ConflictPolicy
+    /// In which order complete drops are claimed.
+    package var order: Order
     /// How many jobs may be claimed at once; the rest waits in the inbox.
     package var activeJobs: Int
+    /// How many bytes they may have together; nil: any number. A drop that has more is claimed alone.
+    package var activeBytes: ByteSize?
     /// How transient failures are retried.
     package var retry: RetryPolicy
     /// Whether outputs and renames are on disk before a job counts as done.
@@ -38,7 +42,8 @@ package struct Pipeline: Sendable {
     package init(
         name: String, source: FilePath, inbox: FilePath, processed: Processed, failed: FilePath, work: FilePath? = nil,
         match: MatchRule = MatchRule(), ready: ReadyRule = ReadyRule(), onConflict: ConflictPolicy = .rename,
-        activeJobs: Int = 256, retry: RetryPolicy = RetryPolicy(), durability: Durability = .full,
+        order: Order = .arrival, activeJobs: Int = 256, activeBytes: ByteSize? = nil,
+        retry: RetryPolicy = RetryPolicy(), durability: Durability = .full,
         minFree: ByteSize = .minFree, stages: [StageEntry] = [], definition: String = ""
     ) {
         self.name = name
@@ -50,7 +55,9 @@ package struct Pipeline: Sendable {
         self.match = match
         self.ready = ready
         self.onConflict = onConflict
+        self.order = order
         self.activeJobs = activeJobs
+        self.activeBytes = activeBytes
         self.retry = retry
         self.durability = durability
         self.minFree = minFree
@@ -64,6 +71,20 @@ package struct Pipeline: Sendable {
         case folder(FilePath)
         /// It is deleted.
         case delete
+    }
+
+    /// In which order drops are claimed, of those that are complete.
+    package enum Order: String, Sendable, CaseIterable {
+        /// As they became complete.
+        case arrival
+        /// By path, as bytes.
+        case name
+        /// Those whose content was changed the longest time ago first.
+        case oldest
+        /// By bytes, the least first.
+        case smallest
+        /// By bytes, the most first.
+        case largest
     }
 
     /// What happens where a name is taken.
@@ -99,11 +120,13 @@ package struct StageEntry: Sendable {
     package let timeout: Duration?
     /// How its transient failures are retried; nil: as the pipeline says.
     package let retry: RetryPolicy?
+    /// Its options that are folders, such as where it publishes to, by name.
+    package let targets: [String: PathTemplate]
 
     /// A stage.
     package init(
         kind: String, stage: any Stage, workers: Int = 1, when: Glob? = nil, timeout: Duration? = nil,
-        retry: RetryPolicy? = nil
+        retry: RetryPolicy? = nil, targets: [String: PathTemplate] = [:]
     ) {
         self.kind = kind
         self.stage = stage
@@ -111,6 +134,7 @@ package struct StageEntry: Sendable {
         self.when = when
         self.timeout = timeout
         self.retry = retry
+        self.targets = targets
     }
 
     /// Whether it may make files, for which there has to be space.

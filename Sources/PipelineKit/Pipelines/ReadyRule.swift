@@ -7,15 +7,50 @@ package struct ReadyRule: Sendable, Hashable {
     package var blindQuiet: Duration
     /// Whether a process that has it open for writing holds it back.
     package var writers: Writers
-    /// What becomes of files of zero bytes.
+    /// What becomes of drops of zero bytes.
     package var empty: Empty
+    /// What one drop is.
+    package var unit: Unit
+    /// The file that says that a drop is complete; nil: none is needed. It is necessary, never sufficient.
+    package var marker: MarkerRule?
+    /// Which files of a dropped folder list what it has to hold; nil: none is needed. Only for `unit: folder`.
+    package var manifest: Glob?
+    /// A drop that is not complete after so long is failed; nil: it may take as long as it likes.
+    package var timeout: Duration?
 
     /// A rule; the defaults are the contract's.
-    package init(quiet: Duration? = nil, writers: Writers = .wait, empty: Empty = .process) {
+    package init(
+        quiet: Duration? = nil, writers: Writers = .wait, empty: Empty = .process, unit: Unit = .file,
+        marker: MarkerRule? = nil, manifest: Glob? = nil, timeout: Duration? = nil
+    ) {
         self.quiet = quiet ?? .seconds(1)
         blindQuiet = quiet ?? .seconds(10)
         self.writers = writers
         self.empty = empty
+        self.unit = unit
+        self.marker = marker
+        self.manifest = manifest
+        self.timeout = timeout
+    }
+
+    /// Whether a drop needs something besides standing still.
+    package var hasCondition: Bool { marker != nil || manifest != nil }
+
+    /// The rule for markers that lie beside their drops: nil where there are none, or where one lies in each folder
+    /// that is dropped.
+    package var markerBeside: MarkerRule? {
+        marker.flatMap { $0.isShared && unit == .folder ? nil : $0 }
+    }
+
+    /// Whether a file of this name beside the drops can only be a marker, and so is none of them.
+    package func isMarkerBeside(_ name: FileName) -> Bool { markerBeside?.isMarker(name) ?? false }
+
+    /// What one drop is.
+    package enum Unit: String, Sendable, CaseIterable {
+        /// A regular file.
+        case file
+        /// A folder with all it holds.
+        case folder
     }
 
     /// What open writers mean.

@@ -29,6 +29,7 @@ struct JobLog: Sendable {
         switch event {
         case .claimed, .stageStarted, .stageFinished, .stageProgress: .debug
         case .started, .draining, .resumed, .stopping, .watching(_, .events, _): .info
+        case .writers(_, let means, _): means == .longerQuiet ? .warning : .info
         case .watching, .refused, .deferred, .paused, .warning: .warning
         case .settled(let report): report.outcome == .processed ? .info : .error
         }

@@ -5,7 +5,7 @@ import SystemPackage
 extension LogRecord {
     /// The line for an event of the engine. `namesPipeline`: say in the sentence which pipeline a job is of.
     init(_ event: EngineEvent, namesPipeline: Bool) {
-        func subject(_ job: Job) -> String { Self.prefix(job.pipeline, namesPipeline) + job.drop.name.text }
+        func subject(_ job: Job) -> String { Self.prefix(job.pipeline, namesPipeline) + job.drop.path.text }
         switch event {
         case .claimed(let job, let adopted):
             let what = adopted ? "found in the work folder" : "claimed"
@@ -36,11 +36,16 @@ extension LogRecord {
                 fields: Self.fields(job) + [("stage", .text(stage)), ("delay_s", .seconds(delay))]
                     + Self.fields(failure))
         case .settled(let report): self.init(settled: report, subject: subject(report.job))
-        case .refused(let pipeline, let name, let reason):
+        case .refused(let pipeline, let path, let reason):
             self.init(
-                "refused", "\(Self.prefix(pipeline, namesPipeline))\(name.text) stays in the inbox: \(reason)",
+                "refused", "\(Self.prefix(pipeline, namesPipeline))\(path.text) stays in the inbox: \(reason)",
                 mark: .attention,
-                fields: [("pipeline", .text(pipeline)), ("name", .bytes(name.bytes)), ("reason", .text(reason))])
+                fields: [("pipeline", .text(pipeline)), ("name", .bytes(path.bytes)), ("reason", .text(reason))])
+        case .writers(let pipeline, let means, let quiet):
+            self.init(
+                "writers", Self.prefix(pipeline, namesPipeline) + means.text(quiet: quiet),
+                mark: means == .longerQuiet ? .attention : .plain,
+                fields: [("pipeline", .text(pipeline)), ("means", .text(means.word))])
         case .started(let pipeline, let inbox, let adopted):
             let found = adopted == 0 ? "" : ", \(adopted) unfinished from before"
             self.init(
@@ -118,7 +123,7 @@ extension LogRecord {
     private static func prefix(_ pipeline: String, _ isShown: Bool) -> String { isShown ? "\(pipeline): " : "" }
 
     private static func fields(_ job: Job) -> [Field] {
-        [("pipeline", .text(job.pipeline)), ("job", .text(job.id.text)), ("name", .bytes(job.drop.name.bytes))]
+        [("pipeline", .text(job.pipeline)), ("job", .text(job.id.text)), ("name", .bytes(job.drop.path.bytes))]
     }
 
     private static func fields(_ failure: StageFailure) -> [Field] {

@@ -95,19 +95,36 @@ struct Resubmission {
             return report(
                 record, "nothing is known of the pipeline '\(record.pipeline)'; run it once, or move the file yourself")
         }
+        // What was noted, and did not come into the inbox after all, is taken back: its inode may be another's one day.
+        var noted: [FileIdentity] = []
         do throws(SendBack.Refusal) {
-            let result = try SendBack(inbox: pipeline.inbox).send(record) {
-                [journal] identity throws(SendBack.Refusal) in
-                do throws(JournalError) {
-                    try journal.noteRetry(of: record.id, as: identity)
-                } catch {
-                    throw SendBack.Refusal(error.message)
-                }
+            let result = try SendBack(inbox: pipeline.inbox).send(record) { identity throws(SendBack.Refusal) in
+                try note(identity, of: record)
+                noted.append(identity)
             }
-            let leftover = result.leftover.map { "\($0); remove it by hand" }
+            var leftover = result.leftover.map { "\($0); remove it by hand" }
+            leftover = forget(noted.dropLast(), of: record) ?? leftover
             sent.append(Sent(record: record, path: result.path, leftover: leftover))
         } catch {
-            report(record, error.message)
+            report(record, [error.message, forget(noted[...], of: record)].compactMap { $0 }.joined(separator: "; "))
+        }
+    }
+
+    private func note(_ identity: FileIdentity, of record: JobRecord) throws(SendBack.Refusal) {
+        do throws(JournalError) {
+            try journal.noteRetry(of: record.id, as: identity)
+        } catch {
+            throw SendBack.Refusal(error.message)
+        }
+    }
+
+    /// Returns what went wrong, or nil.
+    private func forget(_ identities: ArraySlice<FileIdentity>, of record: JobRecord) -> String? {
+        do throws(JournalError) {
+            for identity in identities { try journal.forgetRetry(of: record.id, as: identity) }
+            return nil
+        } catch {
+            return error.message
         }
     }
 

@@ -157,6 +157,27 @@ struct JournalContractTests {
         }
     }
 
+    @Test("A failure that was sent in again counts as what it became", arguments: JournalImplementation.allCases)
+    func countsOfRetries(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            func failed() throws -> Int {
+                try journal.counts().filter { $0.state == .failed }.map(\.count).reduce(0, +)
+            }
+            let first = try JournalSamples.job(1, state: .failed)
+            try journal.write([first, JournalSamples.job(9, state: .failed)], pipelines: [])
+            #expect(try failed() == 2)
+            var second = try JournalSamples.job(2, state: .failed)
+            second.retryOf = first.id
+            try journal.write([second], pipelines: [])
+            #expect(try failed() == 2)
+            var third = try JournalSamples.job(3, state: .processed)
+            third.retryOf = second.id
+            try journal.write([third], pipelines: [])
+            #expect(try failed() == 1)
+            #expect(try journal.counts().filter { $0.state == .processed }.map(\.count) == [1])
+        }
+    }
+
     @Test("Pruning removes what was over before, and never the unfinished", arguments: JournalImplementation.allCases)
     func prune(_ implementation: JournalImplementation) throws {
         try with(implementation) { journal in
@@ -172,6 +193,23 @@ struct JournalContractTests {
             #expect(
                 try journal.jobs(JobQuery()).map(\.id) == [count, count - 1, 2, 1].map { try JournalSamples.id($0) })
             #expect(try journal.unfinished().count == 2)
+        }
+    }
+
+    @Test("A note of a file that does not come is taken back", arguments: JournalImplementation.allCases)
+    func forgottenRetries(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            let failed = try JournalSamples.job(1, state: .failed)
+            let (again, other) = (try JournalSamples.job(2), try JournalSamples.job(3))
+            try journal.write([failed], pipelines: [])
+            try journal.noteRetry(of: failed.id, as: again.identity)
+            try journal.noteRetry(of: failed.id, as: other.identity)
+            try journal.forgetRetry(of: failed.id, as: again.identity)
+            // Another job's note of the same file stays.
+            try journal.forgetRetry(of: again.id, as: other.identity)
+            try journal.write([again, other], pipelines: [])
+            #expect(try journal.job(again.id)?.retryOf == nil)
+            #expect(try journal.job(other.id)?.retryOf == failed.id)
         }
     }
 

@@ -82,7 +82,8 @@ final class MemoryJournal: Journal {
 
     func counts() throws(JournalError) -> [JobCount] {
         let keys = contents.withLock { contents in
-            contents.jobs.values.map { job in
+            let again = Set(contents.jobs.values.compactMap(\.retryOf))
+            return contents.jobs.values.filter { !again.contains($0.id) }.map { job in
                 JobCount(pipeline: job.pipeline, state: job.state, stage: job.state.isFinal ? 0 : job.stage, count: 0)
             }
         }
@@ -97,6 +98,12 @@ final class MemoryJournal: Journal {
 
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
         contents.withLock { $0.retries[identity] = job }
+    }
+
+    func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        contents.withLock { contents in
+            if contents.retries[identity] == job { contents.retries[identity] = nil }
+        }
     }
 
     func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int {

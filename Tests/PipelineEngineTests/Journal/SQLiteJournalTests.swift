@@ -42,6 +42,27 @@ struct SQLiteJournalTests {
         #expect(try second.job(record.id) == record)
     }
 
+    @Test(
+        "What people ask for is found by an index",
+        arguments: [
+            "name = x'61'", "id >= 'A' AND id < 'A~'", "retry_of = 'A'",
+        ])
+    func indexes(condition: String) throws {
+        let journal = try open()
+        defer { journal.close() }
+        let plan = try database().read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    EXPLAIN QUERY PLAN SELECT * FROM jobs WHERE \(condition)
+                    ORDER BY claimed_at DESC, rowid DESC LIMIT 4
+                    """
+            ).map { $0["detail"] as String }
+        }
+        #expect(plan.contains { $0.hasPrefix("SEARCH jobs") })
+        #expect(!plan.contains { $0.hasPrefix("SCAN") })
+    }
+
     @Test("The view 'history' has a row for each transition")
     func historyView() throws {
         let journal = try open()
@@ -162,7 +183,7 @@ struct SQLiteJournalTests {
             let error = #expect(throws: JournalError.self) { _ = try open() }
             #expect(error?.kind == .newer)
             #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'1 runs and pipelines'") == true)
+            #expect(error?.message.contains("'2 names'") == true)
         }
     }
 

@@ -51,9 +51,32 @@ final class EngineHarness: Sendable {
         return summary
     }
 
+    /// What waits in the inbox, as the engine tells it.
+    func waiting(limit: Int = 10) async -> InboxSnapshot {
+        guard let engine = engine.withLock({ $0 }) else { return InboxSnapshot() }
+        return await withCheckedContinuation { continuation in
+            engine.tellWaiting(limit: limit) { @Sendable in
+                continuation.resume(returning: $0["test"] ?? InboxSnapshot())
+            }
+        }
+    }
+
+    /// What one file waits for.
+    func waiting(for path: String, of pipeline: String = "test") async -> WaitingDrop? {
+        guard let engine = engine.withLock({ $0 }) else { return nil }
+        return await withCheckedContinuation { continuation in
+            engine.tellWaiting(Array(path.utf8), of: pipeline) { @Sendable in continuation.resume(returning: $0) }
+        }
+    }
+
     /// The reports of jobs that are over.
     var reports: [JobReport] {
         events.compactMap { if case .settled(let report) = $0 { report } else { nil } }
+    }
+
+    /// Writes a file in the inbox.
+    func dropHere(_ name: String, _ contents: String = "x") throws {
+        try scratch.write(Array(contents.utf8), to: pipeline.inbox.appending(try name.fileName))
     }
 
     /// Puts a file into the inbox at once, as `mv` does.

@@ -63,15 +63,16 @@ private let stories: [Story] = [
     Story(
         name: "mtime far in the future", start: file(mtime: .max), steps: [], ready: 1000),
     Story(
-        name: "held open for writing, then closed", start: file(.some),
+        name: "held open for writing, then closed", start: file(.some(.unknown)),
         steps: [.becomes(3500, file()), .touched(3500)],
         ready: 4500),
     Story(
-        name: "held open for writing, closed without an event", start: file(.some), steps: [.becomes(3500, file())],
+        name: "held open for writing, closed without an event", start: file(.some(.unknown)),
+        steps: [.becomes(3500, file())],
         ready: 4000),
     Story(
         name: "held open for writing, but nobody asks", rule: ReadyRule(quiet: .seconds(1), writers: .ignore),
-        start: file(.some), steps: [], ready: 1000),
+        start: file(.some(.unknown)), steps: [], ready: 1000),
     Story(name: "nobody can tell about writers", start: file(.unknown), steps: [], ready: 1000),
     Story(name: "a symbolic link", start: .refused("a symbolic link"), steps: [], ready: nil),
     Story(
@@ -182,6 +183,85 @@ private let stories: [Story] = [
         #expect(gate.due(at: Self.milliseconds(1000)) == [.init(key: "f", deciding: true)])
     }
 
+    @Test("What lacks something waits without a sample, and is ready at once when it has come")
+    func lacks() throws {
+        let marker = Waiting.marker(try #require(FileName("f.done")), .missing)
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        gate.touch("f", at: Self.milliseconds(0))
+        _ = gate.due(at: Self.milliseconds(0))
+        _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
+        #expect(gate.due(at: Self.milliseconds(1000)) == [.init(key: "f", deciding: true)])
+        #expect(gate.record(file(), of: "f", at: Self.milliseconds(1000), lacking: marker) == .waiting(.lacking))
+        #expect(gate.waiting(for: "f", at: Self.milliseconds(1000)) == marker)
+        #expect(gate.nextDue == nil && gate.waitingCount == 1)
+        gate.recheck("f", at: Self.milliseconds(60_000))
+        #expect(gate.due(at: Self.milliseconds(60_000)) == [.init(key: "f", deciding: true)])
+        guard case .ready = gate.record(file(), of: "f", at: Self.milliseconds(60_000)) else {
+            Issue.record("not ready at once")
+            return
+        }
+    }
+
+    @Test("A look again does not shorten the quiet time")
+    func recheckKeepsTheWait() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        gate.touch("f", at: Self.milliseconds(0))
+        _ = gate.due(at: Self.milliseconds(0))
+        _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
+        gate.recheck("f", at: Self.milliseconds(300))
+        #expect(gate.due(at: Self.milliseconds(999)).isEmpty)
+        #expect(gate.due(at: Self.milliseconds(1000)).count == 1)
+    }
+
+    /// States that never become ready, and what is told of each when its time is over.
+    @Test(
+        "What is not complete in time is given up with its reason",
+        arguments: [
+            (file(.some(.init(process: 7, program: "dd"))), "held open for writing by dd (pid 7)", 2500),
+            (file(.unknown), "unchanged for 2.5 of 10 s, since open writers cannot be seen here", 2500),
+            (file(size: 0), "empty, unchanged for 2.5 of 5 s", 2500),
+        ] as [(Sample, String, Int)])
+    private func overdue(_ sample: Sample, _ reason: String, _ expected: Int) {
+        var rule = ReadyRule(quiet: .seconds(1), timeout: .milliseconds(2500))
+        rule.blindQuiet = .seconds(10)
+        var gate = ReadyGate<String>(rule: rule)
+        gate.touch("f", at: Self.milliseconds(0))
+        for now in 0...10_000 {
+            for _ in gate.due(at: Self.milliseconds(now)) {
+                guard case .overdue(_, let waiting) = gate.record(sample, of: "f", at: Self.milliseconds(now)) else {
+                    continue
+                }
+                #expect(waiting.text == reason)
+                #expect(now == expected)
+                #expect(!gate.contains("f"))
+                return
+            }
+        }
+        Issue.record("never given up")
+    }
+
+    @Test("One that grows all the time says how fast, and is given up in time too")
+    func growing() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1), timeout: .seconds(3)))
+        for now in stride(from: 0, through: 4000, by: 10) {
+            let time = Self.milliseconds(now)
+            if gate.contains("f") || now == 0 { gate.touch("f", at: time) }
+            for _ in gate.due(at: time) {
+                let decision = gate.record(file(size: 1 + Int64(now) * 3100, .notAsked), of: "f", at: time)
+                if now == 2000 {
+                    #expect(
+                        gate.waiting(for: "f", at: time + .milliseconds(200))?.text
+                            == "growing: 3.1 MB/s, quiet for 0.2 of 1 s")
+                }
+                if case .overdue = decision {
+                    #expect(now == 3000)
+                    return
+                }
+            }
+        }
+        Issue.record("never given up")
+    }
+
     @Test("It knows who is being written")
     func disturbed() {
         var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
@@ -222,5 +302,25 @@ private let stories: [Story] = [
         let next = Clocks(monotonic: later.monotonic + pulse, boot: later.boot + pulse, wall: later.wall + pulse)
         let isAwayStill = detector.wasAway(next)
         #expect(!isAwayStill, "an absence is told once")
+    }
+}
+
+@Suite("What the gate tells of those that wait") struct ReadyGateTellingTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func at(_ milliseconds: Int) -> MonotonicTime { start + .milliseconds(milliseconds) }
+
+    @Test("Those that are known for longest come first, and only so many")
+    func order() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        for (time, name) in [(30, "c"), (10, "a"), (40, "d"), (20, "b"), (5, "refused")] {
+            gate.touch(name, at: at(time))
+        }
+        gate.refuse("refused", because: "a link", at: at(50))
+        #expect(gate.longest(3) == ["a", "b", "c"])
+        #expect(gate.longest(9) == ["a", "b", "c", "d"])
+        #expect(gate.longest(0) == [])
+        #expect(gate.admitted("a") == at(10))
+        #expect(gate.admitted("b") == at(20))
     }
 }

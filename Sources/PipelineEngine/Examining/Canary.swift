@@ -1,0 +1,47 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// A small file that is put into a folder to see what happens there. Its name is hidden, so no pipeline takes it; it
+/// goes when this goes, wherever it was renamed to.
+struct Canary: ~Copyable {
+    private static let prefix = ".dropmill-canary-"
+    /// One that is older was left behind by a process that was killed.
+    private static let abandonedAfter = 3600
+
+    /// Where it is now.
+    private(set) var path: FilePath
+
+    /// Puts one there.
+    init(in folder: FilePath) throws(IOError) {
+        path = Self.path(in: folder)
+        try OpenFile.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600).close()
+    }
+
+    deinit { _ = path.withPlatformString { unlink($0) } }
+
+    /// A path in a folder that no canary has yet.
+    static func path(in folder: FilePath) -> FilePath {
+        folder.appending("\(prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))")
+    }
+
+    /// It was renamed.
+    mutating func moved(to target: FilePath) { path = target }
+
+    /// Adds a byte to it.
+    func change() throws(IOError) {
+        let file = try OpenFile.open(path, O_WRONLY | O_APPEND | O_NOFOLLOW)
+        try file.write([0])
+        try file.close()
+    }
+
+    /// Removes what processes that were killed left in the folder.
+    static func tidy(_ folder: FilePath) throws(IOError) {
+        for name in try Folder.names(in: folder) where name.bytes.starts(with: prefix.utf8) {
+            var status = stat()
+            let path = folder.appending(name)
+            guard path.withPlatformString({ lstat($0, &status) }) == 0 else { continue }
+            if time(nil) - status.st_ctim.tv_sec > abandonedAfter { _ = path.withPlatformString { unlink($0) } }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+@preconcurrency import Dispatch
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// Watches one drop of an inbox for a moment, where no daemon runs that could be asked: by the same gate and the same
+/// looks.
+// @unchecked: every `var` below is touched on `queue` only.
+package final class DropProbe: @unchecked Sendable {
+    /// What was seen.
+    package enum Outcome: Sendable, Equatable {
+        /// Nothing of that name is there.
+        case gone
+        /// A daemon would wait, or leave it alone.
+        case waiting(Waiting)
+        /// A daemon would claim it now.
+        case complete
+    }
+
+    private let path: DropPath
+    private let folder: FilePath
+    private let queue = DispatchQueue(label: "dropmill.probe")
+    private let digests: DigestCheck<DropPath>
+    private let examiner: Examiner
+    private var gate: ReadyGate<DropPath>
+
+    /// The longest pause between two looks while digests are compared.
+    private static let glance = Duration.milliseconds(50)
+
+    private init(_ path: DropPath, in inbox: FilePath, rule: ReadyRule) {
+        self.path = path
+        folder = path.folder.names.reduce(inbox) { $0.appending($1) }
+        digests = DigestCheck(of: "probe", for: queue)
+        examiner = Examiner(rule: rule, sight: WriterSight(of: inbox), digests: digests)
+        gate = ReadyGate(rule: rule)
+    }
+
+    /// Watches until it is complete, or so long. Blocks the calling thread.
+    package static func watch(
+        _ path: DropPath, in inbox: FilePath, rule: ReadyRule, patience: Duration
+    ) throws(IOError) -> Outcome {
+        let probe = DropProbe(path, in: inbox, rule: rule)
+        defer { probe.queue.sync { probe.digests.stop() } }
+        let end = MonotonicTime.now() + patience
+        while true {
+            switch probe.queue.sync(execute: { probe.look(until: end) }) {
+            case .failure(let error): throw error
+            case .success(.over(let outcome)): return outcome
+            case .success(.again(let pause)): usleep(useconds_t(max(1, pause.nanoseconds / 1000)))
+            }
+        }
+    }
+
+    private enum Step {
+        case over(Outcome)
+        case again(after: Duration)
+    }
+
+    private func look(until end: MonotonicTime) -> Result<Step, IOError> {
+        do throws(IOError) {
+            return .success(try step(until: end))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func step(until end: MonotonicTime) throws(IOError) -> Step {
+        let opened = try OpenFile.open(folder, O_RDONLY | O_DIRECTORY)
+        if gate.contains(path) { gate.recheck(path, at: .now()) } else { gate.touch(path, at: .now()) }
+        for request in gate.due(at: .now()) {
+            let found = try examiner.look(at: path, in: opened, deciding: request.deciding)
+            switch gate.record(found.sample, of: path, at: .now(), lacking: found.lacking) {
+            case .ready: return .over(.complete)
+            case .vanished: return .over(.gone)
+            case .refused(let reason): return .over(.waiting(.refused(reason)))
+            case .ignored: return .over(.waiting(.ignoredEmpty))
+            case .overdue(_, let waiting): return .over(.waiting(waiting))
+            case .waiting: break
+            }
+        }
+        let now = MonotonicTime.now()
+        let waiting = gate.waiting(for: path, at: now) ?? .unseen
+        // What else it lacks does not come while we look.
+        guard now < end, !waiting.isLack || waiting == .verifying else { return .over(.waiting(waiting)) }
+        let next = waiting == .verifying ? now + Self.glance : gate.nextDue ?? end
+        return .again(after: min(next, end) - now)
+    }
+}

@@ -1,0 +1,115 @@
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// Tries, in every folder that pipelines use, what a daemon would do there. Nothing stays behind, nothing is made, and
+/// a daemon that runs meanwhile sees at most a hidden name come and go.
+package struct Examination {
+    private let mounts = MountTable.now()
+    private let isStopped: () -> Bool
+
+    /// `isStopped` is asked between two folders: whether to leave it at what was tried so far.
+    package init(isStopped: @escaping () -> Bool = { false }) { self.isStopped = isStopped }
+
+    /// What holds for all pipelines: the user's limits, and the folder for the journal.
+    package func surroundings(state: FilePath, folders: Int) -> [ExaminedPlace] {
+        let machine = ExaminedPlace(
+            role: "machine", path: nil, findings: InotifyLimits.findings(needed: folders))
+        let state = state.absolute
+        let examiner = FolderExaminer(state, mounts: mounts)
+        var journal = ExaminedPlace(role: "state", path: state, findings: examiner.basics(minFree: nil))
+        if case .network(let kind) = FileSystemKind.of(examiner.existing) {
+            journal.findings.append(
+                .problem(
+                    .journal, "the journal's locks and shared memory cannot be relied on over \(kind)",
+                    "Name a folder on a local disk with --state"))
+        } else {
+            journal.findings.append(.good(.journal, "on a local file system, as it must be"))
+        }
+        if let owner = owner(of: state), owner != geteuid() {
+            let user = CurrentUser.name(of: owner)
+            journal.findings.append(
+                .note(
+                    .user, "belongs to \(user), and all of this was tried as \(CurrentUser.name)",
+                    "See it with the daemon's eyes: sudo -u \(user) dropmill doctor"))
+        }
+        return [machine, journal]
+    }
+
+    /// A pipeline's folders.
+    package func pipeline(_ pipeline: Pipeline) -> ExaminedPipeline {
+        var places: [ExaminedPlace] = []
+        func add(_ role: String, _ path: FilePath, _ findings: (FolderExaminer) -> [Finding]) {
+            guard !isStopped() else { return }
+            let examiner = FolderExaminer(path, mounts: mounts)
+            places.append(ExaminedPlace(role: role, path: path, findings: findings(examiner)))
+        }
+        let inbox = FolderExaminer(pipeline.inbox, mounts: mounts)
+        add("inbox", pipeline.inbox) { $0.basics(minFree: nil) + $0.watching() }
+        guard let work = workFolder(of: pipeline) else { return ExaminedPipeline(name: pipeline.name, places: places) }
+        let bench = bench(in: work)
+        add("work", work) { examiner in
+            if let stranger = stranger(work) { return [stranger] }
+            return [examiner.fileSystem(), rights(examiner, bench), examiner.space(pipeline.minFree)]
+                + [RenameExaminer.claim(from: inbox.existing, to: bench)]
+        }
+        for (role, path) in Self.targets(of: pipeline) {
+            add(role, path) { examiner in
+                var findings = examiner.basics(minFree: role.contains(".") ? ByteSize(bytes: 0) : pipeline.minFree)
+                guard stranger(work) == nil, !findings.contains(where: { $0.check == .rights && $0.grade == .problem })
+                else { return findings }
+                findings.append(RenameExaminer.settlement(from: bench, to: examiner.existing))
+                return findings
+            }
+        }
+        return ExaminedPipeline(name: pipeline.name, places: places)
+    }
+
+    /// Where results and originals go, as far as it is known before there is a drop.
+    static func targets(of pipeline: Pipeline) -> [(role: String, path: FilePath)] {
+        var targets: [(String, FilePath)] = []
+        if case .folder(let processed) = pipeline.processed { targets.append(("processed", processed)) }
+        targets.append(("failed", pipeline.failed))
+        for stage in pipeline.stages {
+            for (option, template) in stage.targets.sorted(by: { $0.key < $1.key }) {
+                targets.append(("\(stage.kind).\(option)", template.fixedFolder))
+            }
+        }
+        return targets
+    }
+
+    // MARK: The work folder
+
+    /// Where it is, or will be; nil where the inbox's mount cannot be told, which the inbox's own findings say.
+    private func workFolder(of pipeline: Pipeline) -> FilePath? {
+        do throws(IOError) {
+            return try WorkFolder.path(for: pipeline)
+        } catch {
+            return pipeline.inbox.removingLastComponent().appending(".dropmill").appending(pipeline.name)
+        }
+    }
+
+    /// Where canaries may sit: among the spare folders of a work folder that is there, since a daemon that starts takes
+    /// other names in it for somebody else's.
+    private func bench(in work: FilePath) -> FilePath {
+        FolderExaminer(work.appending("spare"), mounts: mounts).existing
+    }
+
+    /// The work folder is its user's alone, so that nothing can be tried in it as another one.
+    private func stranger(_ work: FilePath) -> Finding? {
+        guard geteuid() != 0, let owner = owner(of: work), owner != geteuid() else { return nil }
+        let user = CurrentUser.name(of: owner)
+        return .note(
+            .user, "belongs to \(user), so nothing can be tried in it as \(CurrentUser.name)",
+            "See it with the daemon's eyes: sudo -u \(user) dropmill doctor")
+    }
+
+    private func rights(_ examiner: FolderExaminer, _ bench: FilePath) -> Finding {
+        FolderExaminer(Folder.kind(of: examiner.folder) == nil ? examiner.folder : bench, mounts: mounts).rights()
+    }
+
+    private func owner(of path: FilePath) -> uid_t? {
+        var status = stat()
+        return path.withPlatformString { stat($0, &status) } == 0 ? status.st_uid : nil
+    }
+}

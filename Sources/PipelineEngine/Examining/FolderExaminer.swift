@@ -1,0 +1,212 @@
+import CLinux
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Tries what a daemon does in one folder. Everything is tried for real and undone at once.
+struct FolderExaminer {
+    let folder: FilePath
+    let mounts: MountTable
+
+    /// The folder itself, or where it is missing the nearest one above it that is there: what it will be made in.
+    let existing: FilePath
+
+    init(_ folder: FilePath, mounts: MountTable) {
+        self.folder = folder
+        self.mounts = mounts
+        var existing = folder
+        while Folder.kind(of: existing, followingLinks: true) == nil, existing.lastComponent != nil {
+            existing.removeLastComponent()
+        }
+        self.existing = existing
+    }
+
+    private var isThere: Bool { existing == folder }
+
+    // MARK: What every folder must allow
+
+    /// The file system, what may be done, and how much room there is.
+    func basics(minFree: ByteSize?) -> [Finding] { [fileSystem(), rights()] + (minFree.map { [space($0)] } ?? []) }
+
+    func fileSystem() -> Finding {
+        let mount = mounts.mount(of: existing)
+        let name = mount?.kind ?? "of a kind that the kernel does not tell"
+        if mount?.isReadOnly ?? false {
+            return .problem(
+                .fileSystem, "\(name), mounted read-only",
+                "Mount '\(mount?.point.text ?? "")' with write access: mount -o remount,rw")
+        }
+        if case .network = FileSystemKind.of(existing) {
+            let source = mount.map { " from \($0.source)" } ?? ""
+            return .note(
+                .fileSystem, "\(name)\(source), where other machines change things that this kernel does not hear of",
+                "In an inbox there, set `ready.quiet` above the longest pause of the senders, or use a marker file")
+        }
+        return .good(.fileSystem, name)
+    }
+
+    func rights() -> Finding {
+        guard Folder.kind(of: existing, followingLinks: true) == .folder else {
+            return .problem(.rights, "'\(existing.text)' is no folder", "Move it away, or name another folder")
+        }
+        do throws(IOError) {
+            if isThere { try Canary.tidy(folder) }
+            _ = try Canary(in: existing)
+        } catch {
+            let what = isThere ? "may not be used" : "is missing and cannot be made"
+            return .problem(
+                .rights, "\(what): \(error.errno) for \(CurrentUser.name)",
+                isThere
+                    ? "Give that user the folder: chown \(CurrentUser.name) '\(folder.text)'"
+                    : "Make it for that user: install -d -o \(CurrentUser.name) '\(folder.text)'")
+        }
+        guard isThere else { return .note(.rights, "is not there yet; the daemon makes it") }
+        return .good(.rights, "files can be listed, made, renamed and removed")
+    }
+
+    func space(_ floor: ByteSize) -> Finding {
+        var info = statvfs()
+        guard existing.withPlatformString({ statvfs($0, &info) }) == 0 else {
+            return .note(.space, "cannot be told: \(Errno.last)")
+        }
+        let free = ByteSize(bytes: Int64(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize)))
+        if floor.bytes > 0, free < floor {
+            return .problem(
+                .space, "\(free) free, and \(floor) are kept free, so nothing is claimed",
+                "Free space there, or set a lower `min_free`")
+        }
+        if info.f_files > 0, info.f_favail == 0 {
+            return .problem(
+                .space, "\(free) free, but no more files can be made", "Remove files there: no inode is left")
+        }
+        return .good(.space, "\(free) free")
+    }
+
+    // MARK: What an inbox must allow besides
+
+    /// Whether drops of others can be taken out, whether changes are heard of, and what can be seen of a file.
+    func watching() -> [Finding] {
+        guard isThere else { return [] }
+        var findings: [Finding] = []
+        if let sticky = stickiness() { findings.append(sticky) }
+        do throws(IOError) {
+            findings += [try events(), try leases(), try times()]
+        } catch {
+            // What may not be done here is told by `rights`.
+        }
+        return findings
+    }
+
+    /// In a folder with the sticky bit only a file's owner (or the folder's) may rename it.
+    private func stickiness() -> Finding? {
+        var status = stat()
+        guard folder.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_ISVTX != 0 else { return nil }
+        guard geteuid() != 0, status.st_uid != geteuid() else { return nil }
+        return .problem(
+            .rights, "has the sticky bit, so \(CurrentUser.name) may not take out what others drop",
+            "Remove it: chmod -t '\(folder.text)'; or give that user the folder")
+    }
+
+    private static let patience: Int32 = 1000
+
+    private func events() throws(IOError) -> Finding {
+        let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        guard descriptor >= 0 else {
+            return .problem(
+                .events, "inotify cannot be opened (\(Errno.last)); the inbox is looked at every 2 s instead",
+                "Raise fs.inotify.max_user_instances with sysctl, or the limit of open files")
+        }
+        defer { close(descriptor) }
+        let watch = folder.withPlatformString {
+            inotify_add_watch(descriptor, $0, UInt32(IN_CREATE | IN_CLOSE_WRITE | IN_ONLYDIR))
+        }
+        guard watch >= 0 else {
+            return .problem(
+                .events, "it cannot be watched (\(Errno.last)); it is looked at every 2 s instead",
+                Errno.last == .noSpace
+                    ? "Raise fs.inotify.max_user_watches with sysctl" : "Give \(CurrentUser.name) the right to read it")
+        }
+        let start = MonotonicTime.now()
+        let canary = try Canary(in: folder)
+        var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let isTold = retrying { poll(&ready, 1, Self.patience) } > 0
+        let took = MonotonicTime.now() - start
+        _ = consume canary
+        guard isTold else {
+            return .problem(
+                .events, "a new file was not told of; drops are found only by looking, every 60 s",
+                "Use a folder on a file system that gives inotify events")
+        }
+        if case .network(let kind) = FileSystemKind.of(folder) {
+            return .note(
+                .events, "only what this machine does is told of on \(kind), so the folder is looked at every 2 s")
+        }
+        return .good(.events, "a new file was told of after \(Self.milliseconds(took))")
+    }
+
+    private func leases() throws(IOError) -> Finding {
+        let canary = try Canary(in: folder)
+        let reading = try OpenFile.open(canary.path, O_RDONLY | O_NOFOLLOW)
+        let isGiven = dm_probe_read_lease(reading.descriptor) == 0
+        let refusal = Errno.last
+        let writing = try OpenFile.open(canary.path, O_WRONLY | O_NOFOLLOW)
+        let isRefused = dm_probe_read_lease(reading.descriptor) != 0
+        try writing.close()
+        guard isGiven, isRefused else {
+            let fact =
+                isGiven
+                ? "a read lease says nothing of open writers here"
+                : "no read leases here (\(refusal)), so open writers are looked for in the processes' descriptors"
+            return .note(.leases, fact, "Set `ready.quiet` above the longest pause of the senders")
+        }
+        if case .network(let kind) = FileSystemKind.of(folder) {
+            return .note(.leases, "writers on this machine are seen; on \(kind) those on others are not")
+        }
+        guard CurrentUser.has(capability: CurrentUser.lease) else {
+            return .note(
+                .leases, "the kernel tells of open writers in files of \(CurrentUser.name), not in those of others",
+                "Give the daemon CAP_LEASE (AmbientCapabilities=CAP_LEASE in its unit), if others drop files")
+        }
+        return .good(.leases, "open writers are seen")
+    }
+
+    /// The smallest step between two change times.
+    private func times() throws(IOError) -> Finding {
+        let canary = try Canary(in: folder)
+        var last = try Self.changed(canary.path)
+        var smallest = Duration.seconds(3)
+        let start = MonotonicTime.now()
+        var steps = 0
+        // A coarse clock shows itself in a few steps; a fine one has many in that time.
+        while steps < 20, MonotonicTime.now() - start < .milliseconds(2_500), steps == 0 || !isLong(start) {
+            try canary.change()
+            let next = try Self.changed(canary.path)
+            guard next != last else { continue }
+            // The first step may have begun before.
+            if steps > 0 || next - last >= 1_000_000_000 { smallest = min(smallest, .nanoseconds(next - last)) }
+            last = next
+            steps += 1
+        }
+        guard smallest >= .milliseconds(500) else {
+            return .good(.times, "changes that are \(Self.milliseconds(smallest)) apart are told apart")
+        }
+        return .note(
+            .times, "only changes that are \(smallest.text) apart are told apart",
+            "Set `ready.quiet` to twice that at least")
+    }
+
+    /// Whether the measuring has gone on long enough where it has seen a step.
+    private func isLong(_ start: MonotonicTime) -> Bool { MonotonicTime.now() - start > .milliseconds(100) }
+
+    private static func changed(_ path: FilePath) throws(IOError) -> Int64 {
+        var status = stat()
+        guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
+        return Fingerprint(status).changed
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        let micros = max(1, duration.nanoseconds / 1000)
+        if micros < 1000 { return "\(micros) µs" }
+        return micros < 10_000 ? "\(micros / 1000).\(micros % 1000 / 100) ms" : "\(micros / 1000) ms"
+    }
+}

@@ -1,0 +1,220 @@
+@preconcurrency import Dispatch
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Looks at the candidates of one inbox for its gate: what they are, who writes to them, and whether all that has to
+/// come with them (a marker, the files of a manifest) is there and right. A value of the intake.
+struct Examiner {
+    /// What to tell the gate.
+    struct Finding {
+        let sample: Sample
+        /// What the candidate lacks, if this look was to decide.
+        var lacking: Waiting?
+    }
+
+    private let rule: ReadyRule
+    private let sight: WriterSight
+    private let digests: DigestCheck<DropPath>
+    private var markers: MarkerIndex<DropPath>
+
+    /// Markers hold a size or a digest; more than that is no marker of ours, and not read.
+    private static let largestMarker = 64 << 10
+    /// A line of a manifest for each of some hundred thousand files.
+    private static let largestManifest = 64 << 20
+
+    init(rule: ReadyRule, sight: WriterSight, digests: DigestCheck<DropPath>) {
+        self.rule = rule
+        self.sight = sight
+        self.digests = digests
+        markers = MarkerIndex(timeout: rule.timeout)
+    }
+
+    // MARK: What comes and goes
+
+    /// Takes in a change of the inbox; for one of a marker: the drops that are to be looked at again. Nil for one of a
+    /// drop.
+    mutating func take(_ change: InboxChange, at now: MonotonicTime) -> Set<DropPath>? {
+        switch change {
+        case .appeared(let path), .changed(let path):
+            if rule.isMarkerBeside(path.name) { return markers.appeared(path, at: now) }
+            if let marker = marker(of: path) { markers.appeared(drop: path, of: marker) }
+        case .vanished(let path):
+            if rule.isMarkerBeside(path.name) { return markers.vanished(path) }
+            forget(path, at: now)
+        }
+        return nil
+    }
+
+    /// The drop was taken out by us. Returns the marker that went with it.
+    mutating func took(_ path: DropPath, at now: MonotonicTime) -> DropPath? {
+        if rule.isMarkerBeside(path.name) {
+            _ = markers.vanished(path)
+            return nil
+        }
+        let marker = marker(of: path)
+        let stays = sharesMarker(path)
+        if let marker, !stays { _ = markers.vanished(marker) }
+        forget(path, at: now)
+        return stays ? nil : marker
+    }
+
+    /// Whether the drop's marker has to stay because others need it.
+    func sharesMarker(_ path: DropPath) -> Bool {
+        guard let marker = marker(of: path) else { return false }
+        return rule.marker?.isShared ?? false || markers.isShared(marker, besides: path)
+    }
+
+    /// Markers whose drops have not come for too long, each once.
+    mutating func overdueMarkers(at now: MonotonicTime) -> [DropPath] { markers.overdue(at: now) }
+
+    /// When the next of them may be found.
+    var nextDue: MonotonicTime? { markers.nextDue }
+
+    /// The markers whose drops are not there.
+    var markersAlone: [DropPath] { Array(markers.alone) }
+
+    /// Whether it is one of these.
+    func isMarkerAlone(_ path: DropPath) -> Bool { markers.isAlone(path) }
+
+    private mutating func forget(_ path: DropPath, at now: MonotonicTime) {
+        digests.forget(path)
+        if let marker = marker(of: path) { markers.vanished(drop: path, of: marker, at: now) }
+    }
+
+    /// The marker beside a drop that it needs, or nil where none lies there.
+    private func marker(of path: DropPath) -> DropPath? {
+        rule.markerBeside?.name(for: path.name).map { DropPath($0, in: path.folder) }
+    }
+
+    // MARK: Looking
+
+    /// One look at a candidate, in its folder. `deciding`: it may be the one that finds it complete.
+    func look(at path: DropPath, in inbox: borrowing OpenFile, deciding: Bool) throws(IOError) -> Finding {
+        let name = path.name
+        let asked = deciding && rule.writers == .wait ? sight : nil
+        let sample = try Sample.take(of: name, in: inbox, unit: rule.unit, asking: asked)
+        guard deciding, rule.hasCondition, case .file(let fingerprint, let writers) = sample, !writers.areKnown else {
+            return Finding(sample: sample)
+        }
+        do throws(IOError) {
+            return Finding(sample: sample, lacking: try lack(of: path, in: inbox, fingerprint))
+        } catch {
+            // It vanished or was replaced just now: the next look will show it.
+            guard error.errno == .noSuchFileOrDirectory else { throw error }
+            return Finding(sample: try Sample.take(of: name, in: inbox, unit: rule.unit))
+        }
+    }
+
+    private func lack(
+        of path: DropPath, in inbox: borrowing OpenFile, _ fingerprint: Fingerprint
+    ) throws(IOError) -> Waiting? {
+        let name = path.name
+        if let marker = rule.marker {
+            var expected: [DigestCheck<DropPath>.Expectation] = []
+            guard let markerName = marker.name(for: name) else {
+                return .marker(name, .unusable("its name would be longer than a name can be"))
+            }
+            let isInside = rule.markerBeside == nil
+            let folder = isInside ? inbox.path.appending(name) : inbox.path
+            let fault = try fault(
+                of: folder.appending(markerName), isShared: marker.isShared && !isInside,
+                drop: inbox.path.appending(name), fingerprint, &expected)
+            if let fault { return .marker(markerName, fault) }
+            if let outcome = compare(expected, path, fingerprint) {
+                switch outcome {
+                case .verifying: return .verifying
+                case .failed(let reason): return .marker(markerName, .unusable(reason))
+                case .differs(_, let first): return .marker(markerName, .digest(algorithm: first.algorithm.rawValue))
+                }
+            }
+        }
+        guard let pattern = rule.manifest else { return nil }
+        let folder = inbox.path.appending(name)
+        let reading = try ManifestReading.take(of: folder, matching: pattern, atMost: Self.largestManifest)
+        if let fault = reading.fault { return .manifest(fault) }
+        switch compare(reading.expected, path, fingerprint) {
+        case nil: return nil
+        case .verifying: return .verifying
+        case .failed(let reason): return reading.first.map { .manifest(.unusable($0, reason)) }
+        case .differs(let count, let first):
+            var file = first.path
+            _ = file.removePrefix(folder)
+            return .manifest(.differs(count, first: file.text))
+        }
+    }
+
+    private enum Comparison {
+        case verifying
+        case failed(String)
+        case differs(Int, first: DigestCheck<DropPath>.Expectation)
+    }
+
+    /// What a comparison of digests has against the drop; nil for nothing.
+    private func compare(
+        _ expected: [DigestCheck<DropPath>.Expectation], _ path: DropPath, _ fingerprint: Fingerprint
+    ) -> Comparison? {
+        guard !expected.isEmpty else { return nil }
+        switch digests.outcome(of: path, in: fingerprint, expecting: expected) {
+        case nil: return .verifying
+        case .failed(let reason): return .failed(reason)
+        case .compared(let differing): return differing.first.map { .differs(differing.count, first: $0) }
+        }
+    }
+
+    /// What is wrong with a marker, or what is to be compared because of it.
+    private func fault(
+        of path: FilePath, isShared: Bool, drop: FilePath, _ fingerprint: Fingerprint,
+        _ expected: inout [DigestCheck<DropPath>.Expectation]
+    ) throws(IOError) -> Waiting.MarkerFault? {
+        let text: [UInt8]
+        do throws(IOError) {
+            let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+            let status = try file.status()
+            guard FileKind(mode: status.st_mode) == .regular else { return .unusable("it is no regular file") }
+            let own = Fingerprint(status)
+            // One that speaks for a whole folder speaks for what was there before it.
+            if isShared, own.changed < fingerprint.changed { return .outdated }
+            if rule.writers == .wait, case .some(let writer) = sight.writers(of: file.descriptor, own.identity) {
+                return .unusable("\(writer.text) has it open for writing")
+            }
+            guard own.size <= Self.largestMarker else { return nil }
+            text = try SmallFile.read(file, atMost: Self.largestMarker)
+        } catch {
+            switch error.errno {
+            case .noSuchFileOrDirectory: return .missing
+            case .fileTooLarge: return nil
+            case .tooManySymbolicLinkLevels: return .unusable("it is a symbolic link")
+            // It is there; what it says is not for us.
+            case .permissionDenied: return nil
+            default: throw error
+            }
+        }
+        return judge(text, drop, fingerprint, &expected)
+    }
+
+    /// What the content of a marker says of its drop. Content of any other kind says nothing.
+    private func judge(
+        _ text: [UInt8], _ drop: FilePath, _ fingerprint: Fingerprint,
+        _ expected: inout [DigestCheck<DropPath>.Expectation]
+    ) -> Waiting.MarkerFault? {
+        let list = ChecksumList(text)
+        guard list.strangeLine == nil else { return nil }
+        let own = drop.lastName?.bytes
+        for line in list.lines where line.path == nil || line.path.map(Self.lastComponent) == own {
+            switch line.expected {
+            case .size(let size) where size != fingerprint.size:
+                return .size(announced: size, found: fingerprint.size)
+            case .size: break
+            case .digest(let algorithm, let hex):
+                guard rule.unit == .file else { return .unusable("it gives a digest, which a folder has not") }
+                expected.append(.init(path: drop, algorithm: algorithm, hex: hex))
+            }
+        }
+        return nil
+    }
+
+    private static func lastComponent(_ path: [UInt8]) -> [UInt8] {
+        path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[($0 + 1)...]) } ?? path
+    }
+}

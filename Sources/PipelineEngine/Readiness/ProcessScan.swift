@@ -1,0 +1,123 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Which files the machine's processes have open for writing, or mapped so, as proc(5) shows it: one walk through
+/// `/proc/*/fd` and `/proc/*/maps`.
+struct ProcessScan: Sendable {
+    private var processes: [FileIdentity: Int32] = [:]
+    /// Whether the descriptors of every process could be seen: only then does not being found mean anything.
+    private(set) var isComplete = ProcessScan.seesAllProcesses()
+    /// When it began: what was opened later is not in it.
+    let begun = MonotonicTime.now()
+    /// How long it took.
+    private(set) var cost = Duration.zero
+
+    /// Looks at all processes but this one.
+    init() {
+        do throws(IOError) {
+            let own = getpid()
+            try Folder.forEachEntry(of: "/proc") { (name, _) throws(IOError) in
+                if let process = Int32(name.text), process != own { look(at: process) }
+            }
+        } catch {
+            isComplete = false
+        }
+        cost = .now() - begun
+    }
+
+    /// The process that has the file open for writing; one of them, where there are several.
+    func writer(of file: FileIdentity) -> Waiting.Writer? {
+        processes[file].map { Waiting.Writer(process: $0, program: Self.program(of: $0)) }
+    }
+
+    private mutating func look(at process: Int32) {
+        do throws(IOError) {
+            let folder = try OpenFile.open(FilePath("/proc/\(process)/fd"), O_RDONLY | O_DIRECTORY)
+            try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
+                if let file = Self.writtenFile(name, folder.descriptor) { processes[file] = process }
+            }
+        } catch {
+            // A process that ended meanwhile writes nothing any more.
+            if error.errno != .noSuchFileOrDirectory, error.errno != .noSuchProcess { isComplete = false }
+        }
+        do throws(IOError) {
+            for file in try Self.mappedFiles(of: process) { processes[file] = process }
+        } catch {
+            // Whose mappings are nobody's to read (the first process, mostly) is not thought to write through them.
+        }
+    }
+
+    /// The regular file behind a descriptor that can be written to: the link's own mode says how it was opened.
+    private static func writtenFile(_ name: FileName, _ folder: Int32) -> FileIdentity? {
+        name.withCString { name in
+            var status = stat()
+            guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IWUSR != 0,
+                fstatat(folder, name, &status, 0) == 0, FileKind(mode: status.st_mode) == .regular
+            else { return nil }
+            return FileIdentity(status)
+        }
+    }
+
+    /// Files that are mapped shared and for writing: `7f…-7f… rw-s 00000000 fe:01 4711 /srv/in/a`.
+    private static func mappedFiles(of process: Int32) throws(IOError) -> [FileIdentity] {
+        let text = try SmallFile.read(FilePath("/proc/\(process)/maps"), atMost: 16 << 20)
+        return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+            guard fields.count > 4, fields[1].dropFirst().first == UInt8(ascii: "w"),
+                fields[1].last == UInt8(ascii: "s"), let inode = UInt64(String(decoding: fields[4], as: UTF8.self)),
+                inode != 0
+            else { return nil }
+            let numbers = fields[3].split(separator: UInt8(ascii: ":")).compactMap {
+                UInt64(String(decoding: $0, as: UTF8.self), radix: 16)
+            }
+            guard numbers.count == 2 else { return nil }
+            return FileIdentity(device: device(numbers[0], numbers[1]), inode: inode)
+        }
+    }
+
+    /// makedev(3), which is a macro.
+    private static func device(_ major: UInt64, _ minor: UInt64) -> UInt64 {
+        (major & 0xFFFF_F000) << 32 | (major & 0xFFF) << 8 | (minor & 0xFFFF_FF00) << 12 | minor & 0xFF
+    }
+
+    private static func program(of process: Int32) -> String? {
+        do throws(IOError) {
+            let name = try SmallFile.read(FilePath("/proc/\(process)/comm"), atMost: 64)
+            return String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether `/proc` shows the processes of the whole machine: in a container's own process namespace it does not,
+    /// and a process outside may write to a folder that is mounted in. The first namespace has a fixed number
+    /// (PROC_PID_INIT_INO of the kernel's proc_ns.h).
+    private static func seesAllProcesses() -> Bool {
+        var buffer = [CChar](repeating: 0, count: 64)
+        let count = readlink("/proc/self/ns/pid", &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            == "pid:[4026531836]"
+    }
+}
+
+/// Files that are read whole because they are known to be small.
+enum SmallFile {
+    /// A file's bytes. Throws `fileTooLarge` where there are more than so many.
+    static func read(_ path: FilePath, atMost limit: Int) throws(IOError) -> [UInt8] {
+        try read(try OpenFile.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW), atMost: limit)
+    }
+
+    /// The same of a file that is open.
+    static func read(_ file: borrowing OpenFile, atMost limit: Int) throws(IOError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let count = try file.read(into: buffer)
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+            if bytes.count > limit { throw IOError("read", file.path, .fileTooLarge) }
+        }
+    }
+}

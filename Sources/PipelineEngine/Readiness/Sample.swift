@@ -1,0 +1,60 @@
+import Glibc
+package import PipelineKit
+import SystemPackage
+
+/// What one look at a candidate found.
+package enum Sample: Sendable, Hashable {
+    /// A regular file, or a folder where folders are drops.
+    case file(Fingerprint, OpenWriters)
+    /// Nothing of that name.
+    case gone
+    /// Something that is never taken; why.
+    case refused(String)
+
+    /// Looks at an entry of a folder. `sight`: also ask it for open writers, which costs opening every file.
+    package static func take(
+        of name: FileName, in folder: borrowing OpenFile, unit: ReadyRule.Unit = .file, asking sight: WriterSight? = nil
+    ) throws(IOError) -> Sample {
+        var status = stat()
+        let parent = folder.descriptor
+        guard name.withCString({ fstatat(parent, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+            let error = Errno.last
+            guard error == .noSuchFileOrDirectory else {
+                throw IOError("examine", folder.path.appending(name), error)
+            }
+            return .gone
+        }
+        switch (FileKind(mode: status.st_mode), unit) {
+        case (.regular, .file):
+            guard let sight else { return .file(Fingerprint(status), .notAsked) }
+            return try asking(sight, name, folder, Fingerprint(status))
+        case (.folder, .folder): return try TreeLook.take(of: folder.path.appending(name), asking: sight).sample
+        case (.folder, .file): return .refused("a folder; only files are taken here")
+        case (.regular, .folder): return .refused("a file; only folders are taken here")
+        case (.symbolicLink, _): return .refused("a symbolic link; put the file itself here")
+        default: return .refused("a device, FIFO or socket")
+        }
+    }
+
+    private static func asking(
+        _ sight: WriterSight, _ name: FileName, _ folder: borrowing OpenFile, _ seen: Fingerprint
+    ) throws(IOError) -> Sample {
+        do throws(IOError) {
+            // O_NONBLOCK: opening a FIFO would block for ever otherwise.
+            let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
+            let status = try file.status()
+            guard FileKind(mode: status.st_mode) == .regular else { return .refused("a device, FIFO or socket") }
+            let fingerprint = Fingerprint(status)
+            return .file(fingerprint, sight.writers(of: file.descriptor, fingerprint.identity))
+        } catch {
+            switch error.errno {
+            // Not readable is no reason to wait: the stage that reads it says what is wrong.
+            case .permissionDenied: return .file(seen, sight.seen(seen.identity))
+            case .noSuchFileOrDirectory: return .gone
+            // It was replaced just now: what it is by now, without asking.
+            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return try take(of: name, in: folder)
+            default: throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import PipelineKit
+
+extension StageFailure {
+    /// The drop has zero bytes, and such drops fail.
+    static func empty(_ name: FileName) -> StageFailure {
+        .file("drop.empty", "'\(name)' is empty (0 bytes).", remedy: "Drop it again with its content.")
+    }
+
+    /// The drop was not complete in the time that it may take.
+    static func overdue(_ name: FileName, _ waiting: Waiting, _ rule: ReadyRule) -> StageFailure {
+        let time = rule.timeout.map { " within \($0.text)" } ?? ""
+        return .file(
+            "ready.timeout", "'\(name)' was not complete\(time): \(waiting.text).", remedy: remedy(for: waiting),
+            detail: "ready.timeout")
+    }
+
+    /// A marker is there, and its drop never came.
+    static func markerWithoutDrop(_ name: FileName, _ rule: ReadyRule) -> StageFailure {
+        let time = rule.timeout.map { " within \($0.text)" } ?? ""
+        return .file(
+            "ready.marker", "'\(name)' is a marker whose drop never came\(time).",
+            remedy: "Drop the file that it speaks for, then the marker again.")
+    }
+
+    private static func remedy(for waiting: Waiting) -> String {
+        switch waiting {
+        case .heldOpen(let writer): "Let \(writer.text) close it, and drop it again."
+        case .marker(let name, .missing): "Drop it again with its marker '\(name)'."
+        case .marker(let name, _): "Drop it again with a marker '\(name)' that fits it."
+        case .manifest(.lacks): "Drop the folder again with all that its manifest lists."
+        case .manifest: "Drop the folder again with a manifest that fits it."
+        default: "Drop it again as a whole, or raise `ready.timeout`."
+        }
+    }
+}

@@ -1,0 +1,24 @@
+extension Waiting {
+    /// A word for programs, which stays the same: `quiet`, `open-writer`, `marker`.
+    package var code: String {
+        switch self {
+        case .unseen: "unseen"
+        case .quiet: "quiet"
+        case .blind: "blind"
+        case .empty: "empty"
+        case .growing: "growing"
+        case .changing: "changing"
+        case .heldOpen: "open-writer"
+        case .marker: "marker"
+        case .manifest: "manifest"
+        case .verifying: "verifying"
+        case .room: "room"
+        case .markerWithoutDrop: "marker-without-drop"
+        case .refused: "refused"
+        case .ignoredEmpty: "ignored-empty"
+        case .ignored: "ignored"
+        case .notIncluded: "not-included"
+        case .excluded: "excluded"
+        }
+    }
+}

@@ -1,0 +1,183 @@
+package import PipelineKit
+
+/// What stands between a file or folder of an inbox and its claim, as a value that others print: `status` and `explain`
+/// show its sentence.
+package enum Waiting: Sendable, Hashable {
+    /// It has not been looked at yet.
+    case unseen
+    /// It stands still, and has for so long of the time that is asked for.
+    case quiet(for: Duration, of: Duration)
+    /// The same, with a longer time than the rule's, since nobody can tell whether it is still being written.
+    case blind(for: Duration, of: Duration)
+    /// It has zero bytes, which asks for a longer time.
+    case empty(for: Duration, of: Duration)
+    /// It gets larger, by so many bytes a second as last measured; and has stood still for so long since.
+    case growing(bytesPerSecond: Int64, for: Duration, of: Duration)
+    /// It changed without getting larger: written in place, shrunk, replaced, or its times were set.
+    case changing(for: Duration, of: Duration)
+    /// A process has it open for writing.
+    case heldOpen(Writer)
+    /// It is complete but for its marker.
+    case marker(FileName, MarkerFault)
+    /// It is complete but for what its manifest lists.
+    case manifest(ManifestFault)
+    /// Its digests are being compared with those that came with it.
+    case verifying
+    /// It is complete; the active window has no room, or the pipeline is paused.
+    case room
+    /// It is a marker, and the drop that it speaks for is not there.
+    case markerWithoutDrop
+    /// It stays where it is until somebody changes it; why.
+    case refused(String)
+    /// It has zero bytes, and such files are ignored.
+    case ignoredEmpty
+    /// It is never taken, by its name; why.
+    case ignored(String)
+    /// No pattern of `match.include` takes its name.
+    case notIncluded
+    /// This pattern of `match.exclude` keeps it.
+    case excluded(String)
+
+    /// A process that has a drop open for writing, as far as it is known.
+    package struct Writer: Sendable, Hashable {
+        /// Its id; nil where only the kernel's word is there that somebody is.
+        package var process: Int32?
+        /// The name of its program (comm of proc(5)), or nil where it was gone before it could be read.
+        package var program: String?
+
+        /// A writer.
+        package init(process: Int32? = nil, program: String? = nil) {
+            self.process = process
+            self.program = program
+        }
+
+        /// Somebody, nobody knows who.
+        package static let unknown = Writer()
+    }
+
+    /// What is wrong with a marker.
+    package enum MarkerFault: Sendable, Hashable {
+        /// It is not there.
+        case missing
+        /// A marker for the whole inbox is there, but it is older than the drop.
+        case outdated
+        /// It is no regular file, or it cannot be read; why.
+        case unusable(String)
+        /// It announces another size than the drop has.
+        case size(announced: Int64, found: Int64)
+        /// It announces another digest than the drop has.
+        case digest(algorithm: String)
+    }
+
+    /// What is wrong with a manifest, or with what it lists.
+    package enum ManifestFault: Sendable, Hashable {
+        /// No file of the folder is one.
+        case missing
+        /// It cannot be understood, or cannot be trusted; why.
+        case unusable(FileName, String)
+        /// So many of the files that it lists are not there; the first of them.
+        case lacks(Int, first: String)
+        /// So many of them have other digests than it says; the first of them.
+        case differs(Int, first: String)
+    }
+}
+
+extension Waiting {
+    /// One sentence without its subject and full stop: `held open for writing by rsync (pid 4121)`.
+    package var text: String {
+        switch self {
+        case .unseen: "not looked at yet"
+        case .quiet(let passed, let quiet): "unchanged for \(Self.share(passed, of: quiet))"
+        case .blind(let passed, let quiet):
+            "unchanged for \(Self.share(passed, of: quiet)), since open writers cannot be seen here"
+        case .empty(let passed, let quiet): "empty, unchanged for \(Self.share(passed, of: quiet))"
+        case .growing(let rate, let passed, let quiet):
+            "growing: \(Self.rate(rate)), quiet for \(Self.share(passed, of: quiet))"
+        case .changing(let passed, let quiet): "changing: quiet for \(Self.share(passed, of: quiet))"
+        case .heldOpen(let writer): "held open for writing by \(writer.text)"
+        case .marker(let name, let fault): "marker \(name.text) \(fault.text)"
+        case .manifest(let fault): fault.text
+        case .verifying: "its digests are being verified"
+        case .room: "complete; waits for a free place among the active jobs"
+        case .markerWithoutDrop: "a marker whose drop has not come"
+        case .refused(let reason): "refused: \(reason)"
+        case .ignoredEmpty: "ignored as long as it is empty (`ready.empty: ignore`)"
+        case .ignored(let reason): "ignored: \(reason)"
+        case .notIncluded: "ignored: no pattern of `match.include` takes its name"
+        case .excluded(let pattern): "ignored: '\(EscapedText.of(pattern))' of `match.exclude` keeps its name"
+        }
+    }
+
+    /// Whether it waits for something that time or a sender will bring, so that it counts as waiting.
+    package var isWaiting: Bool {
+        switch self {
+        case .refused, .ignoredEmpty, .ignored, .notIncluded, .excluded: false
+        default: true
+        }
+    }
+
+    /// Whether something that has to come with the drop is not there, or not right.
+    package var isLack: Bool {
+        switch self {
+        case .marker, .manifest, .verifying: true
+        default: false
+        }
+    }
+
+    /// `0.2 of 1 s`: at a glance how far it is.
+    private static func share(_ passed: Duration, of whole: Duration) -> String {
+        let passed = min(max(passed, .zero), whole)
+        guard whole < .seconds(60) else { return "\(passed.text) of \(whole.text)" }
+        guard whole >= .milliseconds(100) else { return "\(plain(passed, 1e6)) of \(plain(whole, 1e6)) ms" }
+        return "\(plain(passed, 1e9)) of \(plain(whole, 1e9)) s"
+    }
+
+    /// A number with one digit behind the point, and without it where that is zero.
+    private static func plain(_ duration: Duration, _ unit: Double) -> String {
+        let tenths = Int((Double(duration.nanoseconds) / unit * 10).rounded(.down))
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func rate(_ bytesPerSecond: Int64) -> String {
+        let rate = Double(max(0, bytesPerSecond))
+        let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")]
+        guard let (unit, name) = units.first(where: { rate >= $0.0 }) else { return "\(Int(rate)) B/s" }
+        let tenths = Int((rate / unit * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(name)/s"
+    }
+}
+
+extension Waiting.Writer {
+    /// `rsync (pid 4121)`, or as much of it as is known.
+    package var text: String {
+        guard let process else { return "a process" }
+        guard let program else { return "process \(process)" }
+        return "\(EscapedText.of(program)) (pid \(process))"
+    }
+}
+
+extension Waiting.MarkerFault {
+    /// What follows the marker's name.
+    fileprivate var text: String {
+        switch self {
+        case .missing: "missing"
+        case .outdated: "is older than the drop"
+        case .unusable(let reason): "cannot be used: \(reason)"
+        case .size(let announced, let found): "announces \(announced) bytes; there are \(found)"
+        case .digest(let algorithm): "announces another \(algorithm) digest than the file has"
+        }
+    }
+}
+
+extension Waiting.ManifestFault {
+    fileprivate var text: String {
+        switch self {
+        case .missing: "its manifest is missing"
+        case .unusable(let name, let reason): "manifest \(name.text) cannot be used: \(reason)"
+        case .lacks(1, let first): "manifest lists a file that is missing: \(first)"
+        case .lacks(let count, let first): "manifest lists \(count) files that are missing, such as \(first)"
+        case .differs(1, let first): "manifest gives another digest for \(first)"
+        case .differs(let count, let first): "manifest gives other digests for \(count) files, such as \(first)"
+        }
+    }
+}

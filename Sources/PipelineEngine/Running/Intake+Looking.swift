@@ -1,0 +1,55 @@
+import PipelineKit
+import SystemPackage
+
+// What the intake does about things that have to come with drops, and about drops that will never be complete. All of
+// it on the intake's queue.
+extension Intake {
+    /// Something that has to come with these drops may be different.
+    func recheck(_ drops: Set<DropPath>) {
+        guard isRunning else { return }
+        look(again: drops, at: .now())
+        turnSoon()
+    }
+
+    func look(again drops: Set<DropPath>, at now: MonotonicTime) {
+        for path in drops where condemned[path] == nil {
+            // One that was complete but for being claimed is looked at anew.
+            if ready.remove(path) { gate.touch(path, at: now) } else { gate.recheck(path, at: now) }
+        }
+    }
+
+    /// Has a drop claimed as it is, to fail.
+    func condemn(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: StageFailure) {
+        condemned[path] = failure
+        ready.add(path, fingerprint)
+    }
+
+    /// Markers whose drops have not come: failed where the rule sets a time, else reported.
+    func condemnMarkers(in inbox: OpenInbox) throws(IOError) {
+        let rule = spool.pipeline.ready
+        for marker in examiner.overdueMarkers(at: .now()) {
+            guard rule.timeout != nil else {
+                report(marker, "it is a marker whose drop has not come; drop that too, or set `ready.timeout`")
+                continue
+            }
+            let found = try Sample.take(of: marker.name, in: try inbox.open(marker.folder).file)
+            guard case .file(let fingerprint, _) = found else { continue }
+            condemn(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
+        }
+    }
+
+    /// One look at a candidate.
+    func look(
+        at path: DropPath, in inbox: OpenInbox, deciding: Bool
+    ) throws(IOError) -> Examiner.Finding {
+        let folder: OpenInbox.Opened
+        do throws(IOError) {
+            folder = try inbox.open(path.folder)
+        } catch {
+            if error.isUnreachable { return Examiner.Finding(sample: .gone) }
+            guard error.errno == .permissionDenied else { throw error }
+            return Examiner.Finding(sample: .refused("its folder may not be entered (\(error.errno))"))
+        }
+        return try examiner.look(at: path, in: folder.file, deciding: deciding)
+    }
+}

@@ -1,0 +1,41 @@
+import PipelineKit
+
+// For those who ask what waits.
+extension Intake {
+    /// Tells what waits, on the intake's queue: of those that wait and of those that are left alone at most so many.
+    func tell(limit: Int, _ told: @escaping @Sendable (InboxSnapshot) -> Void) {
+        queue.async { @Sendable [self] in told(snapshot(limit: limit)) }
+    }
+
+    /// Tells what one file waits for, by its path from the inbox on; nil for one that is not known.
+    func tell(of path: [UInt8], _ told: @escaping @Sendable (WaitingDrop?) -> Void) {
+        let names = path.split(separator: UInt8(ascii: "/")).compactMap { FileName($0) }
+        guard let name = names.last else { return told(nil) }
+        let path = DropPath(name, in: InboxFolder(names.dropLast()))
+        queue.async { @Sendable [self] in told(standing(of: path, at: .now())) }
+    }
+
+    private func snapshot(limit: Int) -> InboxSnapshot {
+        let now = MonotonicTime.now()
+        let inGate = gate.longest(limit)
+        let complete = ready.some(max(0, limit - inGate.count))
+        let left = reported.keys.prefix(limit).sorted()
+        let claimed = draining.standing(at: now, limit: limit)
+        return InboxSnapshot(
+            watching: watcher?.mode, waiting: gate.waitingCount + ready.count + draining.paths.count,
+            longest: Array((claimed + (inGate + complete).compactMap { standing(of: $0, at: now) }).prefix(limit)),
+            leftCount: reported.count, left: left.compactMap { standing(of: $0, at: now) })
+    }
+
+    private func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
+        if let waiting = gate.waiting(for: path, at: now) {
+            let known = gate.admitted(path).map { now - $0 }
+            return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
+        }
+        if ready.contains(path) { return WaitingDrop(path: path.bytes, known: nil, waiting: .room) }
+        if examiner.isMarkerAlone(path) {
+            return WaitingDrop(path: path.bytes, known: nil, waiting: .markerWithoutDrop)
+        }
+        return reported[path].map { WaitingDrop(path: path.bytes, known: nil, waiting: .refused($0)) }
+    }
+}

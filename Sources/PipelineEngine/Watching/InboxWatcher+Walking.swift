@@ -1,0 +1,111 @@
+import CLinux
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// The walk through an inbox's folders.
+extension InboxWatcher {
+    /// How many changes are told together.
+    private static let part = 4096
+
+    /// Watches and lists a folder and all in it that are looked into. Each is watched before it is listed, so that what
+    /// appears in it meanwhile is heard or found.
+    func walk(_ inbox: OpenInbox, from start: InboxFolder) throws(IOError) {
+        let mount = dm_mount_id_of(inbox.top.file.descriptor)
+        var pending = [start]
+        while let folder = pending.popLast() {
+            guard let opened = try open(folder, in: inbox) else { continue }
+            guard folder.isTop || dm_mount_id_of(opened.file.descriptor) == mount else {
+                refuse(folder, "another file system is mounted there; give it a pipeline of its own")
+                continue
+            }
+            watch(opened)
+            try list(opened, &pending)
+        }
+    }
+
+    private func open(_ folder: InboxFolder, in inbox: OpenInbox) throws(IOError) -> OpenInbox.Opened? {
+        do throws(IOError) {
+            return try inbox.open(folder)
+        } catch {
+            if error.isUnreachable {
+                // Gone since it was heard of.
+                forget(folder)
+            } else if error.errno == .permissionDenied {
+                refuse(
+                    folder, "it may not be looked into (\(error.errno)); give the user that Dropmill runs as the right")
+            } else {
+                throw error
+            }
+            return nil
+        }
+    }
+
+    private func watch(_ opened: OpenInbox.Opened) {
+        guard watches != nil, blindness == nil else { return }
+        do throws(IOError) {
+            try watches?.add(opened)
+        } catch {
+            blindness =
+                error.errno == .noSpace
+                ? "the limit of watches is reached; raise fs.inotify.max_user_watches (see sysctl)" : "\(error)"
+        }
+    }
+
+    private func list(_ opened: OpenInbox.Opened, _ pending: inout [InboxFolder]) throws(IOError) {
+        let folder = opened.folder
+        var inside: [InboxFolder] = []
+        let gone = try listing.list(folder) { (seen) throws(IOError) in
+            try Folder.forEachEntry(of: opened.file) { (name, kind) throws(IOError) in
+                if isFolder(name, kind, opened), match.enters(name, in: folder) {
+                    let new = folder.appending(name)
+                    guard new.bytes.count <= InboxFolder.longest else {
+                        return refuse(new, "its path is too long; files that deep are not taken")
+                    }
+                    seen.sawFolder(name)
+                    inside.append(new)
+                } else if isOfInterest(name), seen.saw(name) {
+                    told(.appeared(DropPath(name, in: folder)))
+                }
+            }
+        }
+        for name in gone.names { told(.vanished(DropPath(name, in: folder))) }
+        for name in gone.folders { forget(folder.appending(name)) }
+        pending += inside
+    }
+
+    private func isFolder(_ name: FileName, _ kind: FileKind, _ above: OpenInbox.Opened) -> Bool {
+        guard match.depth > 1, kind == .unknown else { return kind == .folder }
+        var status = stat()
+        let descriptor = above.file.descriptor
+        guard name.withCString({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else { return false }
+        return FileKind(mode: status.st_mode) == .folder
+    }
+
+    private func refuse(_ folder: InboxFolder, _ reason: String) {
+        if let path = folder.path { listener.refused(path, reason) }
+    }
+
+    /// A folder is gone, with all that was in it.
+    func forget(_ folder: InboxFolder) {
+        let gone = listing.forget(folder)
+        for path in gone.names { told(.vanished(path)) }
+        for folder in gone.folders { watches?.end(folder) }
+        // It may have been refused.
+        if let path = folder.path { told(.vanished(path)) }
+    }
+
+    /// A change that is to be told, together with others.
+    func told(_ change: InboxChange) {
+        untold.append(change)
+        if untold.count >= Self.part { tell() }
+    }
+
+    /// Tells the changes so far.
+    func tell() {
+        guard !untold.isEmpty else { return }
+        let changes = untold
+        untold = []
+        listener.changed(changes)
+    }
+}

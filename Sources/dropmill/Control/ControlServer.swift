@@ -1,0 +1,118 @@
+@preconcurrency import Dispatch
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Answers questions on the control socket. A client that is slow, hostile or many costs the daemon nothing but these
+/// few descriptors: nothing here blocks, what is sent is limited, and so are the time and the number of connections.
+// @unchecked: every `var` below is touched on `queue` only.
+final class ControlServer: @unchecked Sendable {
+    /// Gives the answer, on any queue; called once for each question.
+    typealias Answer = @Sendable (ControlRequest, @escaping @Sendable (ControlReply) -> Void) -> Void
+
+    /// Connections at once; others are closed at once.
+    static let mostConnections = 8
+    /// How long a connection may last.
+    private static let patience = Duration.seconds(5)
+
+    private let queue = DispatchQueue(label: "dropmill.control")
+    private let folder: FilePath
+    private let answer: Answer
+    private var listener: (any DispatchSourceRead)?
+    private var connections: [Int: ControlConnection] = [:]
+    private var lastNumber = 0
+    /// The socket's inode, by which it is known again.
+    private var inode: ino_t = 0
+
+    private init(folder: FilePath, answer: @escaping Answer) {
+        self.folder = folder
+        self.answer = answer
+    }
+
+    /// Begins to answer. The state folder must be locked by this process: a socket that is there is a dead one's.
+    static func open(in folder: FilePath, answer: @escaping Answer) throws(IOError) -> ControlServer {
+        let server = ControlServer(folder: folder, answer: answer)
+        let path = folder.appending(ControlSocket.name)
+        let descriptor = ControlSocket.make(blocking: false)
+        guard descriptor >= 0 else { throw IOError("make the socket", path, .last) }
+        do throws(IOError) {
+            try server.bind(descriptor, path)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        server.queue.sync { server.listen(on: descriptor) }
+        return server
+    }
+
+    private func bind(_ descriptor: Int32, _ path: FilePath) throws(IOError) {
+        _ = path.withPlatformString { unlink($0) }
+        // Before it has a name: there is no moment at which others may connect.
+        guard fchmod(descriptor, 0o600) == 0 else { throw IOError("make the socket", path, .last) }
+        let bound = try ControlSocket.withAddress(in: folder) { Glibc.bind(descriptor, $0, $1) }
+        guard bound == 0, Glibc.listen(descriptor, Int32(Self.mostConnections)) == 0 else {
+            throw IOError("make the socket", path, .last)
+        }
+        var status = stat()
+        if path.withPlatformString({ lstat($0, &status) }) == 0 { inode = status.st_ino }
+    }
+
+    /// Answers nothing more. The socket's name goes, unless it is another daemon's by now.
+    func stop() {
+        queue.sync {
+            listener?.cancel()
+            listener = nil
+            for connection in connections.values { connection.close() }
+            connections = [:]
+            let path = folder.appending(ControlSocket.name)
+            var status = stat()
+            if path.withPlatformString({ lstat($0, &status) }) == 0, status.st_ino == inode {
+                _ = path.withPlatformString { unlink($0) }
+            }
+        }
+    }
+
+    // MARK: On the queue
+
+    private func listen(on descriptor: Int32) {
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { @Sendable [weak self] in self?.accept(from: descriptor) }
+        source.setCancelHandler { @Sendable in _ = Glibc.close(descriptor) }
+        source.activate()
+        listener = source
+    }
+
+    private func accept(from listener: Int32) {
+        dispatchPrecondition(condition: .onQueue(queue))
+        let descriptor = Glibc.accept(listener, nil, nil)
+        guard descriptor >= 0 else { return }
+        let isReady = fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
+        guard isReady, connections.count < Self.mostConnections else {
+            close(descriptor)
+            return
+        }
+        lastNumber += 1
+        let number = lastNumber
+        let connection = ControlConnection(
+            descriptor, queue: queue, heard: { [weak self] line in self?.hear(line, number) },
+            over: { [weak self] in self?.connections[number] = nil })
+        connections[number] = connection
+        connection.begin()
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.patience.nanoseconds))) { @Sendable [weak self] in
+            self?.connections[number]?.close()
+        }
+    }
+
+    private func hear(_ line: [UInt8], _ number: Int) {
+        guard let request = ControlLine.message(ControlRequest.self, of: line) else {
+            return reply(ControlReply(problem: "the question makes no sense"), number)
+        }
+        answer(request) { @Sendable [self] reply in
+            queue.async { @Sendable in self.reply(reply, number) }
+        }
+    }
+
+    private func reply(_ reply: ControlReply, _ number: Int) {
+        connections[number]?.send(ControlLine.bytes(of: reply))
+    }
+}

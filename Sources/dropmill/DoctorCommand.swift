@@ -1,0 +1,70 @@
+import ArgumentParser
+import Glibc
+import PipelineEngine
+import PipelineKit
+
+/// `dropmill doctor`: tries in every folder what the daemon does there.
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Try in every folder what the daemon does there: events, leases, renames, rights, space.",
+        discussion: """
+            Nothing is left behind, and a running daemon is not disturbed: what is put into a folder has a hidden name \
+            and is gone in a moment. Run it as the daemon's user, since rights and limits are that user's. Exits with \
+            status 1 where something does not work.
+
+            Example: as the user of the systemd unit:
+
+              sudo -u dropmill dropmill doctor /etc/dropmill/pipelines --state /var/lib/dropmill
+            """)
+
+    @OptionGroup var pipelines: PipelineArguments
+    @OptionGroup var state: StateArguments
+
+    @Flag(help: "Print one JSON object: 'user', 'problems', 'surroundings' and 'pipelines'.")
+    var json = false
+
+    func run() throws {
+        let pipelines = try pipelines.loadOrReport()
+        let interruption = Interruption()
+        let report = Self.examine(pipelines, state: state.folder, interruption)
+        // Where a signal waits, it ends the program here: by now nothing of ours lies in any folder.
+        interruption.allow()
+        if json { print(report.json) } else { for line in report.lines { print(line) } }
+        if report.problems > 0 { throw ExitStatus.failure }
+    }
+
+    private static func examine(
+        _ pipelines: [Pipeline], state: StateFolder, _ interruption: Interruption
+    ) -> DoctorReport {
+        let examination = Examination { interruption.isAskedFor }
+        let surroundings = examination.surroundings(state: state.path, folders: pipelines.count)
+        let examined = pipelines.map { examination.pipeline($0) }
+        return DoctorReport(
+            user: CurrentUser.name, isRunning: state.isHeldIfKnown, surroundings: surroundings, pipelines: examined)
+    }
+}
+
+/// Keeps signals that would end the program waiting, so that it can tidy up before.
+private struct Interruption {
+    private var signals = sigset_t()
+
+    init() {
+        sigemptyset(&signals)
+        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    /// Whether one waits.
+    var isAskedFor: Bool {
+        var pending = sigset_t()
+        sigpending(&pending)
+        return [SIGINT, SIGTERM, SIGHUP].contains { sigismember(&pending, $0) == 1 }
+    }
+
+    /// Lets them come.
+    func allow() {
+        var signals = signals
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+@Suite("InboxScan") struct InboxScanTests {
+    private func list(_ scan: inout InboxScan, _ folder: InboxFolder, _ names: [String], folders: [String] = []) throws
+        -> (new: [String], gone: [String], goneFolders: [String])
+    {
+        var new: [String] = []
+        let gone = try scan.list(folder) { (listing) throws(IOError) in
+            for name in names {
+                guard let file = FileName(name) else { continue }
+                if listing.saw(file) { new.append(name) }
+            }
+            for name in folders { if let folder = FileName(name) { listing.sawFolder(folder) } }
+        }
+        return (new, gone.names.map(\.text).sorted(), gone.folders.map(\.text))
+    }
+
+    @Test("A listing finds what is new and what is gone")
+    func listings() throws {
+        var scan = InboxScan()
+        #expect(try list(&scan, .top, ["a", "b"]).new == ["a", "b"])
+        let second = try list(&scan, .top, ["b", "c"])
+        #expect(second.new == ["c"])
+        #expect(second.gone == ["a"])
+        #expect(scan.count == 2)
+    }
+
+    @Test("A listing that breaks off says of nothing that it is gone")
+    func brokenOff() throws {
+        var scan = InboxScan()
+        _ = try list(&scan, .top, ["a", "b"])
+        #expect(throws: IOError.self) {
+            _ = try scan.list(.top) { (_) throws(IOError) in throw IOError("list", "x", .ioError) }
+        }
+        #expect(try list(&scan, .top, ["a", "b"]).new == [])
+    }
+
+    @Test("A folder that is gone takes all below it along")
+    func folders() throws {
+        var scan = InboxScan()
+        let a = InboxFolder([try "a".fileName])
+        let b = a.appending(try "b".fileName)
+        _ = try list(&scan, .top, ["x"], folders: ["a"])
+        _ = try list(&scan, a, ["y"], folders: ["b"])
+        _ = try list(&scan, b, ["z"])
+        #expect(try list(&scan, .top, ["x"]).goneFolders == ["a"])
+        let gone = scan.forget(a)
+        #expect(gone.names.map(\.text).sorted() == ["a/b/z", "a/y"])
+        #expect(Set(gone.folders) == [a, b])
+        #expect(scan.count == 1)
+        #expect(!scan.knows(b))
+    }
+
+    @Test("A known name costs less than 200 bytes")
+    func memory() async {
+        // In a process of its own, where nobody else asks for memory.
+        await #expect(processExitsWith: .success) {
+            func resident() throws -> Int {
+                let text = String(decoding: try ScratchFolder.read("/proc/self/status"), as: UTF8.self)
+                let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
+                return 1024 * (try #require(Int(line.filter(\.isNumber))))
+            }
+            let count = 200_000
+            var scan = InboxScan()
+            let before = try resident()
+            _ = try scan.list(.top) { (listing) throws(IOError) in
+                for number in 0..<count {
+                    // As long as names of scanners and cameras are.
+                    if let name = FileName("20260301-\(1_000_000 + number)-scan.tiff") { _ = listing.saw(name) }
+                }
+            }
+            let each = (try resident() - before) / count
+            try #require(scan.count == count)
+            try #require(each < 200, "\(each) bytes a name")
+        }
+    }
+}

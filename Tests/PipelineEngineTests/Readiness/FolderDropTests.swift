@@ -1,0 +1,214 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+@Suite("Folders as drops", .timeLimit(.minutes(2))) struct FolderDropTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func engine(
+        stage: StageEntry = .passing, adjust: (inout Pipeline) -> Void = { _ in }
+    ) throws -> EngineHarness {
+        try EngineHarness(scratch: scratch, stages: [stage]) {
+            $0.ready.unit = .folder
+            adjust(&$0)
+        }
+    }
+
+    private func link(_ old: String, _ new: String) throws {
+        let (old, new) = (scratch.path(old), scratch.path(new))
+        guard old.withPlatformString({ from in new.withPlatformString { Glibc.link(from, $0) } }) == 0 else {
+            throw IOError("link", new, .last)
+        }
+    }
+
+    @Test("A folder is taken as a whole: its payload is all it holds, and it ends in processed as it was")
+    func whole() async throws {
+        let stage = StageEntry.fake { (payload, _) throws(StageFailure) in
+            let files = try StageFailure.onIO { () throws(IOError) in try payload.files() }
+            guard payload.shape == .folder, files.map(\.relative.string) == ["a.txt", "sub/b.txt"] else {
+                throw .file("test.payload", "\(payload)")
+            }
+            return payload
+        }
+        try scratch.write("1", to: "inbox/batch.2026/a.txt")
+        try scratch.write("22", to: "inbox/batch.2026/sub/b.txt")
+        let engine = try engine(stage: stage)
+        try scratch.write("x", to: "inbox/single.txt")
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(engine.reports.first?.job.drop.size == 3)
+        #expect(
+            try scratch.tree("processed") == [
+                "batch.2026/", "batch.2026/a.txt", "batch.2026/sub/", "batch.2026/sub/b.txt",
+            ])
+        #expect(try scratch.tree("inbox") == ["single.txt"], "a file is none of the drops here")
+        #expect(
+            engine.events.contains {
+                if case .refused(_, let path, _) = $0 { path.text == "single.txt" } else { false }
+            })
+        _ = await engine.stop()
+    }
+
+    @Test("It waits for every file in it: one that is held open, one that still grows, one that appears")
+    func waits() async throws {
+        let engine = try engine()
+        let held = try scratch.write("1", to: "inbox/held/deep/a")
+        try scratch.write("1", to: "inbox/still/a")
+        let writer = try OpenFile.open(held, O_WRONLY | O_APPEND)
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(engine.reports.first?.job.drop.name.text == "still")
+        try scratch.write("late", to: "inbox/held/deep/b")
+        try writer.write(Array("2".utf8))
+        try writer.close()
+        #expect(await eventually { engine.reports.count == 2 })
+        #expect(try scratch.text("processed/held/deep/a") == "12")
+        #expect(try scratch.text("processed/held/deep/b") == "late")
+        _ = await engine.stop()
+    }
+
+    @Test("One that holds a symbolic link stays, and is reported with the link; without it it is taken")
+    func symbolicLink() async throws {
+        let engine = try engine()
+        try scratch.write("1", to: "inbox/a/file")
+        try scratch.link("inbox/a/out", to: "/etc/passwd")
+        try engine.start()
+        #expect(
+            await eventually {
+                engine.events.contains {
+                    if case .refused(_, _, let reason) = $0 { reason.contains("symbolic link, 'out'") } else { false }
+                }
+            })
+        try Folder.remove(scratch.path("inbox/a/out"))
+        // Nothing tells of what happens inside; a touch of the folder does.
+        try engine.drop("b", "")
+        #expect(scratch.path("inbox/a").withPlatformString { utimes($0, nil) } == 0)
+        #expect(await eventually { engine.reports.count == 1 })
+        _ = await engine.stop()
+    }
+
+    @Test("What another name outside still reaches becomes a copy; names within the folder stay one file")
+    func hardLinks() async throws {
+        let engine = try engine()
+        try scratch.write("1", to: "outside")
+        try scratch.write("2", to: "inbox/a/twin")
+        try link("inbox/a/twin", "inbox/a/twin2")
+        try link("outside", "inbox/a/shared")
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 1 })
+        try scratch.append(Array("changed".utf8), to: scratch.path("outside"))
+        #expect(try scratch.text("processed/a/shared") == "1")
+        let twins = ["twin", "twin2"].map { FileIdentity.of(scratch.path("processed/a/\($0)")) }
+        #expect(twins[0] != nil && twins[0] == twins[1])
+        _ = await engine.stop()
+    }
+
+    @Test("A failed folder lies in failed with its reason beside it, under a free name")
+    func fails() async throws {
+        let engine = try engine(stage: .fake { (_, _) throws(StageFailure) in throw .file("test.bad", "Bad.") })
+        try scratch.write("old", to: "failed/a.b/old")
+        try scratch.write("1", to: "inbox/a.b/file")
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(try scratch.text("failed/a.b.2/file") == "1")
+        #expect(scratch.exists("failed/a.b.2.error.json"))
+        _ = await engine.stop()
+    }
+
+    @Test("One that a killed daemon left is taken up as a folder")
+    func adopted() async throws {
+        let engine = try engine()
+        let folder = scratch.path(".dropmill/test/active").appending(JobIDGenerator().next().text)
+        try scratch.write(Array("1".utf8), to: folder.pushing("a/sub/file"))
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(try scratch.tree("processed") == ["a/", "a/sub/", "a/sub/file"])
+        _ = await engine.stop()
+    }
+
+    @Test("A marker inside the folder, under a fixed name")
+    func markerInside() async throws {
+        let rule = try MarkerRule(Template("_SUCCESS", use: .name))
+        let engine = try engine { $0.ready.marker = rule }
+        try scratch.write("1", to: "inbox/a/part-0")
+        try scratch.write("1", to: "inbox/b/part-0")
+        try scratch.write("", to: "inbox/b/_SUCCESS")
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(try scratch.tree("processed") == ["b/", "b/_SUCCESS", "b/part-0"])
+        #expect(scratch.exists("inbox/a/part-0"))
+        _ = await engine.stop()
+    }
+
+    // MARK: Manifests
+
+    /// `sha256sum` of the one letter.
+    private static let digestOfX = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+
+    @Test(
+        "A manifest has to be there, and all that it lists, as it lists it",
+        arguments: [
+            ("SHA256SUMS", "SHA256SUMS", "\(digestOfX)  data/x\n"),
+            ("*.md5", "data.md5", "9dd4e461268c8034f5c8564e155c67a6  data/x\n"),
+            ("manifest-*.txt", "manifest-sha256.txt", "\(digestOfX)   data/x\n"),
+            ("SIZES", "SIZES", "1  data/x\n"),
+        ])
+    func manifest(_ pattern: String, _ name: String, _ text: String) async throws {
+        let glob = try #require(Glob(pattern))
+        let engine = try engine {
+            $0.ready.manifest = glob
+            $0.ready.timeout = .seconds(3)
+        }
+        try scratch.write("x", to: "inbox/none/data/x")
+        try scratch.write("xx", to: "inbox/torn/data/x")
+        try scratch.write(text, to: "inbox/torn/\(name)")
+        try scratch.write(text, to: "inbox/lacks/\(name)")
+        try scratch.write("x", to: "inbox/whole/data/x")
+        try scratch.write(text, to: "inbox/whole/\(name)")
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 4 })
+        #expect(
+            try Set(scratch.tree("processed")) == ["whole/", "whole/\(name)", "whole/data/", "whole/data/x"])
+        for (folder, reason) in [
+            ("none", "its manifest is missing"), ("torn", "manifest gives another digest for data/x"),
+            ("lacks", "manifest lists a file that is missing: data/x"),
+        ] {
+            let report = try scratch.text("failed/\(folder).error.json")
+            #expect(report.contains(reason), "\(folder): \(report)")
+        }
+        _ = await engine.stop()
+    }
+
+    @Test("A manifest that leads out of its folder is not followed")
+    func manifestLeadsOut() async throws {
+        let glob = try #require(Glob("SHA256SUMS"))
+        try scratch.write("x", to: "secret")
+        let engine = try engine {
+            $0.ready.manifest = glob
+            $0.ready.timeout = .seconds(1)
+        }
+        try scratch.write("\(Self.digestOfX)  ../../secret\n", to: "inbox/a/SHA256SUMS")
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(try scratch.text("failed/a.error.json").contains("leads out of the folder"))
+        _ = await engine.stop()
+    }
+}
+
+extension StageFailure {
+    fileprivate static func onIO<Result>(
+        _ body: () throws(IOError) -> Result
+    ) throws(StageFailure) -> Result {
+        do throws(IOError) {
+            return try body()
+        } catch {
+            throw StageFailure(inStage: error)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import PipelineKit
+import Testing
+
+@testable import PipelineEngine
+
+@Suite("ReadyQueue and ActiveRoom") struct ReadyQueueTests {
+    private func fingerprint(_ size: Int64, modified: Int64 = 0) -> Fingerprint {
+        Fingerprint(device: 1, inode: 1, size: size, modified: modified, changed: 0)
+    }
+
+    private func drain(_ queue: inout ReadyQueue) -> [String] {
+        var names: [String] = []
+        while let next = queue.first() {
+            names.append(next.path.text)
+            queue.removeFirst()
+        }
+        return names
+    }
+
+    @Test(
+        "Drops come in the order that was asked for",
+        arguments: [
+            (Pipeline.Order.arrival, ["c", "a", "b", "d"]), (.name, ["a", "b", "c", "d"]),
+            (.oldest, ["b", "c", "d", "a"]),
+            (.smallest, ["a", "c", "d", "b"]), (.largest, ["b", "d", "c", "a"]),
+        ])
+    func orders(order: Pipeline.Order, expected: [String]) throws {
+        var queue = ReadyQueue(order: order)
+        for (name, size, modified) in [("c", 20, 2), ("a", 10, 4), ("b", 40, 1), ("d", 30, 3)] {
+            queue.add(DropPath(try name.fileName), fingerprint(Int64(size), modified: Int64(modified)))
+        }
+        #expect(queue.count == 4)
+        #expect(drain(&queue) == expected)
+        #expect(queue.isEmpty)
+    }
+
+    @Test(
+        "A drop that was taken out and added again has the place of its new state, once",
+        arguments: Pipeline.Order.allCases)
+    func again(order: Pipeline.Order) throws {
+        var queue = ReadyQueue(order: order)
+        let path = DropPath(try "a".fileName)
+        for round in 0..<5000 {
+            queue.add(path, fingerprint(Int64(round)))
+            if round < 4999 {
+                let wasThere = queue.remove(path)
+                #expect(wasThere)
+            }
+        }
+        queue.add(DropPath(try "b".fileName), fingerprint(100))
+        #expect(drain(&queue) == (order == .smallest ? ["b", "a"] : order == .largest ? ["a", "b"] : ["a", "b"]))
+        #expect(!queue.contains(path))
+    }
+
+    @Test("Room is for so many jobs and bytes; what is larger than all of it runs alone")
+    func room() {
+        var room = ActiveRoom(jobs: 3, bytes: ByteSize(bytes: 100))
+        #expect(room.has(1000))
+        room.take(60)
+        #expect(room.has(40))
+        #expect(!room.has(41))
+        room.take(1)
+        room.take(1)
+        #expect(!room.has(0))
+        for size: Int64 in [60, 1, 1] { room.giveBack(size) }
+        room.take(1000)
+        #expect(!room.has(0))
+        var unlimited = ActiveRoom(jobs: 2, bytes: nil)
+        unlimited.take(.max / 4)
+        #expect(unlimited.has(.max / 4))
+    }
+}
