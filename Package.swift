@@ -33,14 +33,15 @@ let package = Package(
     ],
     targets: [
         // L0: module maps, and the few C lines that Swift cannot say.
-        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"])]),
+        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux"),
 
         // L1
         .target(name: "PipelineKit", dependencies: [system], swiftSettings: strict),
-        .target(name: "Archive", dependencies: ["CArchive", "CLinux", system], swiftSettings: strict),
+        .target(name: "Archive", dependencies: ["CArchive", "CISAL", "CLinux", system], swiftSettings: strict),
         .target(name: "Digests", dependencies: ["CCrypto", system], swiftSettings: strict),
 
         // L2

@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 package import PipelineKit
 package import SystemPackage
 
@@ -21,8 +21,6 @@ package struct DropmillProcess {
     /// The number of its process.
     package var id: Int32 { process }
     private let log: FilePath
-    /// Its process id.
-    package var id: pid_t { process }
     /// How it ended: its exit status, or 128 + the signal; nil while it runs.
     package private(set) var status: Int32?
 

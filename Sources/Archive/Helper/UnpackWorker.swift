@@ -88,7 +88,7 @@ private final class ProgressReport: Sendable {
     }
 
     /// Bytes after which the daemon is told at once, and nanoseconds after which it is told of anything.
-    private static let portion: Int64 = 16 << 20
+    private static let portion: Int64 = 1 << 20
     private static let pause: Int64 = 50_000_000
 
     private let state = Mutex(State())

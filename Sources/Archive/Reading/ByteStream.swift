@@ -35,7 +35,7 @@ final class ByteStream {
     ) throws(ArchiveError) {
         self.budget = budget
         source =
-            compression == .gzip ? try GzipInflater(input) : try LibraryDecoder(input, compression)
+            compression == .gzip ? GzipInflater(input) : try LibraryDecoder(input, compression)
         try readHead()
         if ahead, input.size >= Self.aheadFrom { source = try DecodeAhead(source) }
     }

@@ -1,4 +1,3 @@
-import CArchive
 import Glibc
 import SystemPackage
 
@@ -12,27 +11,18 @@ final class ZipEntryReader {
     private let budget: Budget
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: inputSize, alignment: 16)
     private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: outputSize, alignment: 16)
-    /// zlib keeps its address, so it must not move.
-    private let stream: UnsafeMutablePointer<z_stream>
+    private let inflater = Inflater(.none)
     /// Which bytes of the file lie in `input`.
     private var start: UInt64 = 0
     private var count = 0
 
     /// A reader of the file, whose descriptor must stay open.
-    init(_ descriptor: Int32, _ budget: Budget) throws(ArchiveError) {
+    init(_ descriptor: Int32, _ budget: Budget) {
         self.descriptor = descriptor
         self.budget = budget
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
-        // Raw deflate (zlib.h).
-        guard inflateInit2_(stream, -15, zlibVersion(), Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
-            throw .system(action: "read", entry: nil, errno: .noMemory)
-        }
     }
 
     deinit {
-        inflateEnd(stream)
-        stream.deallocate()
         input.deallocate()
         output.deallocate()
     }
@@ -81,62 +71,60 @@ final class ZipEntryReader {
         _ entry: ZipEntry, from data: UInt64, _ body: (UnsafeRawBufferPointer) throws(ArchiveError) -> Void
     ) throws(ArchiveError) -> UInt32 {
         guard entry.size == entry.compressedSize else { throw .damaged(entry.name, "has two sizes") }
-        var sum = crc32(0, nil, 0)
+        var sum: UInt32 = 0
         var place = data
         let end = data + entry.size
         while place < end {
             guard let block = try bytes(at: place, atLeast: 1, of: entry) else { throw .damaged(entry.name) }
             let part = UnsafeRawBufferPointer(rebasing: block.prefix(Int(min(UInt64(block.count), end - place))))
             budget.consume(Int64(part.count))
-            sum = crc32_z(sum, part.baseAddress?.assumingMemoryBound(to: UInt8.self), part.count)
+            sum = CRC32.of(part, after: sum)
             try body(part)
             place += UInt64(part.count)
         }
-        return UInt32(truncatingIfNeeded: sum)
+        return sum
     }
 
     private func inflate(
         _ entry: ZipEntry, from data: UInt64, _ body: (UnsafeRawBufferPointer) throws(ArchiveError) -> Void
     ) throws(ArchiveError) -> UInt32 {
-        inflateReset(stream)
-        var sum = crc32(0, nil, 0)
+        inflater.begin()
+        inflater.give([], at: nil)
+        var sum: UInt32 = 0
         var place = data
         let end = data + entry.compressedSize
         var length: UInt64 = 0
-        var status = Z_OK
-        stream.pointee.avail_in = 0
-        while status != Z_STREAM_END {
-            if stream.pointee.avail_in == 0, place < end {
+        while !inflater.isOver {
+            if inflater.needsInput, place < end {
                 guard let block = try bytes(at: place, atLeast: 1, of: entry) else { throw .damaged(entry.name) }
                 let part = block.prefix(Int(min(UInt64(block.count), end - place)))
                 budget.consume(Int64(part.count))
-                // zlib only reads there.
-                stream.pointee.next_in = UnsafeMutableRawPointer(mutating: block.baseAddress)?
-                    .assumingMemoryBound(to: UInt8.self)
-                stream.pointee.avail_in = UInt32(part.count)
+                inflater.give(part, at: block.baseAddress)
                 place += UInt64(part.count)
             }
-            stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            stream.pointee.avail_out = UInt32(Self.outputSize)
-            status = CArchive.inflate(stream, Z_NO_FLUSH)
-            guard status == Z_OK || status == Z_STREAM_END else {
-                let said = stream.pointee.msg.map { String(cString: $0) } ?? "zlib status \(status)"
-                throw .damaged(entry.name, detail: said)
-            }
-            let block = UnsafeRawBufferPointer(
-                rebasing: output.prefix(Self.outputSize - Int(stream.pointee.avail_out)))
-            length += UInt64(block.count)
+            let isLast = inflater.needsInput
+            let count = try inflate(entry)
+            if count == 0, isLast, !inflater.isOver { throw .damaged(entry.name, "ends too early") }
+            length += UInt64(count)
             guard length <= entry.size else { throw wrongSize(entry) }
+            let block = UnsafeRawBufferPointer(rebasing: output[..<count])
             if !block.isEmpty {
-                sum = crc32_z(sum, block.baseAddress?.assumingMemoryBound(to: UInt8.self), block.count)
+                sum = CRC32.of(block, after: sum)
                 try body(block)
             }
         }
         guard length == entry.size else { throw wrongSize(entry) }
-        guard stream.pointee.avail_in == 0, place == end else {
-            throw .damaged(entry.name, "ends before its data does")
+        guard inflater.unusedCount == 0, place == end else { throw .damaged(entry.name, "ends before its data does") }
+        return sum
+    }
+
+    private func inflate(_ entry: ZipEntry) throws(ArchiveError) -> Int {
+        do throws(ArchiveError) {
+            return try inflater.inflate(into: output)
+        } catch {
+            guard case .bad(let problem) = error else { throw error }
+            throw .damaged(entry.name, detail: problem.detail)
         }
-        return UInt32(truncatingIfNeeded: sum)
     }
 
     private func wrongSize(_ entry: ZipEntry) -> ArchiveError {

@@ -123,7 +123,7 @@ enum ZipExtractor {
         func run() {
             var writer = TreeWriter(root: root, policy, budget)
             do throws(ArchiveError) {
-                let reader = try ZipEntryReader(descriptor, budget)
+                let reader = ZipEntryReader(descriptor, budget)
                 while true {
                     let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
                     guard index < portions.count else { break }
