@@ -50,7 +50,7 @@ extension Torture {
         /// no file and no descriptor is left.
         @Test func killedAtRandom() async throws {
             let site = try Site.plain()
-            let (kills, most) = (Torture.isLong ? 100 : 12, Torture.isLong ? 300 : 40)
+            let (kills, most) = Torture.isLong ? (100, 400) : (6, 40)
             try site.mill.build(["retry: { attempts: 100, backoff: 5ms, max_backoff: 20ms }"])
             for number in 1...most { try site.mill.dropZip("a\(number).zip", members: 40, size: 20_000) }
             let log = site.mill.logs.appending("log")

@@ -30,6 +30,9 @@ package final class UnpackHelpers: Sendable {
         }
     }
 
+    /// How often a helper is started for one archive that is gone before it begins.
+    private static let tries = 8
+
     private let launcher: Launcher
     private let spares: Int
 
@@ -45,8 +48,8 @@ package final class UnpackHelpers: Sendable {
     package func unpack(
         _ task: Task, archive: Int32, folder: Int32
     ) throws(HelperFailure) -> Unpacking.Report {
-        // Those that waited may be gone: they are the first to be killed when memory is short.
-        for _ in 0...spares {
+        // Those that waited may be gone, and so may be others: they are the first to be killed when memory is short.
+        for _ in 0..<(spares + Self.tries) {
             let helper = try launcher.take()
             guard try helper.send(task.request, archive: archive, folder: folder) else { continue }
             if let report = try Self.watch(helper, task) { return report }
