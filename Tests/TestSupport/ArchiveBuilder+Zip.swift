@@ -101,9 +101,22 @@ package struct ZipBuilder: Sendable {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 
+    private static let crcTable: [UInt32] = (0..<256).map { byte in
+        (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+    }
+
+    /// In plain loops: tests are not optimised, and make much of this.
     private static func crc32(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(UInt32.max) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+        crcTable.withUnsafeBufferPointer { table in
+            var sum = UInt32.max
+            bytes.withUnsafeBufferPointer { bytes in
+                var index = 0
+                while index < bytes.count {
+                    sum = table[Int((sum ^ UInt32(bytes[index])) & 0xFF)] ^ sum >> 8
+                    index += 1
+                }
+            }
+            return ~sum
         }
     }
 }

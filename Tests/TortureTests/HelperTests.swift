@@ -52,7 +52,7 @@ extension Torture {
             let site = try Site.plain()
             let (kills, most) = Torture.isLong ? (100, 400) : (6, 40)
             try site.mill.build(["retry: { attempts: 100, backoff: 5ms, max_backoff: 20ms }"])
-            for number in 1...most { try site.mill.dropZip("a\(number).zip", members: 40, size: 20_000) }
+            for number in 1...most { try site.mill.dropZip("a\(number).zip", members: 60, size: 400) }
             let log = site.mill.logs.appending("log")
             var process = try site.mill.start(once: true, log: log)
             defer { do { try process.end() } catch { Issue.record(error) } }
@@ -76,7 +76,7 @@ extension Torture {
         @Test func noneOutlivesTheDaemon() async throws {
             let site = try Site.plain()
             try site.mill.build()
-            for number in 1...20 { try site.mill.dropZip("a\(number).zip", members: 30, size: 20_000) }
+            for number in 1...20 { try site.mill.dropZip("a\(number).zip", members: 60, size: 400) }
             var process = try site.mill.start(log: site.mill.logs.appending("log"))
             let daemon = process.id
             var helpers: [pid_t] = []
