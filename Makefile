@@ -28,12 +28,8 @@ release: deps ## the binary to install: optimised, Swift linked in
 demo: release ## run the samples through the quickstart pipeline and show what becomes of them
 	@packaging/demo.sh $(RELEASE)
 
-# What kills, fills disks, cuts power and sets clocks takes long, and the machine for itself.
-LONG := --skip ClockTests --skip FaultTests --skip FullDiskTests --skip KillPointTests --skip PoisonTests \
-	--skip PowerCutTests --skip RandomKillTests
-
-test: test-deps ## every test but those of `make torture`
-	$(SWIFT) test $(LONG)
+test: test-deps ## every test; of what kills, fails and cuts the power a spread of the points
+	$(SWIFT) test
 
 torture: test-deps ## 200 random kills, and every system call as a point to kill, to fail and to cut the power at
 	DROPMILL_TORTURE=1 $(SWIFT) test --filter TortureTests

@@ -51,7 +51,8 @@ struct ScenarioRunner {
         case .drop(let name, let contents): try scratch.write(contents, to: try inbox(name))
         case .renameIn(let name, let contents): try renameIn(name, contents)
         case .slowly(let name, let pieces, let piece, let interval, let reopened):
-            try await writeSlowly(name, pieces, piece, interval, reopened: reopened)
+            let writer = SlowWriter(try inbox(name), pieces: pieces, of: piece, reopened: reopened)
+            try await writer.write(every: interval)
         case .link(let name, let target):
             let path = try inbox(name)
             guard FilePath(bytes: target).withPlatformString({ to in path.withPlatformString { symlink(to, $0) } }) == 0
@@ -86,25 +87,6 @@ struct ScenarioRunner {
         let target = try inbox(name)
         guard source.withPlatformString({ from in target.withPlatformString { Glibc.rename(from, $0) } }) == 0 else {
             throw IOError("rename", target, .last)
-        }
-    }
-
-    /// Between two pieces the file must stay where it is: a program that takes it early is caught at once.
-    private func writeSlowly(
-        _ name: [UInt8], _ pieces: Int, _ piece: [UInt8], _ interval: Duration, reopened: Bool
-    ) async throws {
-        let path = try inbox(name)
-        let held = reopened ? nil : try WriteHandle(path)
-        for index in 0..<pieces {
-            if let held {
-                try held.write(piece)
-            } else {
-                try scratch.append(piece, to: path)
-            }
-            if index == pieces - 1 { return }
-            if await eventually(within: interval, { Folder.kind(of: path) == nil }) {
-                throw ScenarioMismatch("'\(EscapedText.of(name))' was taken after \(index + 1) of \(pieces) pieces")
-            }
         }
     }
 
@@ -177,15 +159,6 @@ struct ScenarioRunner {
 
     /// The work folder lies inside an inbox that is a mount point; it is nobody's result.
     private static func isWork(_ path: String) -> Bool { path.hasPrefix(".dropmill") }
-}
-
-/// Keeps a file open for writing; a copyable owner, since pieces are written from a loop with suspensions.
-private final class WriteHandle {
-    private let file: OpenFile
-
-    init(_ path: FilePath) throws(IOError) { file = try OpenFile.open(path, O_WRONLY | O_CREAT, mode: 0o644) }
-
-    func write(_ bytes: [UInt8]) throws(IOError) { try file.write(bytes) }
 }
 
 /// What was expected and is not so.

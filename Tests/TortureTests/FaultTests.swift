@@ -29,11 +29,11 @@ extension Torture {
         ]
 
         @Test(arguments: troubles) func oneFailureIsSurvived(_ trouble: Trouble) async throws {
-            try await Self.fail(trouble, andLater: false, most: 16)
+            try await Self.fail(trouble, andLater: false, most: 6)
         }
 
         @Test(arguments: troubles) func lastingTroubleIsSurvived(_ trouble: Trouble) async throws {
-            try await Self.fail(trouble, andLater: true, most: 8)
+            try await Self.fail(trouble, andLater: true, most: 3)
         }
 
         @Test func shortWritesAreCompleted() throws {

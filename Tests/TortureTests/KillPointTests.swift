@@ -7,17 +7,17 @@ extension Torture {
     /// kill -9 at every system call that changes something: nothing is lost, and the next start settles everything.
     @Suite(.enabled(if: Faultline.isPossible, "\(Faultline.skip)")) struct KillPointTests {
         @Test func nothingIsLost() async throws {
-            try await Self.killEverywhere("one folder", most: 120) { try Site.plain() }
+            try await Self.killEverywhere("one folder", most: 40) { try Site.plain() }
         }
 
         @Test(.enabled(if: TemporaryMount.isPossible, "needs root"))
         func nothingIsLostAcrossDevices() async throws {
-            try await Self.killEverywhere("results on another device", most: 60) { try Site.otherDevice() }
+            try await Self.killEverywhere("results on another device", most: 20) { try Site.otherDevice() }
         }
 
         @Test(.enabled(if: TemporaryMount.isPossible, "needs root"))
         func nothingIsLostAcrossMounts() async throws {
-            try await Self.killEverywhere("results by another mount", most: 60) { try Site.otherMount() }
+            try await Self.killEverywhere("results by another mount", most: 20) { try Site.otherMount() }
         }
 
         /// Kills a run at each of at most so many points.

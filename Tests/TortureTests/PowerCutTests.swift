@@ -12,7 +12,7 @@ extension Torture {
         /// Somebody else's syncs bring names to the disk before the data behind them.
         @Test(arguments: [false, true], [false, true])
         func nothingIsLost(stateElsewhere: Bool, busy: Bool) async throws {
-            let trials = try await Self.cutEverywhere(stateElsewhere: stateElsewhere, busy: busy, most: 24)
+            let trials = try await Self.cutEverywhere(stateElsewhere: stateElsewhere, busy: busy, most: 12)
             let problems = trials.flatMap(\.problems)
             Torture.say(
                 "power cut\(stateElsewhere ? ", state on another disk" : "")\(busy ? ", busy disk" : ""): "
@@ -38,7 +38,7 @@ extension Torture {
         static let omissions = [
             Omission(testDescription: "no syncs at all", calls: Faultline.syncs),
             Omission(
-                testDescription: "no syncs at all, state on another disk", calls: Faultline.syncs, stateElsewhere: true),
+                testDescription: "no syncs at all, state elsewhere", calls: Faultline.syncs, stateElsewhere: true),
             Omission(testDescription: "no syncs of files", calls: Faultline.syncs, path: "*/active*"),
             Omission(
                 testDescription: "commits that are not synced", calls: ["fdatasync", "fsync"],

@@ -92,8 +92,10 @@ struct ProcessScan: Sendable {
 
     /// Whether `/proc` shows the processes of the whole machine: in a container's own process namespace it does not,
     /// and a process outside may write to a folder that is mounted in. The first namespace has a fixed number
-    /// (PROC_PID_INIT_INO of the kernel's proc_ns.h).
+    /// (PROC_PID_INIT_INO of the kernel's proc_ns.h). Nor does it where it was mounted to hide the processes of others
+    /// (`hidepid=2` of proc(5), `ProtectProc=` of systemd.exec(5)): then the first process is not there.
     private static func seesAllProcesses() -> Bool {
+        guard Folder.kind(of: "/proc/1") == .folder else { return false }
         var buffer = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/self/ns/pid", &buffer, buffer.count)
         return String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
