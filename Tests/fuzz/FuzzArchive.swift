@@ -10,9 +10,9 @@ import SystemPackage
 public func fuzzOne(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let archive = Fuzz.archive
     guard ftruncate(archive, 0) == 0, pwrite(archive, bytes, count, 0) == count else { return -1 }
-    do {
+    do throws(any Error) {
         guard let format = try ArchiveSniff.look(at: archive).format else { return -1 }
-        try Folder.makeClean(Fuzz.folder)
+        try Folder.makeClean(Fuzz.folder, mode: 0o755)
         let root = try OpenFile.openFolder(Fuzz.folder)
         _ = try Unpacking.run(
             archive, format: format, to: root.descriptor,
