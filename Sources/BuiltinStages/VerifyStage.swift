@@ -167,11 +167,12 @@ enum ManifestFile {
 
     /// Reads a list; one that is none, or is empty, fails.
     static func read(_ path: FilePath, algorithm: DigestAlgorithm?) throws(StageFailure) -> DigestList {
-        let text = try StageFailure.onIOError { () throws(IOError) in
-            try SmallFile.read(path, atMost: mostBytes)
-        }
         let name = path.lastName?.text ?? ""
-        guard let text else {
+        let text: [UInt8]
+        do throws(IOError) {
+            text = try SmallFile.read(path, atMost: mostBytes)
+        } catch {
+            guard error.errno == .fileTooLarge else { throw StageFailure(inStage: error) }
             throw .file(
                 "verify.list", "The list '\(name)' has more than \(ByteSize(bytes: Int64(mostBytes))).",
                 remedy: "Split it.")

@@ -25,6 +25,8 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func run() throws {
+        // Somebody may open for writing what a lease was just taken on; the signal of that would end the program.
+        signal(SIGIO, SIG_IGN)
         let pipelines = try pipelines.loadOrReport()
         let interruption = Interruption()
         let report = Self.examine(pipelines, state: state.folder, interruption)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import PipelineEngine
 import PipelineKit
 import SystemPackage
@@ -28,6 +29,8 @@ struct ExplainCommand: ParsableCommand {
     var json = false
 
     func run() throws {
+        // Somebody may open for writing what a lease was just taken on; the signal of that would end the program.
+        signal(SIGIO, SIG_IGN)
         let pipelines = try pipelines.loadOrReport()
         let folders = PipelineFolders(pipelines)
         let explanation = Explanation(

@@ -4,7 +4,7 @@ enum HouseRules {
     /// matter.
     static let arrows: [String: Set<String>] = [
         "PipelineKit": ["CLinux"],
-        "Archive": ["CArchive"],
+        "Archive": ["CArchive", "CISAL", "CLinux"],
         "Digests": ["CCrypto", "CISAL", "CXXHash"],
         "FileTypes": ["CMagic"],
         "Programs": ["CLinux"],
@@ -14,9 +14,7 @@ enum HouseRules {
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "dropmill": [
             "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web", "BuiltinStages", "PipelineEngine",
-            "PipelineConfig",
-            "CArchive",
-            "CCrypto", "CCurl", "CISAL", "CLinux", "CMagic", "CXXHash", "CYaml",
+            "PipelineConfig", "CArchive", "CCrypto", "CCurl", "CISAL", "CLinux", "CMagic", "CXXHash", "CYaml",
         ],
     ]
 

@@ -73,4 +73,25 @@ import Testing
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
     }
+
+    @Test(
+        "Where /proc hides the processes of others, a look at the rest of them says nothing",
+        .enabled(if: isPossible && TemporaryMount.isPossible, "needs root, setpriv and mounts"))
+    func hidden() async throws {
+        let script = """
+            mount -t proc -o hidepid=2 proc /proc
+            exec setpriv --regid 65534 --clear-groups \\
+                --inh-caps=-lease,-sys_ptrace --bounding-set=-lease,-sys_ptrace "$@"
+            """
+        var daemon = try await daemon(
+            wrapper: [try #require(Tool.find("unshare")).path.string, "-m", "/bin/sh", "-euc", script, "sh"])
+        let path = try scratch.write("1", to: "outside")
+        #expect(path.withPlatformString { chown($0, 65534, 65534) } == 0)
+        let target = scratch.path("inbox/a")
+        #expect(path.withPlatformString { old in target.withPlatformString { rename(old, $0) } } == 0)
+        #expect(await eventually { scratch.exists("processed/a") })
+        #expect(try await eventually { try daemon.hasLogged("writers", "\"means\":\"quiet\"") })
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
 }

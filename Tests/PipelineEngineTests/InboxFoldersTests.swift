@@ -1,3 +1,4 @@
+@preconcurrency import Dispatch
 import Glibc
 import PipelineKit
 import Synchronization
@@ -66,6 +67,49 @@ import Testing
         #expect(await eventually { watcher.known == ["y/b/file", "y/b/later", "x/a/again"] })
         #expect(watcher.scans == 1)
         watcher.stop()
+    }
+
+    @Test("A folder that a scan found under its new name before its move was heard of keeps what lies in it")
+    func movedBeforeScan() async throws {
+        try scratch.write("1", to: "inbox/x/a/file")
+        try scratch.makeFolder("inbox/y")
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        let watcher = WatcherHarness(inbox, inotify, depth: .max)
+        watcher.start()
+        let blocker = DispatchSemaphore(value: 0)
+        inotify.whileNotReading { blocker.wait() }
+        let (old, new) = (scratch.path("inbox/x/a"), scratch.path("inbox/y/b"))
+        #expect(old.withPlatformString { from in new.withPlatformString { rename(from, $0) } } == 0)
+        watcher.scan()
+        #expect(watcher.known == ["y/b/file"])
+        try scratch.write("1", to: "inbox/y/b/later")
+        try scratch.write("1", to: "inbox/last")
+        blocker.signal()
+        #expect(await eventually { watcher.known == ["last", "y/b/file", "y/b/later"] })
+        try scratch.write("1", to: "inbox/y/b/latest")
+        #expect(await eventually { watcher.known.contains("y/b/latest") })
+        #expect(watcher.scans == 2)
+        watcher.stop()
+    }
+
+    @Test(
+        "A folder that may be looked into in the end counts as refused no longer",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func refusedFolder() throws {
+        // What is mounted there is refused too, also for root.
+        var other: TemporaryMount? = try TemporaryMount(tmpfs: "size=1m", at: try scratch.makeFolder("inbox/other"))
+        let watcher = WatcherHarness(inbox, nil, depth: .max)
+        watcher.start()
+        #expect(watcher.refused.count == 1)
+        other = nil
+        watcher.scan()
+        #expect(watcher.told == ["-other"])
+        watcher.forgetHeard()
+        watcher.scan()
+        #expect(watcher.told == [])
+        watcher.stop()
+        withExtendedLifetime(other) {}
     }
 
     @Test(

@@ -106,8 +106,11 @@ struct Mill {
     }
 
     static func content(_ title: String, size: Int = 100) -> [UInt8] {
-        let line = Array("\(title)\n".utf8)
-        return Array(repeatElement(line, count: max(1, size / line.count)).joined())
+        var bytes = Array("\(title)\n".utf8)
+        let count = max(1, size / bytes.count) * bytes.count
+        // Doubled, since byte by byte takes long in a debug build.
+        while bytes.count < count { bytes += bytes.prefix(count - bytes.count) }
+        return bytes
     }
 
     // MARK: Running

@@ -134,11 +134,12 @@ struct BagReading {
     }
 
     private static func text(of path: FilePath) throws(StageFailure) -> [UInt8] {
-        let text = try StageFailure.onIOError { () throws(IOError) in
-            try SmallFile.read(path, atMost: ManifestFile.mostBytes)
+        do throws(IOError) {
+            return try SmallFile.read(path, atMost: ManifestFile.mostBytes)
+        } catch {
+            guard error.errno == .fileTooLarge else { throw StageFailure(inStage: error) }
+            throw invalid("'\(path.lastName?.text ?? "")' is too large", "Split the bag.")
         }
-        guard let text else { throw invalid("'\(path.lastName?.text ?? "")' is too large", "Split the bag.") }
-        return text
     }
 
     static func invalid(_ fact: String, _ remedy: String) -> StageFailure {

@@ -92,32 +92,13 @@ struct ProcessScan: Sendable {
 
     /// Whether `/proc` shows the processes of the whole machine: in a container's own process namespace it does not,
     /// and a process outside may write to a folder that is mounted in. The first namespace has a fixed number
-    /// (PROC_PID_INIT_INO of the kernel's proc_ns.h).
+    /// (PROC_PID_INIT_INO of the kernel's proc_ns.h). Nor does it where it was mounted to hide the processes of others
+    /// (`hidepid=2` of proc(5), `ProtectProc=` of systemd.exec(5)): then the first process is not there.
     private static func seesAllProcesses() -> Bool {
+        guard Folder.kind(of: "/proc/1") == .folder else { return false }
         var buffer = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/self/ns/pid", &buffer, buffer.count)
         return String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
             == "pid:[4026531836]"
-    }
-}
-
-/// Files that are read whole because they are known to be small.
-enum SmallFile {
-    /// A file's bytes. Throws `fileTooLarge` where there are more than so many.
-    static func read(_ path: FilePath, atMost limit: Int) throws(IOError) -> [UInt8] {
-        try read(try OpenFile.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW), atMost: limit)
-    }
-
-    /// The same of a file that is open.
-    static func read(_ file: borrowing OpenFile, atMost limit: Int) throws(IOError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
-        defer { buffer.deallocate() }
-        while true {
-            let count = try file.read(into: buffer)
-            if count == 0 { return bytes }
-            bytes += buffer[..<count]
-            if bytes.count > limit { throw IOError("read", file.path, .fileTooLarge) }
-        }
     }
 }

@@ -88,6 +88,9 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// How much longer an empty file must stand still: writers often create a file some time before they fill it.
     package static var emptyFactor: Int { 5 }
 
+    /// Between two looks at a folder that lacks something: as often as an inbox is looked through without events.
+    package static var folderPause: Duration { .seconds(2) }
+
     /// A gate with a rule.
     package init(rule: ReadyRule) { self.rule = rule }
 
@@ -253,8 +256,9 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         }
         guard let lacking else { return .ready(fingerprint) }
         remarks[key] = lacking
-        // Whoever brings it will say so; else a scan looks again.
-        candidate.due = .distantFuture
+        // Whoever brings it will say so, be it an event or a digest that is done; but nothing tells of what happens
+        // inside a dropped folder.
+        candidate.due = rule.unit == .folder && lacking != .verifying ? now + Self.folderPause : .distantFuture
         return .waiting(.lacking)
     }
 

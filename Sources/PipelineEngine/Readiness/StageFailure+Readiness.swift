@@ -14,6 +14,13 @@ extension StageFailure {
             detail: "ready.timeout")
     }
 
+    /// The drop was complete, and something else when it was claimed; `reason` as it is said of drops in the inbox.
+    static func unfit(_ name: FileName, _ reason: String) -> StageFailure {
+        .file(
+            "ready.unfit", "'\(name)' was exchanged or added to while it was claimed: \(reason).",
+            remedy: "Drop it again as it is meant to be, and leave it alone from then on.")
+    }
+
     /// A marker is there, and its drop never came.
     static func markerWithoutDrop(_ name: FileName, _ rule: ReadyRule) -> StageFailure {
         let time = rule.timeout.map { " within \($0.text)" } ?? ""

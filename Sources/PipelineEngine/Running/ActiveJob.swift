@@ -28,7 +28,7 @@ struct ActiveJob {
     /// What the next stage is given.
     var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
-    /// A stage succeeded.
+    /// A stage succeeded; with what it had to say.
     mutating func did(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?) {
         count(kind, duration)
         // Most drops pass most stages as they are; nothing is worth writing down then.

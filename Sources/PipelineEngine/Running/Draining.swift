@@ -23,6 +23,15 @@ struct Draining {
         }
     }
 
+    /// What the one that lay there waits for; nil where there is none.
+    func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
+        guard let job = jobs.values.first(where: { $0.drop.path == path }),
+            let waiting = gate.waiting(for: job.id, at: now)
+        else { return nil }
+        let known = gate.admitted(job.id).map { now - $0 }
+        return WaitingDrop(path: path.bytes, known: known, waiting: waiting, isClaimed: true)
+    }
+
     mutating func add(_ job: Job) {
         jobs[job.id] = job
         gate.touch(job.id, at: .now())
@@ -82,7 +91,14 @@ struct Draining {
             gate.forget(job.id)
             turn.complete.append(Spool.Claimed(job: job, identity: FileIdentity.of(job.original) ?? .unknown))
         case .vanished: end(job, &turn)
-        case .waiting, .refused: break
+        case .refused(let reason):
+            // It was complete, and became this before it was claimed: nothing but a failure gets it out of here.
+            let failure = StageFailure.unfit(job.drop.name, reason)
+            try Condemnation.write(failure, in: job.folder)
+            end(job, &turn)
+            let identity = FileIdentity.of(job.original) ?? .unknown
+            turn.complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
+        case .waiting: break
         }
     }
 

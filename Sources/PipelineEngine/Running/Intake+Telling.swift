@@ -36,6 +36,7 @@ extension Intake {
         if examiner.isMarkerAlone(path) {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerWithoutDrop)
         }
+        if let claimed = draining.standing(of: path, at: now) { return claimed }
         return reported[path].map { WaitingDrop(path: path.bytes, known: nil, waiting: .refused($0)) }
     }
 }

@@ -123,7 +123,7 @@ extension PipelineRunner {
         var failure: StageFailure?
         if case .failure(let reason) = result.result { failure = reason }
         if failure?.class == .cancelled { return perform(.park, id) }
-        jobs[id]?.told(by: kind, in: result.duration, failure, saying: result.notes)
+        jobs[id]?.told(by: kind, in: result.duration, failure, saying: result.notes.text)
         if let failure, let job = jobs[id]?.job {
             observer(
                 .warning(

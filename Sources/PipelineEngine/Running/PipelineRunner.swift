@@ -130,10 +130,11 @@ final class PipelineRunner: @unchecked Sendable {
         busy.remove(id)
         guard let job = jobs[id]?.job else { return }
         let kind = pipeline.allStages[result.work.stage].kind
+        for warning in result.notes.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
         if result.work.failed != nil { return told(id, kind, result) }
         switch result.result {
         case .success(let payload):
-            jobs[id]?.did(kind, in: result.duration, giving: payload, saying: result.notes)
+            jobs[id]?.did(kind, in: result.duration, giving: payload, saying: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
             apply([.started, payload.isDone ? .completed : .succeeded], to: id)
         case .failure(let failure):

@@ -25,10 +25,10 @@ package final class StageWorkers: Sendable {
         package let work: Work
         /// The new payload, or why there is none.
         package let result: Swift.Result<Payload, StageFailure>
-        /// What the stage had to say of it.
-        package let notes: String?
         /// How long it took.
         package let duration: Duration
+        /// What it had to say.
+        package let notes: StageNotes
     }
 
     /// What a worker is at, for those who show it.
@@ -39,8 +39,8 @@ package final class StageWorkers: Sendable {
         package let since: MonotonicTime
         /// How far it is.
         package let progress: StageProgress
-        let notes: StageNotes
         let cancellation: Cancellation
+        let notes: StageNotes
     }
 
     private struct State {
@@ -118,10 +118,8 @@ package final class StageWorkers: Sendable {
             } catch {
                 result = .failure(error)
             }
-            deliver(
-                Result(
-                    work: running.work, result: result, notes: running.notes.text,
-                    duration: MonotonicTime.now() - running.since))
+            let duration = MonotonicTime.now() - running.since
+            deliver(Result(work: running.work, result: result, duration: duration, notes: running.notes))
         }
     }
 
@@ -132,9 +130,8 @@ package final class StageWorkers: Sendable {
         values.facts = running.work.payload.knownFacts.mapValues { Array($0.utf8) }
         let context = StageContext(
             job: job.id, drop: job.drop, values: values, scratch: scratch, cancellation: running.cancellation,
-            progress: running.progress, notes: running.notes, seen: seen, alongside: job.alongside,
-            failed: running.work.failed,
-            label: "\(label).\(worker + 1)")
+            progress: running.progress, notes: running.notes, reserve: space.floor, timeLimit: entry.timeout,
+            seen: seen, alongside: job.alongside, failed: running.work.failed, label: "\(label).\(worker + 1)")
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }
         do throws(StageFailure) {
@@ -178,7 +175,7 @@ package final class StageWorkers: Sendable {
                 return nil
             }
             let running = Running(
-                work: work, since: .now(), progress: StageProgress(), notes: StageNotes(), cancellation: Cancellation())
+                work: work, since: .now(), progress: StageProgress(), cancellation: Cancellation(), notes: StageNotes())
             state.running[worker] = running
             return running
         }

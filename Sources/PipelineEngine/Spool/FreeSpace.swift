@@ -5,7 +5,8 @@ package import SystemPackage
 /// Keeps work from beginning on file systems that are nearly full: there it would only be broken off.
 package struct FreeSpace: Sendable {
     private let folders: [FilePath]
-    private let floor: ByteSize
+    /// What is to stay free.
+    package let floor: ByteSize
 
     /// Watches the file systems of these folders; a floor of 0 bytes watches nothing.
     package init(of folders: [FilePath], floor: ByteSize) {

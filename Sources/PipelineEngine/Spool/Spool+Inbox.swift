@@ -1,8 +1,25 @@
 import CLinux
+import Glibc
 import PipelineKit
 import SystemPackage
 
 extension Spool {
+    /// Takes what has a name in a folder of the inbox into a folder of ours that holds nothing of the target's name.
+    /// Why that was refused, or nil.
+    static func take(_ name: FileName, in folder: borrowing OpenFile, as target: FilePath) -> Errno? {
+        let from = folder.descriptor
+        return name.withCString { old in
+            target.withPlatformString { new in
+                if dm_rename_noreplace(from, old, AT_FDCWD, new) == 0 { return nil }
+                let error = Errno.last
+                guard error == .invalidArgument || error == .noFunction else { return error }
+                // A file system without RENAME_NOREPLACE (FUSE, some network ones). The folder is nobody else's, so
+                // there is nothing to replace.
+                return renameat(from, old, AT_FDCWD, new) == 0 ? nil : .last
+            }
+        }
+    }
+
     /// Throws while the inbox is not what it was at the start: gone, or on another mount than the work folder. Then its
     /// file system is away, or another one lies over it, and what is seen in its place says nothing of the drops.
     func checkInbox() throws(StageFailure) {

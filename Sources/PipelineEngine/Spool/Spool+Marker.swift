@@ -12,27 +12,44 @@ extension Spool {
         guard let rule = pipeline.ready.markerBeside, !rule.isShared, let name = rule.name(for: job.drop.name) else {
             return
         }
-        let inbox = job.drop.folders.reduce(pipeline.inbox) { $0.appending($1) }
-        let marker = inbox.appending(name)
-        guard Folder.kind(of: marker) == .regular, try Self.marker(in: job.folder) == nil else { return }
+        let inbox: OpenInbox.Opened
+        do throws(IOError) {
+            // Name by name: what was a folder may be a symbolic link by now, to one that is not the senders' to empty.
+            inbox = try OpenInbox(pipeline.inbox).open(InboxFolder(job.drop.folders))
+        } catch {
+            guard error.isUnreachable else { throw error }
+            return
+        }
+        guard Self.isFile(name, in: inbox.file), try Self.marker(in: job.folder) == nil else { return }
         let stays: Bool
-        if let isNeeded { stays = isNeeded } else { stays = try needs(marker: name, by: rule, in: inbox) }
+        if let isNeeded { stays = isNeeded } else { stays = try needs(marker: name, by: rule, in: inbox.file) }
         guard !stays else { return }
         let folder = job.folder.appending(Self.markerFolder)
         try Folder.make(folder, mode: 0o700)
-        do throws(IOError) {
-            try NoReplace.rename(marker, to: folder.appending(name))
-        } catch {
-            // Somebody took it away since it was seen: it has said what it had to say.
-            guard error.errno == .noSuchFileOrDirectory else { throw error }
+        // Where somebody took it away since it was seen, it has said what it had to say.
+        if let error = Self.take(name, in: inbox.file, as: folder.appending(name)), error != .noSuchFileOrDirectory {
+            throw IOError("rename", inbox.file.path.appending(name), error)
         }
     }
 
+    private static func isFile(_ name: FileName, in folder: borrowing OpenFile) -> Bool {
+        var status = stat()
+        let descriptor = folder.descriptor
+        return name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+            && FileKind(mode: status.st_mode) == .regular
+    }
+
     /// Whether a drop in the folder needs the marker.
-    private func needs(marker: FileName, by rule: MarkerRule, in folder: FilePath) throws(IOError) -> Bool {
-        try Folder.names(in: folder).contains { name in
-            rule.name(for: name) == marker && !rule.isMarker(name) && pipeline.match.verdict(on: name) == .taken
+    private func needs(
+        marker: FileName, by rule: MarkerRule, in folder: borrowing OpenFile
+    ) throws(IOError) -> Bool {
+        var isNeeded = false
+        try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
+            if rule.name(for: name) == marker, !rule.isMarker(name), pipeline.match.verdict(on: name) == .taken {
+                isNeeded = true
+            }
         }
+        return isNeeded
     }
 
     /// The marker that lies in a job's folder.

@@ -65,20 +65,7 @@ package struct Spool: Sendable {
         // Before the rename: an adopted job must never be taken for a complete one.
         if let condemned { try Condemnation.write(condemned, in: folder) }
         let target = folder.appending(name)
-        let from = inbox.descriptor
-        var renamed = name.withCString { old in
-            target.withPlatformString { dm_rename_noreplace(from, old, AT_FDCWD, $0) }
-        }
-        var error = Errno.last
-        if renamed != 0, error == .invalidArgument || error == .noFunction {
-            // A file system without RENAME_NOREPLACE (FUSE, some network ones). The folder is new and nobody else's, so
-            // there is nothing to replace.
-            renamed = name.withCString { old in
-                target.withPlatformString { renameat(from, old, AT_FDCWD, $0) }
-            }
-            error = Errno.last
-        }
-        guard renamed == 0 else {
+        if let error = Self.take(name, in: inbox, as: target) {
             try work.removeFolder(of: id)
             return try refusal(of: inbox.path.appending(name), at: path, error)
         }
@@ -110,6 +97,11 @@ package struct Spool: Sendable {
             return .refused(
                 "the user that Dropmill runs as may not move it (\(error)); a folder can be moved only by those who "
                     + "may write to it: check its owner and mode")
+        // The senders' own folders; one of them must not hold up the others.
+        case .permissionDenied where !path.isTop:
+            return .refused(
+                "the user that Dropmill runs as may not take it out of its folder (\(error)); give that user the right "
+                    + "to write to the folder")
         case .improperLink where !path.isTop:
             return .refused("its folder is another mount than the inbox; give that one a pipeline of its own")
         // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
@@ -164,9 +156,14 @@ package struct Spool: Sendable {
             let writers = sight?.writers(of: file.descriptor, fingerprint.identity, since: since) ?? .notAsked
             return (.file(fingerprint, writers), status.st_nlink > 1 ? [job.original] : [])
         } catch {
-            // A file that may not be read is complete for all that can be seen; the first stage says what is wrong.
-            guard error.errno == .permissionDenied else { throw error }
             let path = job.original
+            switch error.errno {
+            // A symbolic link or a socket: exchanged for the file just before it was claimed.
+            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return (.refused("it is no regular file"), [])
+            // A file that may not be read is complete for all that can be seen; the first stage says what is wrong.
+            case .permissionDenied: break
+            default: throw error
+            }
             guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
             let fingerprint = Fingerprint(status)
             return (.file(fingerprint, sight?.seen(fingerprint.identity, since: since) ?? .notAsked), [])

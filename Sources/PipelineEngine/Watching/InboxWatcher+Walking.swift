@@ -19,6 +19,8 @@ extension InboxWatcher {
                 refuse(folder, "another file system is mounted there; give it a pipeline of its own")
                 continue
             }
+            // It may be looked into now.
+            if refused.remove(folder) != nil, let path = folder.path { told(.vanished(path)) }
             watch(opened)
             try list(opened, &pending)
         }
@@ -83,7 +85,9 @@ extension InboxWatcher {
     }
 
     private func refuse(_ folder: InboxFolder, _ reason: String) {
-        if let path = folder.path { listener.refused(path, reason) }
+        guard let path = folder.path else { return }
+        refused.insert(folder)
+        listener.refused(path, reason)
     }
 
     /// A folder is gone, with all that was in it.
@@ -91,7 +95,7 @@ extension InboxWatcher {
         let gone = listing.forget(folder)
         for path in gone.names { told(.vanished(path)) }
         for folder in gone.folders { watches?.end(folder) }
-        // It may have been refused.
+        refused.remove(folder)
         if let path = folder.path { told(.vanished(path)) }
     }
 

@@ -72,6 +72,8 @@ package final class InboxWatcher: @unchecked Sendable {
 
     var listing = InboxScan()
     var watches: FolderWatches?
+    /// Folders that could not be looked into.
+    var refused: Set<InboxFolder> = []
     /// Changes that are to be told together.
     var untold: [InboxChange] = []
     /// Why not every folder is watched, as far as the scan that is under way has seen.
@@ -246,7 +248,14 @@ package final class InboxWatcher: @unchecked Sendable {
                 watches?.end(.top)
                 return true
             }
+            // Where it is known still, its watch may be one that a scan found under its new name before the news of its
+            // move came: what lies in it must not wait for the next scan.
+            let isKnown = listing.knows(folder)
             forget(folder)
+            if isKnown, let path = folder.path, listing.knows(path.folder) {
+                listing.heard(ofFolder: path.name, in: path.folder)
+                try walk(try OpenInbox(inbox), from: folder)
+            }
         }
         return false
     }

@@ -15,8 +15,12 @@ package struct StageContext: Sendable {
     package let cancellation: Cancellation
     /// How far it is, for the log.
     package let progress: StageProgress
-    /// What it has to say of its run, for `show`.
+    /// What is worth knowing of how it went.
     package let notes: StageNotes
+    /// What is to stay free on the work folder's file system.
+    package let reserve: ByteSize
+    /// How long the run may take before it is called off; nil where the pipeline says nothing.
+    package let timeLimit: Duration?
     /// Which content came before.
     package let seen: any SeenContent
     /// A folder with what was dropped along (a marker, a sidecar), where there may be one.
@@ -31,8 +35,8 @@ package struct StageContext: Sendable {
     package init(
         job: JobID, drop: Drop, values: TemplateValues, scratch: FilePath, cancellation: Cancellation = Cancellation(),
         progress: StageProgress = StageProgress(), notes: StageNotes = StageNotes(),
-        seen: any SeenContent = NothingSeen(), alongside: FilePath? = nil,
-        failed: JobFailure? = nil, label: String = "dropmill.stage"
+        reserve: ByteSize = ByteSize(bytes: 0), timeLimit: Duration? = nil, seen: any SeenContent = NothingSeen(),
+        alongside: FilePath? = nil, failed: JobFailure? = nil, label: String = "dropmill.stage"
     ) {
         self.job = job
         self.drop = drop
@@ -41,6 +45,8 @@ package struct StageContext: Sendable {
         self.cancellation = cancellation
         self.progress = progress
         self.notes = notes
+        self.reserve = reserve
+        self.timeLimit = timeLimit
         self.seen = seen
         self.alongside = alongside
         self.failed = failed

@@ -1,43 +1,37 @@
 import Synchronization
 
-/// What a stage has to say of its run, a few lines for whoever looks at the job: kept with the job's history.
+/// What a run of a stage has to say besides its result.
 package final class StageNotes: Sendable {
-    /// The most that is kept, in UTF-8 bytes.
+    /// The most that is kept for the history, in UTF-8 bytes.
     package static let mostBytes = 4096
 
-    private let lines = Mutex("")
+    private struct State {
+        var lines = ""
+        var warnings: [String] = []
+    }
+
+    private let state = Mutex(State())
 
     /// Nothing said yet.
     package init() {}
 
-    /// Adds a line, or some; what passes `mostBytes` in all is cut.
+    /// Adds a line, or some, to the job's history: `integrity: verified`. What passes `mostBytes` in all is cut.
     package func add(_ text: String) {
-        lines.withLock { lines in
-            if !lines.isEmpty { lines += "\n" }
-            lines += text
-            if lines.utf8.count > Self.mostBytes {
-                lines = String(decoding: lines.utf8.prefix(Self.mostBytes), as: UTF8.self) + "…"
+        state.withLock { state in
+            if !state.lines.isEmpty { state.lines += "\n" }
+            state.lines += text
+            if state.lines.utf8.count > Self.mostBytes {
+                state.lines = String(decoding: state.lines.utf8.prefix(Self.mostBytes), as: UTF8.self) + "…"
             }
         }
     }
 
-    /// All that was said; nil for nothing.
-    package var text: String? { lines.withLock { $0.isEmpty ? nil : $0 } }
-}
+    /// For whoever runs the daemon: a sentence without a final stop. A stage says the same thing once only.
+    package func warn(_ warning: String) { state.withLock { $0.warnings.append(warning) } }
 
-/// Why a job failed, as the stages of `on_failure` are told.
-package struct JobFailure: Sendable, Equatable {
-    /// The reason.
-    package let failure: StageFailure
-    /// The kind of the stage that failed; nil where none had begun.
-    package let stage: String?
-    /// Runs of that stage.
-    package let attempts: Int
+    /// What goes into the history; nil where nothing was said.
+    package var text: String? { state.withLock { $0.lines.isEmpty ? nil : $0.lines } }
 
-    /// A job's failure.
-    package init(_ failure: StageFailure, stage: String?, attempts: Int) {
-        self.failure = failure
-        self.stage = stage
-        self.attempts = attempts
-    }
+    /// The warnings, in order.
+    package var warnings: [String] { state.withLock { $0.warnings } }
 }

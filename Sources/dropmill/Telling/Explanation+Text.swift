@@ -53,7 +53,7 @@ extension Explanation {
         facts.append((account.isTaken ? "taken" : "not taken", account.rule))
         if let standing = account.standing {
             facts.append(
-                ("now", standing.text + (standing.isFromDaemon ? "" : " (seen from here: no daemon was asked)")))
+                ("now", standing.text + (standing.isFromDaemon ? "" : " (as seen from here, not said by a daemon)")))
         }
         guard account.isTaken, account.standing?.isTaken ?? true else { return Self.aligned(facts, indent: "  ") }
         let steps = Itinerary(of: account, now: now).steps.flatMap { step in

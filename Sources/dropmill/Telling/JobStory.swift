@@ -76,11 +76,15 @@ struct JobStory {
     }
 
     private var happenings: [(String, String)] {
-        record.history.map { transition in
+        record.history.flatMap { transition in
             var text = transition.stage.map { "\($0) \(transition.event)" } ?? transition.event
             if let duration = transition.duration { text += ", \(duration.text)" }
             if let note = transition.note { text += ": \(note)" }
-            return (transition.at.localText, EscapedText.printable(text))
+            let time = transition.at.localText
+            // A stage may have had several lines to say.
+            return text.split(separator: "\n").enumerated().map { index, line in
+                (index == 0 ? time : "", EscapedText.printable(String(line)))
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+@preconcurrency import Dispatch
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -182,6 +183,43 @@ import Testing
             let report = try scratch.text("failed/\(folder).error.json")
             #expect(report.contains(reason), "\(folder): \(report)")
         }
+        _ = await engine.stop()
+    }
+
+    @Test("A manifest that comes last is found, though nothing tells of what happens inside a dropped folder")
+    func manifestComesLast() async throws {
+        let glob = try #require(Glob("SHA256SUMS"))
+        let engine = try engine { $0.ready.manifest = glob }
+        try scratch.write("x", to: "inbox/a/x")
+        try engine.start()
+        while await engine.waiting(for: "a")?.waiting != .manifest(.missing) { await Task.yield() }
+        try scratch.write("\(Self.digestOfX)  x\n", to: "inbox/a/SHA256SUMS")
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(scratch.exists("processed/a/SHA256SUMS"))
+        _ = await engine.stop()
+    }
+
+    @Test("One that got a symbolic link while it was complete and had no room fails, and gives its room to others")
+    func unfit() async throws {
+        let release = DispatchSemaphore(value: 0)
+        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
+            if context.drop.name.text == "a" { release.wait() }
+            return payload
+        }
+        let engine = try engine(stage: stage) {
+            $0.activeJobs = 1
+            $0.order = .name
+        }
+        for name in ["a", "b", "c"] { try scratch.write("1", to: "inbox/\(name)/sub/file") }
+        try engine.start()
+        #expect(await eventually { engine.events.contains { if case .stageStarted = $0 { true } else { false } } })
+        while await engine.waiting(for: "b")?.waiting != .room { await Task.yield() }
+        try scratch.link("inbox/b/sub/out", to: "/etc/passwd")
+        release.signal()
+        #expect(await eventually { engine.reports.count == 3 })
+        #expect(try scratch.text("failed/b.error.json").contains("symbolic link"))
+        #expect(scratch.exists("processed/a/sub/file") && scratch.exists("processed/c/sub/file"))
+        #expect(try scratch.tree(".dropmill/test/active").isEmpty)
         _ = await engine.stop()
     }
 

@@ -1,0 +1,50 @@
+import Glibc
+package import SystemPackage
+
+/// Files that are read or written as a whole.
+package enum SmallFile {
+    /// A file's bytes. A link is not followed. Throws `fileTooLarge` where there are more than so many.
+    package static func read(_ path: FilePath, atMost limit: Int) throws(IOError) -> [UInt8] {
+        try read(try OpenFile.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW), atMost: limit)
+    }
+
+    /// The same of a file that is open.
+    package static func read(_ file: borrowing OpenFile, atMost limit: Int) throws(IOError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        // To its end, whatever its size is said to be: files of /proc have none.
+        while true {
+            let count = try file.read(into: buffer)
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+            if bytes.count > limit { throw IOError("read", file.path, .fileTooLarge) }
+        }
+    }
+
+    /// Whether the file has exactly this content.
+    package static func holds(_ path: FilePath, _ expected: [UInt8]) throws(IOError) -> Bool {
+        do throws(IOError) {
+            return try read(path, atMost: expected.count) == expected
+        } catch {
+            guard error.errno == .fileTooLarge else { throw error }
+            return false
+        }
+    }
+
+    /// Writes a file under a hidden name and then renames it, so that half of it is never there. What has the name is
+    /// replaced.
+    package static func write(_ contents: [UInt8], to target: FilePath, by draft: FilePath) throws(IOError) {
+        do throws(IOError) {
+            let file = try OpenFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o666)
+            try file.write(contents)
+            try file.close()
+            let renamed = draft.withPlatformString { from in target.withPlatformString { rename(from, $0) } }
+            guard renamed == 0 else { throw IOError("rename", draft, .last) }
+        } catch {
+            // The first error is the one to tell.
+            draft.withPlatformString { _ = unlink($0) }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// What somebody who may change the inbox can do just before a claim.
+@Suite("Claims of what was exchanged") struct HostileClaimTests {
+    private let scratch: ScratchFolder
+    private let ids = JobIDGenerator()
+
+    init() throws {
+        scratch = try ScratchFolder()
+        for folder in ["inbox", "processed", "failed"] { try scratch.makeFolder(folder) }
+    }
+
+    private func spool(_ adjust: (inout Pipeline) -> Void = { _ in }) throws -> Spool {
+        var pipeline = Pipeline(
+            name: "test", source: "test.yaml", inbox: scratch.path("inbox"),
+            processed: .folder(scratch.path("processed")), failed: scratch.path("failed"))
+        adjust(&pipeline)
+        return Spool(pipeline: pipeline, work: try WorkFolder(for: pipeline))
+    }
+
+    @Test(
+        "A file that was exchanged for a symbolic link or a socket just before its claim is no trouble of the folders")
+    func exchanged() throws {
+        let spool = try spool()
+        let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
+        try scratch.write("1", to: "inbox/a")
+        guard case .file(let fingerprint, _) = try Sample.take(of: "a".fileName, in: inbox) else { throw NotAName() }
+        try Folder.remove(scratch.path("inbox/a"))
+        try scratch.link("inbox/a", to: "/etc/passwd")
+        guard case .draining(let job, _) = try spool.claim("a".fileName, ready: fingerprint, in: inbox, as: ids.next())
+        else { throw NotAName() }
+        #expect(try spool.look(at: job).sample == .refused("it is no regular file"))
+        var draining = Draining(rule: spool.pipeline.ready)
+        draining.add(job)
+        let turn = draining.turn(spool)
+        #expect(turn.error == nil)
+        #expect(turn.complete.first?.failure?.code == "ready.unfit")
+        #expect(draining.paths.isEmpty)
+    }
+
+    @Test("A marker is not fetched through a folder that became a symbolic link")
+    func markerBehindLink() throws {
+        let rule = try MarkerRule(Template("{name}.done", use: .name))
+        let spool = try spool { $0.ready.marker = rule }
+        try scratch.write("1", to: "elsewhere/a.done")
+        try scratch.link("inbox/sub", to: scratch.path("elsewhere").string)
+        let id = ids.next()
+        let drop = Drop(name: try "a".fileName, folders: [try "sub".fileName], size: 1, droppedAt: .now())
+        let job = Job(
+            id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: try spool.work.makeFolder(of: id))
+        try spool.fetchMarker(of: job, isNeeded: false)
+        #expect(scratch.exists("elsewhere/a.done"))
+        #expect(try Spool.marker(in: job.folder) == nil)
+    }
+}
