@@ -38,7 +38,8 @@ extension Torture {
         static let omissions = [
             Omission(testDescription: "no syncs at all", calls: Faultline.syncs),
             Omission(
-                testDescription: "no syncs at all, state on another disk", calls: Faultline.syncs, stateElsewhere: true),
+                testDescription: "no syncs at all, state on another disk", calls: Faultline.syncs,
+                stateElsewhere: true),
             Omission(testDescription: "no syncs of files", calls: Faultline.syncs, path: "*/active*"),
             Omission(
                 testDescription: "commits that are not synced", calls: ["fdatasync", "fsync"],
