@@ -133,17 +133,31 @@ import Testing
         #expect(failure.class == .file)
     }
 
-    @Test("What was being settled is rolled forward, whether its folder is there or not", arguments: [true, false])
-    func rollsForward(hasFolder: Bool) throws {
+    @Test("What was being settled is rolled forward")
+    func rollsForward() throws {
         let failure = StageFailure.file("test.bad", "Bad.")
         let record = try found("a") { record in
             record.state = .settling
             record.failure = failure
         }
-        if !hasFolder { try Folder.remove(work.folder(of: record.id)) }
         let findings = try reconcile([record], after: Self.killed)
         #expect(findings.resumed.map(\.resumption) == [.settle(.failed(failure))])
         #expect(findings.warnings.isEmpty)
+    }
+
+    @Test(
+        "A settlement whose folder is gone is over only where everything lies at its target", arguments: [true, false])
+    func settlesWithoutFolder(isMoved: Bool) throws {
+        let job = job(try "a".fileName)
+        let target = scratch.path("processed/a")
+        if isMoved { try scratch.write(Array("x".utf8), to: target) }
+        let identity = FileIdentity.of(target) ?? FileIdentity(device: 1, inode: 1)
+        var record = JobRecord(claimed: job, identity: .unknown, definition: "as it is")
+        record.state = .settling
+        record.intents = [Intent(role: .original, source: job.original, target: target, identity: identity)]
+        let findings = try reconcile([record], after: Self.killed)
+        #expect(findings.resumed.map(\.resumption) == (isMoved ? [.settle(.processed)] : []))
+        #expect(findings.changed.map(\.state) == (isMoved ? [] : [.vanished]))
     }
 
     @Test("A record whose folder is gone has vanished; a power cut may have put its drop back, so that is no news then")

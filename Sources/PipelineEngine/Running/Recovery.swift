@@ -162,7 +162,10 @@ package struct Recovery: Sendable {
                     + "system mounted? The job is left as it is")
             return
         }
-        if record.state == .settling {
+        // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
+        // is missing was moved: only what lies at its target is.
+        let isMoved = !record.intents.isEmpty && record.intents.allSatisfy { FileIdentity.of($0.target) == $0.identity }
+        if record.state == .settling, isMoved {
             let folder = work.folder(of: record.id)
             findings.resumed.append(settling(record, folder))
         } else {

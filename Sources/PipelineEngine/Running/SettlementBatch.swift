@@ -64,6 +64,7 @@ struct SettlementBatch {
     /// Decides what goes where, or takes over what an earlier attempt decided.
     private mutating func prepare(_ index: Int) throws(StageFailure) {
         let settlement = steps[index].settlement
+        guard spool.work.isInPlace else { throw .workAway(spool) }
         steps[index].placements = try settlement.placements(for: spool.pipeline)
         if !settlement.record.intents.isEmpty {
             steps[index].isReplay = true

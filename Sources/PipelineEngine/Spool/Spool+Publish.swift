@@ -75,7 +75,10 @@ extension Spool {
         var copied: [FilePath] = []
         for intent in intents {
             effects.folders.insert(intent.target.removingLastComponent())
-            if isReplay, FileIdentity.of(intent.target) == intent.identity || FileIdentity.of(intent.source) == nil {
+            if isReplay, FileIdentity.of(intent.target) == intent.identity { continue }
+            if isReplay, FileIdentity.of(intent.source) == nil {
+                // In this order: what comes back in between does no harm.
+                guard work.isInPlace else { throw IOError("move", intent.source, .noSuchFileOrDirectory) }
                 continue
             }
             let isMade: Bool
@@ -240,6 +243,13 @@ extension StageFailure {
         .file(
             "settle.missing", "'\(path.text)' is gone: somebody removed it from the work folder while its job ran.",
             remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder.")
+    }
+
+    /// The work folder cannot be reached: what was claimed is there, but cannot be seen.
+    static func workAway(_ spool: Spool) -> StageFailure {
+        StageFailure(
+            .environment, code: "work.gone", summary: "The work folder '\(spool.work.path.text)' is gone.",
+            remedy: "Mount its file system again, or start Dropmill again; work goes on by itself.")
     }
 
     /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.
