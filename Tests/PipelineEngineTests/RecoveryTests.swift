@@ -182,11 +182,19 @@ import Testing
         #expect(findings.warnings.first?.contains("is its file system mounted?") == true)
     }
 
-    @Test("What is left of a job that the journal knows as over goes, even with its original in it")
+    @Test("What is left of a job that the journal knows as over goes; a drop in it only where originals are deleted")
     func overdueFolders() throws {
         let record = try found("a")
-        let findings = try reconcile([], over: [record.id], after: Self.killed)
-        #expect(findings.adopted.isEmpty)
+        let kept = try reconcile([], over: [record.id], after: Self.killed)
+        #expect(kept.adopted.isEmpty)
+        #expect(kept.warnings.count == 1)
+        #expect(try ScratchFolder.read(work.folder(of: record.id).appending("a")) == Array("x".utf8))
+
+        var deleting = pipeline
+        deleting.processed = .delete
+        let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
+            .reconcile([], over: [record.id])
+        #expect(findings.warnings.isEmpty)
         #expect(try Folder.names(in: work.active).isEmpty)
     }
 
