@@ -66,16 +66,25 @@ struct Examiner {
     }
 
     /// Markers whose drops have not come for too long, each once.
-    mutating func overdueMarkers(at now: MonotonicTime) -> [DropPath] { markers.overdue(at: now) }
+    mutating func overdueMarkers(at now: MonotonicTime) -> [DropPath] {
+        let overdue = markers.overdue(at: now)
+        return isNeverAlone ? [] : overdue
+    }
 
     /// When the next of them may be found.
     var nextDue: MonotonicTime? { markers.nextDue }
 
-    /// The markers whose drops are not there.
-    var markersAlone: [DropPath] { Array(markers.alone) }
+    /// The markers whose drops are not there, but should be.
+    var markersAlone: [DropPath] { isNeverAlone ? [] : Array(markers.alone) }
 
     /// Whether it is one of these.
-    func isMarkerAlone(_ path: DropPath) -> Bool { markers.isAlone(path) }
+    func isMarkerAlone(_ path: DropPath) -> Bool { !isNeverAlone && markers.isAlone(path) }
+
+    /// A drop that the marker speaks for; nil where none is there, and for all that is no marker.
+    func drop(ofMarker path: DropPath) -> DropPath? { markers.drop(of: path) }
+
+    /// One marker for all drops of a folder stays when they are taken.
+    private var isNeverAlone: Bool { rule.marker?.isShared ?? false }
 
     private mutating func forget(_ path: DropPath, at now: MonotonicTime) {
         digests.forget(path)

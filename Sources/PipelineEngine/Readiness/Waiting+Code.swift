@@ -14,6 +14,7 @@ extension Waiting {
         case .verifying: "verifying"
         case .room: "room"
         case .markerWithoutDrop: "marker-without-drop"
+        case .markerOf: "marker-of-drop"
         case .refused: "refused"
         case .ignoredEmpty: "ignored-empty"
         case .ignored: "ignored"

@@ -27,6 +27,8 @@ package enum Waiting: Sendable, Hashable {
     case room
     /// It is a marker, and the drop that it speaks for is not there.
     case markerWithoutDrop
+    /// It is a marker, and this drop that it speaks for is there.
+    case markerOf(FileName)
     /// It stays where it is until somebody changes it; why.
     case refused(String)
     /// It has zero bytes, and such files are ignored.
@@ -100,6 +102,7 @@ extension Waiting {
         case .verifying: "its digests are being verified"
         case .room: "complete; waits for a free place among the active jobs"
         case .markerWithoutDrop: "a marker whose drop has not come"
+        case .markerOf(let drop): "a marker; its drop \(drop.text) is there, and takes it along when it is claimed"
         case .refused(let reason): "refused: \(reason)"
         case .ignoredEmpty: "ignored as long as it is empty (`ready.empty: ignore`)"
         case .ignored(let reason): "ignored: \(reason)"

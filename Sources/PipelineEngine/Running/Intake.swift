@@ -51,6 +51,8 @@ final class Intake: @unchecked Sendable {
     /// Why drops in `ready` fail without being complete.
     var condemned: [DropPath: StageFailure] = [:]
     var examiner: Examiner
+    /// Markers that have been alone for too long, to be failed or reported.
+    var overdueMarkers: [DropPath] = []
     private let digests: DigestCheck<DropPath>
     private var isPaused = false
     private(set) var isRunning = false

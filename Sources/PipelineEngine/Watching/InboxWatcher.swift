@@ -189,7 +189,7 @@ package final class InboxWatcher: @unchecked Sendable {
     private func lose(because failure: StageFailure) {
         untold = []
         // What waits in it goes on waiting; once it is back everything is looked at anew.
-        listing.reset()
+        listing.doubt()
         watches?.endAll()
         guard !isLost else { return }
         isLost = true
