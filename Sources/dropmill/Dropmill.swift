@@ -25,7 +25,7 @@ struct Dropmill: ParsableCommand {
         // Without it glibc looks at /etc/localtime for every time that it converts: twice for an archive's entry.
         setenv("TZ", ":/etc/localtime", 0)
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(RawArguments.all)
             try command.run()
         } catch {
             // What no verb has turned into a status of its own is nobody's fault but ours.
