@@ -13,6 +13,7 @@ extension Waiting {
         case .manifest: "manifest"
         case .verifying: "verifying"
         case .room: "room"
+        case .paused: "paused"
         case .markerWithoutDrop: "marker-without-drop"
         case .markerOf: "marker-of-drop"
         case .refused: "refused"

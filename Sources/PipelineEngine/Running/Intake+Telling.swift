@@ -33,7 +33,10 @@ extension Intake {
             let known = gate.admitted(path).map { now - $0 }
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
-        if ready.contains(path) { return WaitingDrop(path: path.bytes, known: nil, waiting: .room) }
+        if ready.contains(path) {
+            let waiting = paused.map { Waiting.paused($0.summary) } ?? .room
+            return WaitingDrop(path: path.bytes, known: nil, waiting: waiting)
+        }
         if let reason = reported[path] { return WaitingDrop(path: path.bytes, known: nil, waiting: .refused(reason)) }
         if let drop = examiner.drop(ofMarker: path) {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerOf(drop.name))
