@@ -244,7 +244,8 @@ extension JobRecord {
         }
         finishedAt = time
         original = made.last { $0.role == .original }?.target
-        outputs = made.filter { $0.role != .original }.map(\.target)
+        // The thing itself before what lies beside it.
+        outputs = (made.filter { $0.role == .output } + made.filter { $0.role == .companion }).map(\.target)
         intents = []
         payload = nil
         nextAttempt = nil
