@@ -36,7 +36,8 @@ struct Resubmission {
         var seen: Set<JobID> = []
         for name in names {
             switch try JobFinder.find(name, in: journal) {
-            case .nothing(let message): problems.append(Problem(subject: EscapedText.of(name), message: message))
+            case .nothing(let message):
+                problems.append(Problem(subject: EscapedText.of(RawArguments.bytes(of: name)), message: message))
             case .found(let record):
                 guard seen.insert(record.id).inserted else { continue }
                 if let reason = try refusal(of: record) { report(record, reason) } else { send(record) }
@@ -54,7 +55,7 @@ struct Resubmission {
         var candidates: [JobRecord] = []
         for record in try journal.jobs(query) {
             guard let original = record.original, places.insert(original).inserted else { continue }
-            guard Folder.kind(of: original) == .regular, try next(of: record) == nil else { continue }
+            guard [.regular, .folder].contains(Folder.kind(of: original)), try next(of: record) == nil else { continue }
             candidates.append(record)
         }
         for record in candidates.reversed() { send(record) }
