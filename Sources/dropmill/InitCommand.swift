@@ -14,7 +14,9 @@ struct InitCommand: ParsableCommand {
               dropmill init /srv/dropmill
             """)
 
-    @Argument(help: ArgumentHelp("Where to; made if missing.", valueName: "dir"), completion: .directory, transform: RawArguments.path)
+    @Argument(
+        help: ArgumentHelp("Where to; made if missing.", valueName: "dir"), completion: .directory,
+        transform: RawArguments.path)
     var folder: FilePath = "."
 
     func run() throws {

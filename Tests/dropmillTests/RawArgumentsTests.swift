@@ -27,7 +27,8 @@ import Testing
         try scratch.write([0x78], to: try scratch.makeFolder("pipelines/in").appending(name))
         let log = try OpenFile.open(scratch.path("log"), O_WRONLY | O_CREAT, mode: 0o600)
         let process = try ChildProcess.spawn(
-            DropmillProcess.binary, ["explain", "--json"].map { Array($0.utf8) } + [Array("pipelines/in/a".utf8) + [0xFF]],
+            DropmillProcess.binary,
+            ["explain", "--json"].map { Array($0.utf8) } + [Array("pipelines/in/a".utf8) + [0xFF]],
             output: log.descriptor, error: log.descriptor, folder: scratch.path)
         #expect(try ChildProcess.wait(for: process, of: DropmillProcess.binary) == 0)
         let text = try scratch.text("log")

@@ -68,8 +68,8 @@ struct ProcessScan: Sendable {
         case folder(FileIdentity)
     }
 
-    /// What of interest is behind a descriptor: a folder, or a regular file that can be written to, since the link's own
-    /// mode says how it was opened.
+    /// What of interest is behind a descriptor: a folder, or a regular file that can be written to, since the link's
+    /// own mode says how it was opened.
     private static func opened(_ name: FileName, _ folder: Int32) -> Opened? {
         name.withCString { name in
             var status = stat()
@@ -78,7 +78,8 @@ struct ProcessScan: Sendable {
             switch FileKind(mode: status.st_mode) {
             case .folder: return .folder(identity)
             case .regular:
-                let isWritten = fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IWUSR != 0
+                let isWritten =
+                    fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IWUSR != 0
                 return isWritten ? .written(identity) : nil
             default: return nil
             }

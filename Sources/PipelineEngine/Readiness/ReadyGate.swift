@@ -226,7 +226,8 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         remarks[key] = lacking
         // Whoever brings it will say so, be it an event or a digest that is done; but nothing tells of what happens
         // inside a dropped folder.
-        candidate.due = rule.unit == .folder && lacking != .verifying ? now + max(Self.folderPause, rest) : .distantFuture
+        candidate.due =
+            rule.unit == .folder && lacking != .verifying ? now + max(Self.folderPause, rest) : .distantFuture
         return .waiting(.lacking)
     }
 

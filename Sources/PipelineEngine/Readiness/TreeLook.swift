@@ -113,7 +113,9 @@ struct TreeLook {
     }
 
     /// One file that nobody can tell about makes the whole unknown; one that is held open, held open.
-    private mutating func ask(_ sight: WriterSight, _ name: FileName, _ folder: borrowing OpenFile, _ fingerprint: Fingerprint) {
+    private mutating func ask(
+        _ sight: WriterSight, _ name: FileName, _ folder: borrowing OpenFile, _ fingerprint: Fingerprint
+    ) {
         var found: OpenWriters
         do throws(IOError) {
             let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)

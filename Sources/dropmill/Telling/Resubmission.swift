@@ -36,7 +36,8 @@ struct Resubmission {
         var seen: Set<JobID> = []
         for name in names {
             switch try JobFinder.find(name, in: journal) {
-            case .nothing(let message): problems.append(Problem(subject: EscapedText.of(RawArguments.bytes(of: name)), message: message))
+            case .nothing(let message):
+                problems.append(Problem(subject: EscapedText.of(RawArguments.bytes(of: name)), message: message))
             case .found(let record):
                 guard seen.insert(record.id).inserted else { continue }
                 if let reason = try refusal(of: record) { report(record, reason) } else { send(record) }

@@ -48,7 +48,8 @@ extension String {
             guard rest.count > room else { return lines + [lead + rest] }
             let window = rest.prefix(room + 1)
             let first = rest.firstIndex { $0 != " " } ?? rest.startIndex
-            let end = window.lastIndex(of: " ").flatMap { $0 > first ? $0 : nil } ?? window.index(before: window.endIndex)
+            let end =
+                window.lastIndex(of: " ").flatMap { $0 > first ? $0 : nil } ?? window.index(before: window.endIndex)
             lines.append(lead + rest[..<end])
             rest = rest[end...].drop { $0 == " " }
         }
