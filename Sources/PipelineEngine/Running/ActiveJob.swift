@@ -26,15 +26,15 @@ struct ActiveJob {
     /// What the next stage is given.
     var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
-    /// A stage succeeded.
-    mutating func did(_ kind: String, in duration: Duration, giving payload: Payload) {
+    /// A stage succeeded; with what it had to say.
+    mutating func did(_ kind: String, in duration: Duration, giving payload: Payload, note: String? = nil) {
         count(kind, duration)
         // Most drops pass most stages as they are; nothing is worth writing down then.
         record.payload = payload == Payload(dropOf: job) ? nil : payload
         if payload.isDrop, !payload.digests.isEmpty { record.digests = payload.digests }
         record.failure = nil
         record.failedStage = nil
-        record.history.append(Transition("done", at: .now(), stage: kind, duration: duration))
+        record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: note))
     }
 
     /// A stage failed.

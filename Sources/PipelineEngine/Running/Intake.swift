@@ -72,7 +72,8 @@ final class Intake: @unchecked Sendable {
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
-        space = FreeSpace(of: spool.folders, floor: spool.pipeline.minFree)
+        let outputs = spool.pipeline.stages.flatMap { $0.targets.values.map(\.fixedFolder) }
+        space = FreeSpace(of: spool.folders + outputs, floor: spool.pipeline.minFree)
         self.ids = ids
         self.deliver = deliver
         isOnce = once

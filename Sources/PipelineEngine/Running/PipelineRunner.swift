@@ -129,9 +129,10 @@ final class PipelineRunner: @unchecked Sendable {
         busy.remove(id)
         guard let job = jobs[id]?.job else { return }
         let kind = pipeline.stages[result.work.stage].kind
+        for warning in result.notes.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
         switch result.result {
         case .success(let payload):
-            jobs[id]?.did(kind, in: result.duration, giving: payload)
+            jobs[id]?.did(kind, in: result.duration, giving: payload, note: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
             apply([.started, .succeeded], to: id)
         case .failure(let failure):

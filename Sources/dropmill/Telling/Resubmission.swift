@@ -55,7 +55,7 @@ struct Resubmission {
         var candidates: [JobRecord] = []
         for record in try journal.jobs(query) {
             guard let original = record.original, places.insert(original).inserted else { continue }
-            guard Folder.kind(of: original) == .regular, try next(of: record) == nil else { continue }
+            guard [.regular, .folder].contains(Folder.kind(of: original)), try next(of: record) == nil else { continue }
             candidates.append(record)
         }
         for record in candidates.reversed() { send(record) }
