@@ -135,6 +135,7 @@ package final class Engine: @unchecked Sendable {
             let count = findings.resumed.count + findings.adopted.count
             observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
             runner.note()
+            runner.parked = findings.parked
             runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
             for resumed in findings.resumed where !resumed.isSuspect { runner.resume(resumed) }
         }
@@ -246,7 +247,7 @@ package final class Engine: @unchecked Sendable {
         for runner in runners {
             summary.processed += runner.summary.processed
             summary.failed += runner.summary.failed
-            summary.unfinished += runner.jobs.count
+            summary.unfinished += runner.jobs.count + runner.parked
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
                     RunSummary.Remaining(pipeline: runner.pipeline.name, path: left.path, reason: left.reason))
