@@ -54,10 +54,10 @@ package final class Engine: @unchecked Sendable {
     /// to watch. `finished` is called once, on a queue of the engine: with `once` when all is settled, else after
     /// `stop`.
     package func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
-        let state = try openState()
+        let (state, unfinished) = try openState()
         let prepared: [Prepared]
         do throws(EngineError) {
-            prepared = try prepare(with: state)
+            prepared = try prepare(with: state, unfinished)
         } catch {
             state.close()
             throw error
