@@ -31,7 +31,7 @@ struct Dropmill: ParsableCommand {
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == unpackVerb { UnpackProgram.run() }
         UnpackProgram.use("/proc/self/exe", [unpackVerb])
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(RawArguments.all)
             try command.run()
         } catch {
             // What no verb has turned into a status of its own is nobody's fault but ours.

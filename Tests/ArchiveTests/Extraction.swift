@@ -39,7 +39,7 @@ struct Extraction {
     ) throws -> Unpacking.Report {
         let source = try OpenFile.open(archive, O_RDONLY)
         let root = try OpenFile.openFolder(folder)
-        let format = try #require(try ArchiveSniff.look(at: source.descriptor).format)
+        guard let format = try ArchiveSniff.look(at: source.descriptor).format else { throw NoArchive() }
         let total = Total()
         let monitor = UnpackMonitor(
             report: { @Sendable (bytes, _) in total.add(bytes) },
@@ -81,3 +81,6 @@ struct Extraction {
         return status
     }
 }
+
+/// The first bytes are those of no archive.
+struct NoArchive: Error {}

@@ -133,14 +133,13 @@ import Testing
         #expect(failure.class == .file)
     }
 
-    @Test("What was being settled is rolled forward, whether its folder is there or not", arguments: [true, false])
-    func rollsForward(hasFolder: Bool) throws {
+    @Test("What was being settled is rolled forward")
+    func rollsForward() throws {
         let failure = StageFailure.file("test.bad", "Bad.")
         let record = try found("a") { record in
             record.state = .settling
             record.failure = failure
         }
-        if !hasFolder { try Folder.remove(work.folder(of: record.id)) }
         let findings = try reconcile([record], after: Self.killed)
         #expect(findings.resumed.map(\.resumption) == [.settle(.failed(failure))])
         #expect(findings.warnings.isEmpty)
@@ -198,6 +197,21 @@ import Testing
         #expect(findings.warnings.allSatisfy { $0.contains("2 jobs were found in the work folder") })
     }
 
+    @Test(
+        "A settlement whose folder is gone is over only where everything lies at its target", arguments: [true, false])
+    func settlesWithoutFolder(isMoved: Bool) throws {
+        let job = job(try "a".fileName)
+        let target = scratch.path("processed/a")
+        if isMoved { try scratch.write(Array("x".utf8), to: target) }
+        let identity = FileIdentity.of(target) ?? FileIdentity(device: 1, inode: 1)
+        var record = JobRecord(claimed: job, identity: .unknown, definition: "as it is")
+        record.state = .settling
+        record.intents = [Intent(role: .original, source: job.original, target: target, identity: identity)]
+        let findings = try reconcile([record], after: Self.killed)
+        #expect(findings.resumed.map(\.resumption) == (isMoved ? [.settle(.processed)] : []))
+        #expect(findings.changed.map(\.state) == (isMoved ? [] : [.vanished]))
+    }
+
     @Test("A record whose folder is gone has vanished; a power cut may have put its drop back, so that is no news then")
     func vanishes() throws {
         let record = try found("a")
@@ -220,11 +234,19 @@ import Testing
         #expect(findings.warnings.first?.contains("is its file system mounted?") == true)
     }
 
-    @Test("What is left of a job that the journal knows as over goes, even with its original in it")
+    @Test("What is left of a job that the journal knows as over goes; a drop in it only where originals are deleted")
     func overdueFolders() throws {
         let record = try found("a")
-        let findings = try reconcile([], over: [record.id], after: Self.killed)
-        #expect(findings.adopted.isEmpty)
+        let kept = try reconcile([], over: [record.id], after: Self.killed)
+        #expect(kept.adopted.isEmpty)
+        #expect(kept.warnings.count == 1)
+        #expect(try ScratchFolder.read(work.folder(of: record.id).appending("a")) == Array("x".utf8))
+
+        var deleting = pipeline
+        deleting.processed = .delete
+        let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
+            .reconcile([], over: [record.id])
+        #expect(findings.warnings.isEmpty)
         #expect(try Folder.names(in: work.active).isEmpty)
     }
 

@@ -56,7 +56,7 @@ package struct JobRecord: Sendable, Equatable {
     package var payload: Payload?
     /// For a settling job: what is to be moved where, in order.
     package var intents: [Intent]
-    /// For a job that is over: what was published.
+    /// For a job that is over: what was published, then what lies beside that or beside the original.
     package var outputs: [FilePath]
     /// For a job that is over: where the original is; nil where it was deleted or is itself an output.
     package var original: FilePath?

@@ -80,6 +80,9 @@ struct MarkerIndex<Key: Hashable & Sendable> {
     /// Whether it is one of these.
     func isAlone(_ marker: Key) -> Bool { markers[marker]?.alone != nil }
 
+    /// A drop that the marker speaks for, where both are there.
+    func drop(of marker: Key) -> Key? { markers[marker].flatMap { _ in drops[marker]?.first } }
+
     private mutating func leaveAlone(_ marker: Key, at now: MonotonicTime) {
         markers[marker]?.alone = now
         appointments.append(Appointment(due: now + patience, marker: marker, alone: now))

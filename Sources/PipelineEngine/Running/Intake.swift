@@ -51,8 +51,11 @@ final class Intake: @unchecked Sendable {
     /// Why drops in `ready` fail without being complete.
     var condemned: [DropPath: StageFailure] = [:]
     var examiner: Examiner
-    private let digests: DigestCheck<DropPath>
-    private var isPaused = false
+    /// Markers that have been alone for too long, to be failed or reported.
+    var overdueMarkers: [DropPath] = []
+    private let digests: DigestCheck
+    /// Why nothing is claimed.
+    private(set) var paused: StageFailure?
     private(set) var isRunning = false
     private var hasScanned = false
     private var isTurnAsked = false
@@ -69,7 +72,8 @@ final class Intake: @unchecked Sendable {
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
-        space = FreeSpace(of: spool.folders, floor: spool.pipeline.minFree)
+        let outputs = spool.pipeline.stages.flatMap { $0.targets.values.map(\.fixedFolder) }
+        space = FreeSpace(of: spool.folders + outputs, floor: spool.pipeline.minFree)
         self.ids = ids
         self.deliver = deliver
         isOnce = once
@@ -79,7 +83,7 @@ final class Intake: @unchecked Sendable {
         if spool.sight.network != nil { rule.quiet = rule.blindQuiet }
         gate = ReadyGate(rule: rule)
         draining = Draining(rule: rule)
-        digests = DigestCheck(of: spool.pipeline.name, for: queue)
+        digests = DigestCheck(of: spool.pipeline.name, in: spool.pipeline.inbox, for: queue)
         examiner = Examiner(rule: rule, sight: spool.sight, digests: digests)
         ready = ReadyQueue(order: spool.pipeline.order)
         room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
@@ -142,12 +146,12 @@ final class Intake: @unchecked Sendable {
     }
 
     /// Claims nothing more until `resume`; watching goes on.
-    func pause() { queue.async { @Sendable [self] in isPaused = true } }
+    func pause(because failure: StageFailure) { queue.async { @Sendable [self] in paused = failure } }
 
     /// Claims again.
     func resume() {
         queue.async { @Sendable [self] in
-            isPaused = false
+            paused = nil
             turn()
         }
     }
@@ -247,7 +251,7 @@ final class Intake: @unchecked Sendable {
 
     /// Whether the next of those that are ready may be claimed now.
     var mayClaim: Bool {
-        guard !isPaused, let next = ready.first() else { return false }
+        guard paused == nil, let next = ready.first() else { return false }
         return room.has(next.fingerprint.size)
     }
 
@@ -261,8 +265,8 @@ final class Intake: @unchecked Sendable {
     func forgetReport(_ path: DropPath) { reported[path] = nil }
 
     func fail(_ failure: StageFailure) {
-        guard isRunning, !isPaused else { return }
-        isPaused = true
+        guard isRunning, paused == nil else { return }
+        paused = failure
         deliver(.failed(failure))
     }
 

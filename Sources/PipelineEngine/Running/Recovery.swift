@@ -78,7 +78,7 @@ package struct Recovery: Sendable {
                 continue
             }
             guard !over.contains(id) else {
-                try Folder.remove(folder)
+                try removeLeftover(folder, &findings)
                 continue
             }
             try match(folder, id, unmatched.removeValue(forKey: id), &findings)
@@ -92,6 +92,20 @@ package struct Recovery: Sendable {
                     + "are kept and begin again, their history is gone. Does --state name the folder of earlier runs?")
         }
         return findings
+    }
+
+    /// What is left of a job that is over. A drop in it can only be an original that was to be deleted, or what gave
+    /// way to a newer file.
+    private func removeLeftover(_ folder: FilePath, _ findings: inout Findings) throws(IOError) {
+        let mayHoldDrop = pipeline.processed == .delete || pipeline.onConflict == .replace
+        let holdsDrop = try Folder.names(in: folder).contains { !$0.isHidden }
+        guard mayHoldDrop || !holdsDrop else {
+            findings.warnings.append(
+                "'\(folder.text)' holds a drop though the journal says that its job is over; it is left alone. Look at "
+                    + "`dropmill show \(folder.lastName?.text ?? "")`, and move it by hand")
+            return
+        }
+        try Folder.remove(folder)
     }
 
     private func match(
@@ -171,7 +185,10 @@ package struct Recovery: Sendable {
                     + "system mounted? The job is left as it is")
             return
         }
-        if Self.isRollingForward(record), record.recoveries < Self.limit(of: pipeline) {
+        // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
+        // is missing was moved: only what lies at its target is.
+        let isMoved = !record.intents.isEmpty && record.intents.allSatisfy { FileIdentity.of($0.target) == $0.identity }
+        if record.state == .settling, isMoved, record.recoveries < Self.limit(of: pipeline) {
             rollForward(record, work.folder(of: record.id), &findings)
         } else {
             vanish(record, "its folder is gone from the work folder", &findings)

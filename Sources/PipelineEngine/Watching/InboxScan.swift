@@ -20,10 +20,15 @@ package struct InboxScan: Sendable {
         fileprivate var names: [FileName: UInt32] = [:]
         /// The same for folders that are looked into.
         fileprivate var folders: [FileName: UInt32] = [:]
-        fileprivate var number: UInt32 = 0
+        fileprivate var number = Listing.doubtful
 
-        /// A name is there; whether it is new.
-        package mutating func saw(_ name: FileName) -> Bool { names.updateValue(number, forKey: name) == nil }
+        /// The number of names that are in doubt.
+        fileprivate static let doubtful: UInt32 = 0
+
+        /// A name is there; whether it is new, or was in doubt.
+        package mutating func saw(_ name: FileName) -> Bool {
+            (names.updateValue(number, forKey: name) ?? Self.doubtful) == Self.doubtful
+        }
 
         /// A folder is there that is looked into.
         package mutating func sawFolder(_ name: FileName) { folders[name] = number }
@@ -64,7 +69,7 @@ package struct InboxScan: Sendable {
     ) throws(IOError) -> Gone {
         var listing = listings.removeValue(forKey: folder) ?? Listing()
         defer { listings[folder] = listing }
-        listing.number &+= 1
+        listing.number = max(listing.number &+ 1, Listing.doubtful + 1)
         try body(&listing)
         return listing.end()
     }
@@ -102,6 +107,16 @@ package struct InboxScan: Sendable {
 
     /// The drop was taken out by us.
     package mutating func remove(_ path: DropPath) { listings[path.folder]?.names[path.name] = nil }
+
+    /// Everything may have been exchanged unseen: the next listings tell of what is there as of something new, and of
+    /// what is not as gone.
+    package mutating func doubt() {
+        listings = listings.mapValues { listing in
+            var listing = listing
+            listing.names = listing.names.mapValues { _ in Listing.doubtful }
+            return listing
+        }
+    }
 
     /// Forgets everything, as before the first listing.
     package mutating func reset() { listings = [:] }

@@ -36,7 +36,7 @@ struct Resubmission {
         var seen: Set<JobID> = []
         for name in names {
             switch try JobFinder.find(name, in: journal) {
-            case .nothing(let message): problems.append(Problem(subject: EscapedText.of(name), message: message))
+            case .nothing(let message): problems.append(Problem(subject: EscapedText.of(RawArguments.bytes(of: name)), message: message))
             case .found(let record):
                 guard seen.insert(record.id).inserted else { continue }
                 if let reason = try refusal(of: record) { report(record, reason) } else { send(record) }
@@ -61,7 +61,7 @@ struct Resubmission {
         }
         for record in failed {
             guard let original = record.original, places.insert(original).inserted else { continue }
-            guard Folder.kind(of: original) == .regular, try next(of: record) == nil else { continue }
+            guard [.regular, .folder].contains(Folder.kind(of: original)), try next(of: record) == nil else { continue }
             candidates.append(record)
         }
         for record in candidates.reversed() { send(record) }
