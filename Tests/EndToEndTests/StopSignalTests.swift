@@ -10,7 +10,7 @@ import Testing
     @Test(arguments: [SIGTERM, SIGINT]) func endsItAtAnyMomentOfTheStart(signal: Int32) async throws {
         let scratch = try ScratchFolder()
         try scratch.write("inbox: in\nprocessed: done\nfailed: failed\nstages: [checksum]\n", to: "pipelines/a.yaml")
-        for milliseconds in stride(from: 0, through: 60, by: 3) {
+        for milliseconds in stride(from: 0, through: 240, by: 6) {
             var daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
             // The moment is what is tested; whatever it meets, the outcome is the same.
             poll(nil, 0, Int32(milliseconds))

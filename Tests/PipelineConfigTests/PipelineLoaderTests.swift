@@ -154,19 +154,6 @@ import Testing
         #expect(problems("a.yaml") == [message].compactMap { $0 })
     }
 
-    @Test(.enabled(if: TemporaryMount.isPossible, "needs root to mount"))
-    func oneInboxUnderTwoPathsIsSeen() throws {
-        let mount = try TemporaryMount(bind: try scratch.makeFolder("in"), at: scratch.path("again"))
-        try write("a.yaml", inbox: "in")
-        try write("b.yaml", inbox: "again", processed: "done2", failed: "failed2")
-        #expect(
-            problems("a.yaml", "b.yaml") == [
-                "b.yaml:1:8: error: 'inbox' is the inbox of the pipeline of a.yaml, mounted here too; each pipeline "
-                    + "needs an inbox of its own"
-            ])
-        withExtendedLifetime(mount) {}
-    }
-
     @Test func theDefaultWorkFolderIsSomebodysToo() throws {
         try write("a.yaml", inbox: "in", processed: ".dropmill/a/done", failed: ".dropmill")
         let rest = "lies in '.dropmill' beside the inbox, where claimed jobs live; use another folder"

@@ -145,6 +145,58 @@ import Testing
         #expect(findings.warnings.isEmpty)
     }
 
+    /// Recoveries so far; after a kill: to how many it is counted, and whether it is settled alone, or not at all.
+    @Test(
+        "A settlement counts kills too; past the limit it is left alone",
+        arguments: [(0, 1, false), (1, 2, true), (2, 2, true), (3, nil, false)])
+    func countsSettlements(before: Int, after: Int?, isSuspect: Bool) throws {
+        let record = try found("a") { record in
+            record.state = .settling
+            record.recoveries = before
+            record.intents = [Intent(role: .original, source: "/a", target: "/b", identity: .unknown)]
+        }
+        let stopped = try reconcile([record], after: Self.stopped)
+        #expect(stopped.resumed.map(\.record) == (after == nil ? [] : [record]))
+        let killed = try reconcile([record], after: Self.killed)
+        #expect(killed.resumed.map(\.record.recoveries) == [after].compactMap { $0 })
+        #expect(killed.resumed.map(\.isSuspect) == (after == nil ? [] : [isSuspect]))
+        #expect(killed.changed.isEmpty == (after ?? before == before))
+        #expect(killed.parked == (after == nil ? 1 : 0))
+        #expect(killed.warnings.count == killed.parked)
+        #expect(killed.warnings.allSatisfy { $0.contains("'\(work.folder(of: record.id).text)'") })
+        // Somebody took it out, as the warning says.
+        guard after == nil else { return }
+        try Folder.remove(work.folder(of: record.id))
+        #expect(try reconcile([record], after: Self.stopped).changed.map(\.state) == [.vanished])
+    }
+
+    @Test("Before its intents are on record a settlement has moved nothing: what is not on the disk is made anew")
+    func settlesAnew() throws {
+        let record = try found("a") { record in
+            record.state = .settling
+            record.stage = 3
+            record.payload = Payload(folder: work.folder(of: record.id).appending(".3-fake"))
+        }
+        try scratch.write("made", to: ".dropmill/test/active/\(record.id)/.3-fake/file")
+        let same = try #require(try reconcile([record], after: Self.stopped).resumed.first)
+        #expect(same.resumption == .run)
+        #expect(same.record.stage == 3)
+        #expect(same.record.payload == record.payload)
+        let rebooted = try #require(try reconcile([record], after: Self.killed, boot: "another").resumed.first)
+        #expect(rebooted.record.stage == 0)
+        #expect(rebooted.record.payload == nil)
+    }
+
+    @Test("Jobs that no earlier run of the journal knows are said loudly", arguments: [true, false])
+    func newJournal(isNew: Bool) throws {
+        _ = try found("a")
+        _ = try found("b")
+        let findings = try reconcile([], after: isNew ? nil : Self.killed)
+        #expect(findings.adopted.count == 2)
+        #expect(findings.warnings.count == (isNew ? 1 : 0))
+        #expect(findings.warnings.allSatisfy { $0.contains("2 jobs were found in the work folder") })
+    }
+
     @Test(
         "A settlement whose folder is gone is over only where everything lies at its target", arguments: [true, false])
     func settlesWithoutFolder(isMoved: Bool) throws {
@@ -157,7 +209,8 @@ import Testing
         record.intents = [Intent(role: .original, source: job.original, target: target, identity: identity)]
         let findings = try reconcile([record], after: Self.killed)
         #expect(findings.resumed.map(\.resumption) == (isMoved ? [.settle(.processed)] : []))
-        #expect(findings.changed.map(\.state) == (isMoved ? [] : [.vanished]))
+        // The kill counts also for a job that is being settled.
+        #expect(findings.changed.map(\.state) == [isMoved ? .settling : .vanished])
     }
 
     @Test("A record whose folder is gone has vanished; a power cut may have put its drop back, so that is no news then")

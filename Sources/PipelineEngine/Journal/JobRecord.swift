@@ -117,6 +117,10 @@ package struct Transition: Sendable, Hashable {
     package var duration: Duration?
     /// A sentence, where there is more to say.
     package var note: String?
+    /// How often it happened in a row: such as a stage that failed again and again for the same reason.
+    package var times = 1
+    /// When it had happened last, where that was more than once.
+    package var lastAt: Timestamp?
 
     /// A transition.
     package init(
@@ -127,6 +131,12 @@ package struct Transition: Sendable, Hashable {
         self.stage = stage
         self.duration = duration
         self.note = note
+    }
+
+    /// The same happened once more.
+    package mutating func repeats(at time: Timestamp) {
+        times += 1
+        lastAt = time
     }
 }
 

@@ -68,8 +68,8 @@ struct ProcessScan: Sendable {
         case folder(FileIdentity)
     }
 
-    /// What of interest is behind a descriptor: a folder, or a regular file that can be written to, since the link's own
-    /// mode says how it was opened.
+    /// What of interest is behind a descriptor: a folder, or a regular file that can be written to, since the link's
+    /// own mode says how it was opened.
     private static func opened(_ name: FileName, _ folder: Int32) -> Opened? {
         name.withCString { name in
             var status = stat()

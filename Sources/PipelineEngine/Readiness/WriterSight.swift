@@ -95,8 +95,8 @@ package final class WriterSight: Sendable {
         return scan.isComplete ? .none : .unknown
     }
 
-    /// A process that is in one of these folders, or has one open, so that it may still put files there; nil where there
-    /// is none, as far as this process may see.
+    /// A process that is in one of these folders, or has one open, so that it may still put files there; nil where
+    /// there is none, as far as this process may see.
     func visitor(of folders: Set<FileIdentity>, since: MonotonicTime? = nil) -> Waiting.Writer? {
         scan(since: since).visitor(of: folders)
     }

@@ -18,6 +18,8 @@ struct ActiveJob {
     var mayBeIntended = false
     /// For a job that failed: how many stages of `on_failure` were run.
     var told = 0
+    /// Whether `recoveries` counts a settlement that is under way, for the case that the daemon dies of it.
+    private var isSettlementCounted = false
 
     init(_ job: Job, state: JobState, record: JobRecord) {
         self.job = job
@@ -52,10 +54,31 @@ struct ActiveJob {
     mutating func failed(_ kind: String, in duration: Duration, because failure: StageFailure) {
         count(kind, duration)
         guard failure.class != .cancelled else { return }
+        // A pause may last for weeks, and each probe fails alike but for the figures in its summary.
+        let isLikeBefore = failure.class == .environment && record.failure?.code == failure.code
         record.failure = failure
         record.failedStage = kind
-        record.history.append(
-            Transition("failed", at: .now(), stage: kind, duration: duration, note: failure.summary))
+        let last = record.history.indices.last
+        if isLikeBefore, let last, record.history[last].event == "failed", record.history[last].stage == kind {
+            record.history[last].repeats(at: .now())
+        } else {
+            record.history.append(
+                Transition("failed", at: .now(), stage: kind, duration: duration, note: failure.summary))
+        }
+    }
+
+    /// A settlement that may kill the daemon begins.
+    mutating func beginsCountedSettlement() {
+        record.recoveries += 1
+        isSettlementCounted = true
+    }
+
+    /// It did not: the count is taken back. Returns whether there was one.
+    mutating func survivedSettlement() -> Bool {
+        guard isSettlementCounted else { return false }
+        record.recoveries -= 1
+        isSettlementCounted = false
+        return true
     }
 
     private mutating func count(_ kind: String, _ duration: Duration) {

@@ -256,8 +256,6 @@ extension JobRecord {
 extension StageFailure {
     /// The journal could not be written: the surroundings' fault.
     init(_ error: JournalError) {
-        self.init(
-            .environment, code: "journal", summary: error.message,
-            remedy: "Look after the state folder and its file system; work goes on by itself.")
+        self.init(.environment, code: "journal", summary: error.message, remedy: error.remedy)
     }
 }

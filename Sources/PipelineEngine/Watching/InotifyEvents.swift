@@ -103,7 +103,8 @@ package final class InotifyEvents: Sendable {
 
     /// Watches a folder that is open: this very one, whatever has its name by now. One that is watched already keeps
     /// its watch. Throws EEXIST where somebody else watches it, under another path to it (a bind mount), since the
-    /// kernel has one watch for both; ENOSPC where the user's limit of watches is reached (fs.inotify.max_user_watches).
+    /// kernel has one watch for both; ENOSPC where the user's limit of watches is reached
+    /// (fs.inotify.max_user_watches).
     package func watch(_ folder: borrowing OpenFile, for subscriber: Subscriber) throws(IOError) -> Watch {
         let path = "/proc/self/fd/\(folder.descriptor)"
         // Within the lock, so that no event is read before its owner is known.

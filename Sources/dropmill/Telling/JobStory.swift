@@ -82,6 +82,7 @@ struct JobStory {
         record.history.flatMap { transition in
             var text = transition.stage.map { "\($0) \(transition.event)" } ?? transition.event
             if let duration = transition.duration { text += ", \(duration.text)" }
+            if let last = transition.lastAt { text += ", \(transition.times) times until \(last.localText)" }
             if let note = transition.note { text += ": \(note)" }
             let time = transition.at.localText
             // A stage may have had several lines to say.

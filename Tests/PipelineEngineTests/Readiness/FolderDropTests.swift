@@ -103,10 +103,10 @@ import Testing
 
     @Test("A manifest, and what it lists, is not looked for through symbolic links")
     func ledElsewhere() throws {
-        try scratch.write("5 file\n", to: "inbox/a/SIZES")
+        try scratch.write("5  file\n", to: "inbox/a/SIZES")
         try scratch.write("12345", to: "elsewhere/file")
-        try scratch.write("5 sub/file\n", to: "inbox/b/SIZES")
-        try scratch.write("5 file\n", to: "elsewhere/SIZES")
+        try scratch.write("5  sub/file\n", to: "inbox/b/SIZES")
+        try scratch.write("5  file\n", to: "elsewhere/SIZES")
         try scratch.link("inbox/a/file", to: "../../elsewhere/file")
         try scratch.link("inbox/b/sub", to: "../../elsewhere")
         try scratch.link("inbox/c", to: "../elsewhere")
