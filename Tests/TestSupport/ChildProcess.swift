@@ -21,7 +21,11 @@ package enum ChildProcess {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // Whoever runs the tests in the background has SIGINT ignored, which would be handed on.
+        var all = sigset_t()
+        sigfillset(&all)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         // posix_spawn cannot change the folder portably; env(1) can, and becomes the program.
         let started: FilePath = folder == nil ? program : "/usr/bin/env"
         let prefix = folder.map { [started.bytes, Array("-C".utf8), $0.bytes] } ?? []
