@@ -7,6 +7,7 @@ extension Intake {
     private static let batch = 256
 
     func sample(_ inbox: OpenInbox) throws(IOError) {
+        claimOrder.turn(at: .now())
         let requests = gate.due(at: .now(), limit: Self.batch)
         for (index, request) in requests.enumerated() {
             let found: Examiner.Finding
@@ -30,9 +31,7 @@ extension Intake {
     }
 
     func claim(_ inbox: OpenInbox) throws(IOError) {
-        // An order among drops holds among all that are complete by now.
-        if spool.pipeline.order != .arrival, let due = gate.nextDue, due <= .now() { return }
-        guard mayClaim else { return }
+        guard claimOrder.holds(nextDue: gate.nextDue), mayClaim else { return }
         do throws(StageFailure) {
             try space.check()
         } catch {

@@ -19,7 +19,7 @@ extension Intake {
         let now = MonotonicTime.now()
         let inGate = gate.longest(limit)
         let complete = ready.some(max(0, limit - inGate.count))
-        let left = reported.keys.prefix(limit).sorted()
+        let left = reported.all.prefix(limit).map(\.path).sorted()
         let claimed = draining.standing(at: now, limit: limit)
         return InboxSnapshot(
             watching: watcher?.mode, waiting: gate.waitingCount + ready.count + draining.paths.count,

@@ -1,0 +1,201 @@
+/// Keys with a value each, found by key and taken in order, in little memory: an entry costs its key, its value, 4 bytes
+/// and 10 to 20 more for finding it. A dictionary and a heap of appointments beside it would keep every key twice, and
+/// half their room empty. Pure.
+struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// Where an entry lies, as long as it is there.
+    struct Slot: Hashable, Sendable {
+        fileprivate let number: UInt32
+    }
+
+    /// Whether the first of two entries comes first.
+    typealias Order = @Sendable (_ key: Key, _ value: Value, _ otherKey: Key, _ otherValue: Value) -> Bool
+
+    private struct Entry {
+        /// Nil: the slot is free.
+        var key: Key?
+        var value: Value
+        /// Where it stands in `queue`, or `unqueued`.
+        var place: UInt32
+    }
+
+    private let comesBefore: Order
+    /// Blocks of a fixed size, as one array would double when it is full.
+    private var blocks: [ContiguousArray<Entry>] = []
+    private var free: [UInt32] = []
+    /// Open addressing, linear probing: the number of a slot and one more, or 0. A power of two.
+    private var buckets: [UInt32] = []
+    /// A binary heap of slots.
+    private var queue: [UInt32] = []
+
+    private static var blockBits: UInt32 { 10 }
+    private static var blockSize: UInt32 { 1 << blockBits }
+    private static var unqueued: UInt32 { .max }
+
+    /// How many entries there are, whether queued or not.
+    private(set) var count = 0
+
+    /// Nothing yet, with the order of what will be queued.
+    init(order comesBefore: @escaping Order) { self.comesBefore = comesBefore }
+
+    // MARK: Entries
+
+    /// The slot of a key; nil where it is not there.
+    func find(_ key: Key) -> Slot? { bucket(of: key).map { Slot(number: buckets[$0] - 1) } }
+
+    /// The key of an entry; nil where the slot is free.
+    func key(of slot: Slot) -> Key? { self[slot.number].key }
+
+    /// The value of an entry. After a change of what it is ordered by, `enqueue` is to be called.
+    subscript(slot: Slot) -> Value {
+        get { self[slot.number].value }
+        _modify { yield &self[slot.number].value }
+    }
+
+    /// The slots of all entries, in no order.
+    var slots: some Sequence<Slot> {
+        blocks.indices.lazy.flatMap { block in
+            blocks[block].indices.lazy.filter { blocks[block][$0].key != nil }
+                .map { Slot(number: UInt32(block) << Self.blockBits | UInt32($0)) }
+        }
+    }
+
+    /// Adds a key that is not there, not queued yet.
+    mutating func insert(_ key: Key, _ value: Value) -> Slot {
+        if 4 * (count + 1) > 3 * buckets.count { grow() }
+        let entry = Entry(key: key, value: value, place: Self.unqueued)
+        let number: UInt32
+        if let slot = free.popLast() {
+            number = slot
+            self[number] = entry
+        } else {
+            if blocks.last.map({ $0.count == Int(Self.blockSize) }) ?? true { blocks.append([]) }
+            let block = blocks.count - 1
+            number = UInt32(block) << Self.blockBits | UInt32(blocks[block].count)
+            blocks[block].append(entry)
+        }
+        count += 1
+        var bucket = home(of: key)
+        while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
+        buckets[bucket] = number + 1
+        return Slot(number: number)
+    }
+
+    /// Takes an entry out.
+    mutating func remove(_ slot: Slot) {
+        guard let key = self[slot.number].key, let bucket = bucket(of: key) else { return }
+        dequeue(slot)
+        vacate(bucket)
+        self[slot.number].key = nil
+        free.append(slot.number)
+        count -= 1
+        // A flood that is over leaves its memory to others.
+        if count == 0, blocks.count > 1 { self = KeyedHeap(order: comesBefore) }
+    }
+
+    // MARK: Order
+
+    /// The first of those that are queued.
+    var first: Slot? { queue.first.map { Slot(number: $0) } }
+
+    /// Queues an entry, or brings it to where it belongs by its present value.
+    mutating func enqueue(_ slot: Slot) {
+        var place = self[slot.number].place
+        if place == Self.unqueued {
+            place = UInt32(queue.count)
+            queue.append(slot.number)
+            self[slot.number].place = place
+        }
+        siftDown(siftUp(Int(place)))
+    }
+
+    /// Takes an entry out of the order; it stays.
+    mutating func dequeue(_ slot: Slot) {
+        let place = self[slot.number].place
+        guard place != Self.unqueued else { return }
+        self[slot.number].place = Self.unqueued
+        let last = queue.removeLast()
+        guard last != slot.number else { return }
+        put(last, at: Int(place))
+        siftDown(siftUp(Int(place)))
+    }
+
+    private func isBefore(_ left: UInt32, _ right: UInt32) -> Bool {
+        let (left, right) = (self[left], self[right])
+        guard let leftKey = left.key, let rightKey = right.key else { return false }
+        return comesBefore(leftKey, left.value, rightKey, right.value)
+    }
+
+    private mutating func put(_ number: UInt32, at place: Int) {
+        queue[place] = number
+        self[number].place = UInt32(place)
+    }
+
+    private mutating func siftUp(_ start: Int) -> Int {
+        var place = start
+        let number = queue[place]
+        while place > 0, isBefore(number, queue[(place - 1) / 2]) {
+            put(queue[(place - 1) / 2], at: place)
+            place = (place - 1) / 2
+        }
+        put(number, at: place)
+        return place
+    }
+
+    private mutating func siftDown(_ start: Int) {
+        var place = start
+        let number = queue[place]
+        while 2 * place + 1 < queue.count {
+            var child = 2 * place + 1
+            if child + 1 < queue.count, isBefore(queue[child + 1], queue[child]) { child += 1 }
+            guard isBefore(queue[child], number) else { break }
+            put(queue[child], at: place)
+            place = child
+        }
+        put(number, at: place)
+    }
+
+    // MARK: Blocks and buckets
+
+    private subscript(number: UInt32) -> Entry {
+        get { blocks[Int(number >> Self.blockBits)][Int(number & (Self.blockSize - 1))] }
+        _modify { yield &blocks[Int(number >> Self.blockBits)][Int(number & (Self.blockSize - 1))] }
+    }
+
+    private func home(of key: Key) -> Int { key.hashValue & (buckets.count - 1) }
+
+    private func bucket(of key: Key) -> Int? {
+        guard !buckets.isEmpty else { return nil }
+        var bucket = home(of: key)
+        while buckets[bucket] != 0 {
+            if self[buckets[bucket] - 1].key == key { return bucket }
+            bucket = (bucket + 1) & (buckets.count - 1)
+        }
+        return nil
+    }
+
+    /// Empties a bucket; those behind it that could lie there move up, so that no search ends before them.
+    private mutating func vacate(_ bucket: Int) {
+        let mask = buckets.count - 1
+        var hole = bucket
+        var next = bucket
+        while true {
+            next = (next + 1) & mask
+            guard buckets[next] != 0, let key = self[buckets[next] - 1].key else { break }
+            if (next - home(of: key)) & mask >= (next - hole) & mask {
+                buckets[hole] = buckets[next]
+                hole = next
+            }
+        }
+        buckets[hole] = 0
+    }
+
+    private mutating func grow() {
+        buckets = Array(repeating: 0, count: max(16, 2 * buckets.count))
+        for slot in slots {
+            guard let key = self[slot.number].key else { continue }
+            var bucket = home(of: key)
+            while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
+            buckets[bucket] = slot.number + 1
+        }
+    }
+}
