@@ -90,20 +90,21 @@ import Testing
         #expect(claims.count >= 4)
         var arrival = ClaimOrder(.arrival)
         arrival.turn(at: now)
-        #expect(arrival.holds(nextDue: MonotonicTime(nanoseconds: 0)))
+        let holds = arrival.holds(nextDue: MonotonicTime(nanoseconds: 0))
+        #expect(holds)
     }
 
     @Test("What is left alone is told once for each reason")
     func reported() throws {
         var reported = Reported()
         let path = DropPath(try "a".fileName)
-        #expect(reported.add(path, "a link"))
-        #expect(!reported.add(path, "a link"))
-        #expect(reported.add(path, "a folder"))
+        let news = ["a link", "a link", "a folder"].map { reported.add(path, $0) }
+        #expect(news == [true, false, true])
         #expect(reported[path] == "a folder" && reported.count == 1)
         #expect(reported.all.map(\.reason) == ["a folder"])
         reported.forget(path)
-        #expect(reported.add(path, "a folder"))
+        let isNews = reported.add(path, "a folder")
+        #expect(isNews)
     }
 
     @Test("Room is for so many jobs and bytes; what is larger than all of it runs alone")

@@ -1,20 +1,22 @@
-import Glibc
 import PipelineKit
+import SystemPackage
+import TestSupport
 import Testing
 
 @testable import PipelineEngine
 
-/// What names cost while they are known: bytes that were asked of malloc(3) and not given back.
+/// What names cost while they are known.
 @Suite("Memory of those that wait") struct WaitingMemoryTests {
     /// Just above 3/4 of a power of two, where hash tables have most of their room empty.
     private static let count = 200_000
     /// In bytes, of a name of 26 bytes, all structures together.
     private static let most = 200
 
-    /// Bytes in use.
-    private static func used() -> Int {
-        let info = mallinfo2()
-        return Int(info.uordblks + info.hblkhd)
+    /// Bytes that the process has in memory, files left out.
+    private static func used() throws -> Int {
+        let text = String(decoding: try ScratchFolder.read("/proc/self/status"), as: UTF8.self)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
+        return 1024 * (try #require(Int(line.filter(\.isNumber))))
     }
 
     /// As long as names of scanners and cameras are, each with memory of its own as the kernel's are.
@@ -25,54 +27,56 @@ import Testing
     @Test("A drop that is known, and waits for its marker, costs less than 200 bytes; so does one that waits for room")
     func waiting() async {
         // In a process of its own, where nobody else asks for memory.
-        await #expect(processExitsWith: .success) {
-            let rule = ReadyRule(quiet: .seconds(1), marker: try MarkerRule(try Template("{name}.done")))
-            var scan = InboxScan()
-            var gate = ReadyGate<DropPath>(
-                rule: rule,
-                usualLack: { @Sendable path in rule.marker?.name(for: path.name).map { .marker($0, .missing) } })
-            var markers = MarkerIndex<DropPath>(timeout: nil)
-            var ready = ReadyQueue(order: .smallest)
-            var now = MonotonicTime(nanoseconds: 0)
-            let before = used()
-            _ = try scan.list(.top) { (listing) throws(IOError) in
-                for number in 0..<count {
-                    guard let name = Self.name(number), listing.saw(name) else { continue }
-                    let path = DropPath(name)
-                    gate.touch(path, at: now)
-                    if let marker = rule.marker?.name(for: name).map({ DropPath($0) }) {
-                        markers.appeared(drop: path, of: marker, isOnly: true)
-                    }
-                }
-            }
-            /// Looks at all that is due.
-            func sample(lacking: Bool) {
-                while true {
-                    let requests = gate.due(at: now, limit: 256)
-                    if requests.isEmpty { return }
-                    for request in requests {
-                        let state = Fingerprint(device: 1, inode: 2, size: 3, modified: 4, changed: 5)
-                        let lack = lacking ? rule.marker?.name(for: request.key.name) : nil
-                        let decision = gate.record(
-                            .file(state, .none), of: request.key, at: now, lacking: lack.map { .marker($0, .missing) })
-                        if case .ready(let fingerprint) = decision { ready.add(request.key, fingerprint) }
-                    }
-                }
-            }
-            sample(lacking: true)
-            now = now + .seconds(1)
-            sample(lacking: true)
-            try #require(scan.count == count && gate.waitingCount == count && gate.nextDue == nil)
-            try #require(gate.waiting.allSatisfy(\.isDisturbed))
-            let each = (used() - before) / count
-            try #require(each < most, "\(each) bytes each while they wait for markers")
+        await #expect(processExitsWith: .success) { try WaitingMemoryTests.measure() }
+    }
 
-            gate.touchParked(at: now)
-            sample(lacking: false)
-            try #require(ready.count == count && gate.waitingCount == 0)
-            let complete = (used() - before) / count
-            try #require(complete < most, "\(complete) bytes each while they wait for room")
-            try #require(each > 60 && complete > 60, "the measure is wrong: \(each), \(complete)")
+    fileprivate static func measure() throws {
+        let rule = ReadyRule(quiet: .seconds(1), marker: try MarkerRule(try Template("{name}.done", use: .name)))
+        var scan = InboxScan()
+        var gate = ReadyGate<DropPath>(
+            rule: rule,
+            usualLack: { @Sendable path in rule.marker?.name(for: path.name).map { .marker($0, .missing) } })
+        var markers = MarkerIndex<DropPath>(timeout: nil)
+        var ready = ReadyQueue(order: .smallest)
+        var now = MonotonicTime(nanoseconds: 0)
+        let before = try used()
+        _ = try scan.list(.top) { (listing) throws(IOError) in
+            for number in 0..<count {
+                guard let name = name(number), listing.saw(name) else { continue }
+                let path = DropPath(name)
+                gate.touch(path, at: now)
+                if let marker = rule.marker?.name(for: name).map({ DropPath($0) }) {
+                    markers.appeared(drop: path, of: marker, isOnly: true)
+                }
+            }
         }
+        /// Looks at all that is due.
+        func sample(lacking: Bool) {
+            while true {
+                let requests = gate.due(at: now, limit: 256)
+                if requests.isEmpty { return }
+                for request in requests {
+                    let state = Fingerprint(device: 1, inode: 2, size: 3, modified: 4, changed: 5)
+                    let lack = lacking ? rule.marker?.name(for: request.key.name) : nil
+                    let decision = gate.record(
+                        .file(state, .none), of: request.key, at: now, lacking: lack.map { .marker($0, .missing) })
+                    if case .ready(let fingerprint) = decision { ready.add(request.key, fingerprint) }
+                }
+            }
+        }
+        sample(lacking: true)
+        now = now + .seconds(1)
+        sample(lacking: true)
+        try #require(scan.count == count && gate.waitingCount == count && gate.nextDue == nil)
+        try #require(gate.waiting.allSatisfy(\.isDisturbed))
+        let each = (try used() - before) / count
+        try #require(each < most, "\(each) bytes each while they wait for markers")
+
+        gate.touchParked(at: now)
+        sample(lacking: false)
+        try #require(ready.count == count && gate.waitingCount == 0)
+        let complete = (try used() - before) / count
+        try #require(complete < most, "\(complete) bytes each while they wait for room")
+        try #require(each > 60 && complete > 60, "the measure is wrong: \(each), \(complete)")
     }
 }

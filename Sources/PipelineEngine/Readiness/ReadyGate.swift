@@ -83,6 +83,10 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         static var mayDecide: Marks { Marks(rawValue: 16) }
         /// It lacks what such candidates lack as a rule.
         static var lacksTheUsual: Marks { Marks(rawValue: 32) }
+
+        mutating func set(_ mark: Marks, _ isSet: Bool) {
+            if isSet { insert(mark) } else { remove(mark) }
+        }
     }
 
     private typealias Candidates = KeyedHeap<Key, Candidate>
@@ -101,6 +105,10 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
 
     /// Samples of a candidate that is being written are at least this far apart.
     package static var shortestPause: Duration { .milliseconds(5) }
+
+    /// Those of one that has just appeared are closer together, growing by a sixteenth of its age to `shortestPause`:
+    /// most files are created, filled and closed within a moment, and the wait begins at the first sample after that.
+    package static var firstPause: Duration { .microseconds(500) }
 
     /// How much longer an empty file must stand still: writers often create a file some time before they fill it.
     package static var emptyFactor: Int { 5 }
@@ -139,7 +147,8 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         } else if candidate.marks.isDisjoint(with: .touched), candidate.marks.contains(.sampled) {
             candidates[slot].marks.insert(.touched)
             // A file that is being written is touched a thousand times a second; one sample per pause is enough.
-            schedule(slot, at: max(now, min(candidate.since, now) + Self.shortestPause))
+            let pause = min(Self.shortestPause, max(Self.firstPause, (now - candidate.admitted) / 16))
+            schedule(slot, at: max(now, min(candidate.since, now) + pause))
         }
         // Else the sample that takes this touch in is due already.
     }
@@ -325,12 +334,6 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-extension ReadyGate.Marks {
-    fileprivate mutating func set(_ mark: Self, _ isSet: Bool) {
-        if isSet { insert(mark) } else { remove(mark) }
-    }
-}
-
 /// What the gate tells of those that wait.
 extension ReadyGate {
     /// What the candidate waits for; nil where it is not known.
@@ -376,7 +379,7 @@ extension ReadyGate {
             }
         }
         var keys: [Key] = []
-        while let next = longest.popMin() { candidates.key(of: next.slot).map { keys.append($0) } }
+        while let next = longest.popMin() { keys += candidates.key(of: next.slot).map { [$0] } ?? [] }
         return keys
     }
 

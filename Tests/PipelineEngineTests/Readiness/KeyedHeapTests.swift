@@ -15,7 +15,9 @@ import Testing
     @Test("It keeps, orders and finds what a plain dictionary does", arguments: 1...4 as ClosedRange<UInt64>)
     func asAPlainModel(seed: UInt64) throws {
         var numbers = Numbers(state: seed)
-        var heap = KeyedHeap<Int, Int>(order: { @Sendable key, value, otherKey, other in (value, key) < (other, otherKey) })
+        var heap = KeyedHeap<Int, Int>(order: { @Sendable key, value, otherKey, other in
+            (value, key) < (other, otherKey)
+        })
         var model: [Int: (value: Int, isQueued: Bool)] = [:]
         // More than one block of entries, and back to none in between.
         for step in 0..<20_000 {
@@ -41,7 +43,9 @@ import Testing
             default: break
             }
             if isShrinking, let first = heap.first {
-                let expected = model.filter(\.value.isQueued).min { ($0.value.value, $0.key) < ($1.value.value, $1.key) }
+                let expected = model.filter(\.value.isQueued).min {
+                    ($0.value.value, $0.key) < ($1.value.value, $1.key)
+                }
                 if step % 100 == 0 { try #require(heap.key(of: first) == expected?.key) }
                 if let key = heap.key(of: first) { model[key] = nil }
                 heap.remove(first)
@@ -55,7 +59,7 @@ import Testing
         }
         var order: [Int] = []
         while let first = heap.first {
-            heap.key(of: first).map { order.append($0) }
+            order += heap.key(of: first).map { [$0] } ?? []
             heap.remove(first)
         }
         let expected = model.filter(\.value.isQueued).sorted { ($0.value.value, $0.key) < ($1.value.value, $1.key) }

@@ -35,29 +35,17 @@ import Testing
     @Test("A marker that can speak for one drop only is alone without that one, and wakes it")
     func onlyDrop() {
         var index = MarkerIndex<String>(timeout: .seconds(10))
-        #expect(index.appeared("a.ok", with: "a", at: seconds(0)) == ["a"])
+        let woken = index.appeared("a.ok", with: "a", at: seconds(0))
+        #expect(woken == ["a"])
         #expect(!index.isAlone("a.ok") && index.nextDue == nil)
         index.vanished(drop: "a", of: "a.ok", isOnly: true, at: seconds(1))
         #expect(index.isAlone("a.ok"))
         index.appeared(drop: "a", of: "a.ok", isOnly: true)
         #expect(!index.isAlone("a.ok") && !index.isShared("a.ok", besides: "a"))
-        #expect(index.overdue(at: seconds(60)) == [])
-        #expect(index.vanished("a.ok", with: "a") == ["a"])
-    }
-
-    /// The rule, a marker's name, and the one drop that it can speak for.
-    @Test(
-        "Which drop a marker speaks for is known from its name where there can be only one",
-        arguments: [
-            ("{name}.done", "a.pdf.done", "a.pdf"), ("ok-{name}", "ok-a", "a"), ("<{name}>", "<a>", "a"),
-            ("{name}.done", "a.pdf", nil), ("{name}.done", ".done", nil), ("{name}.done", "a.done.done", nil),
-            ("{stem}.done", "a.done", nil), ("READY", "READY", nil),
-        ] as [(String, String, String?)])
-    func onlyDropOf(rule: String, marker: String, expected: String?) throws {
-        let rule = try MarkerRule(try Template(rule))
-        let drop = rule.onlyDrop(of: try marker.fileName)
-        #expect(drop?.text == expected)
-        if let drop { #expect(rule.name(for: drop)?.text == marker) }
+        let overdue = index.overdue(at: seconds(60))
+        #expect(overdue.isEmpty)
+        let left = index.vanished("a.ok", with: "a")
+        #expect(left == ["a"])
     }
 
     @Test("Without a time of its own it is patient for ten minutes")
