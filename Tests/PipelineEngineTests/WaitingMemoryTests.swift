@@ -68,7 +68,8 @@ import Testing
         now = now + .seconds(1)
         sample(lacking: true)
         try #require(scan.count == count && gate.waitingCount == count && gate.nextDue == nil)
-        try #require(gate.waiting.allSatisfy(\.isDisturbed))
+        let isLacking = gate.waiting.allSatisfy { $0.isDisturbed }
+        try #require(isLacking)
         let each = (try used() - before) / count
         try #require(each < most, "\(each) bytes each while they wait for markers")
 
