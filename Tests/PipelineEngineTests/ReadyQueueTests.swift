@@ -78,19 +78,17 @@ import Testing
         for turn in 1...20 {
             // In each turn as many come as can be looked at in one.
             now = now + .microseconds(1)
-            order.turn(at: now)
             for request in gate.due(at: now, limit: 4) {
                 _ = gate.record(.gone, of: request.key, at: now)
                 gate.touch(next, at: now + .nanoseconds(1))
                 next += 1
             }
-            if order.holds(nextDue: gate.nextDue) { claims.append(turn) }
+            if order.holds(nextDue: gate.nextDue, at: now) { claims.append(turn) }
         }
         #expect(claims.first == 3, "10 were due, 4 a turn")
         #expect(claims.count >= 4)
         var arrival = ClaimOrder(.arrival)
-        arrival.turn(at: now)
-        let holds = arrival.holds(nextDue: MonotonicTime(nanoseconds: 0))
+        let holds = arrival.holds(nextDue: MonotonicTime(nanoseconds: 0), at: now)
         #expect(holds)
     }
 

@@ -8,9 +8,9 @@ import Testing
 /// What names cost while they are known.
 @Suite("Memory of those that wait") struct WaitingMemoryTests {
     /// Just above 3/4 of a power of two, where hash tables have most of their room empty.
-    private static let count = 200_000
+    fileprivate static let count = 50_000
     /// In bytes, of a name of 26 bytes, all structures together.
-    private static let most = 200
+    fileprivate static let most = 200
 
     /// Bytes that the process has in memory, files left out.
     private static func used() throws -> Int {
@@ -27,10 +27,17 @@ import Testing
     @Test("A drop that is known, and waits for its marker, costs less than 200 bytes; so does one that waits for room")
     func waiting() async {
         // In a process of its own, where nobody else asks for memory.
-        await #expect(processExitsWith: .success) { try WaitingMemoryTests.measure() }
+        await #expect(processExitsWith: .success) {
+            // What the runtime asks for at the first use of anything is no cost of a name.
+            _ = try WaitingMemoryTests.measure(count: 1000)
+            let (waiting, complete) = try WaitingMemoryTests.measure(count: WaitingMemoryTests.count)
+            try #require(60..<WaitingMemoryTests.most ~= waiting, "\(waiting) bytes each while they wait for markers")
+            try #require(60..<WaitingMemoryTests.most ~= complete, "\(complete) bytes each while they wait for room")
+        }
     }
 
-    fileprivate static func measure() throws {
+    /// Bytes of each while all wait for their markers, and while all are complete.
+    fileprivate static func measure(count: Int) throws -> (waiting: Int, complete: Int) {
         let rule = ReadyRule(quiet: .seconds(1), marker: try MarkerRule(try Template("{name}.done", use: .name)))
         var scan = InboxScan()
         var gate = ReadyGate<DropPath>(
@@ -71,13 +78,11 @@ import Testing
         let isLacking = gate.waiting.allSatisfy { $0.isDisturbed }
         try #require(isLacking)
         let each = (try used() - before) / count
-        try #require(each < most, "\(each) bytes each while they wait for markers")
 
         gate.touchParked(at: now)
         sample(lacking: false)
         try #require(ready.count == count && gate.waitingCount == 0)
         let complete = (try used() - before) / count
-        try #require(complete < most, "\(complete) bytes each while they wait for room")
-        try #require(each > 60 && complete > 60, "the measure is wrong: \(each), \(complete)")
+        return (each, complete)
     }
 }

@@ -2,7 +2,7 @@
 /// and 10 to 20 more for finding it. A dictionary and a heap of appointments beside it would keep every key twice, and
 /// half their room empty. Pure.
 struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Where an entry lies, as long as it is there.
+    /// Where an entry lies, until one is taken out.
     struct Slot: Hashable, Sendable {
         fileprivate let number: UInt32
     }
@@ -11,8 +11,7 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Order = @Sendable (_ key: Key, _ value: Value, _ otherKey: Key, _ otherValue: Value) -> Bool
 
     private struct Entry {
-        /// Nil: the slot is free.
-        var key: Key?
+        let key: Key
         var value: Value
         /// Where it stands in `queue`, or `unqueued`.
         var place: UInt32
@@ -21,7 +20,6 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let comesBefore: Order
     /// Blocks of a fixed size, as one array would double when it is full.
     private var blocks: [ContiguousArray<Entry>] = []
-    private var free: [UInt32] = []
     /// Open addressing, linear probing: the number of a slot and one more, or 0. A power of two.
     private var buckets: [UInt32] = []
     /// A binary heap of slots.
@@ -42,8 +40,8 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The slot of a key; nil where it is not there.
     func find(_ key: Key) -> Slot? { bucket(of: key).map { Slot(number: buckets[$0] - 1) } }
 
-    /// The key of an entry; nil where the slot is free.
-    func key(of slot: Slot) -> Key? { self[slot.number].key }
+    /// The key of an entry.
+    func key(of slot: Slot) -> Key { self[slot.number].key }
 
     /// The value of an entry. After a change of what it is ordered by, `enqueue` is to be called.
     subscript(slot: Slot) -> Value {
@@ -53,43 +51,38 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The slots of all entries, in no order.
     var slots: some Sequence<Slot> {
-        blocks.indices.lazy.flatMap { block in
-            blocks[block].indices.lazy.filter { blocks[block][$0].key != nil }
-                .map { Slot(number: UInt32(block) << Self.blockBits | UInt32($0)) }
-        }
+        (0..<UInt32(count)).lazy.map { Slot(number: $0) }
     }
 
     /// Adds a key that is not there, not queued yet.
     mutating func insert(_ key: Key, _ value: Value) -> Slot {
         if 4 * (count + 1) > 3 * buckets.count { grow() }
-        let entry = Entry(key: key, value: value, place: Self.unqueued)
-        let number: UInt32
-        if let slot = free.popLast() {
-            number = slot
-            self[number] = entry
-        } else {
-            if blocks.last.map({ $0.count == Int(Self.blockSize) }) ?? true { blocks.append([]) }
-            let block = blocks.count - 1
-            number = UInt32(block) << Self.blockBits | UInt32(blocks[block].count)
-            blocks[block].append(entry)
-        }
+        let number = UInt32(count)
+        if number & (Self.blockSize - 1) == 0 { blocks.append([]) }
+        blocks[blocks.count - 1].append(Entry(key: key, value: value, place: Self.unqueued))
         count += 1
-        var bucket = home(of: key)
-        while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
-        buckets[bucket] = number + 1
+        fill(number)
         return Slot(number: number)
     }
 
-    /// Takes an entry out.
-    mutating func remove(_ slot: Slot) {
-        guard let key = self[slot.number].key, let bucket = bucket(of: key) else { return }
+    /// Takes an entry out. The last one takes its slot, so that memory is given back block by block; returns which slot
+    /// that one had, if it is another.
+    mutating func remove(_ slot: Slot) -> Slot? {
         dequeue(slot)
-        vacate(bucket)
-        self[slot.number].key = nil
-        free.append(slot.number)
+        if let bucket = bucket(of: self[slot.number].key) { vacate(bucket) }
+        let last = Slot(number: UInt32(count - 1))
+        let entry = self[last.number]
+        if last != slot {
+            if let bucket = bucket(of: entry.key) { buckets[bucket] = slot.number + 1 }
+            if entry.place != Self.unqueued { queue[Int(entry.place)] = slot.number }
+            self[slot.number] = entry
+        }
+        blocks[blocks.count - 1].removeLast()
+        if last.number & (Self.blockSize - 1) == 0 { blocks.removeLast() }
         count -= 1
         // A flood that is over leaves its memory to others.
-        if count == 0, blocks.count > 1 { self = KeyedHeap(order: comesBefore) }
+        if count == 0, buckets.count > Int(Self.blockSize) { self = KeyedHeap(order: comesBefore) }
+        return last == slot ? nil : last
     }
 
     // MARK: Order
@@ -114,6 +107,8 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard place != Self.unqueued else { return }
         self[slot.number].place = Self.unqueued
         let last = queue.removeLast()
+        // Those that wait for something that is told need no order.
+        if queue.isEmpty { queue = [] }
         guard last != slot.number else { return }
         put(last, at: Int(place))
         siftDown(siftUp(Int(place)))
@@ -121,8 +116,7 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private func isBefore(_ left: UInt32, _ right: UInt32) -> Bool {
         let (left, right) = (self[left], self[right])
-        guard let leftKey = left.key, let rightKey = right.key else { return false }
-        return comesBefore(leftKey, left.value, rightKey, right.value)
+        return comesBefore(left.key, left.value, right.key, right.value)
     }
 
     private mutating func put(_ number: UInt32, at place: Int) {
@@ -180,8 +174,8 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var next = bucket
         while true {
             next = (next + 1) & mask
-            guard buckets[next] != 0, let key = self[buckets[next] - 1].key else { break }
-            if (next - home(of: key)) & mask >= (next - hole) & mask {
+            guard buckets[next] != 0 else { break }
+            if (next - home(of: self[buckets[next] - 1].key)) & mask >= (next - hole) & mask {
                 buckets[hole] = buckets[next]
                 hole = next
             }
@@ -191,11 +185,12 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private mutating func grow() {
         buckets = Array(repeating: 0, count: max(16, 2 * buckets.count))
-        for slot in slots {
-            guard let key = self[slot.number].key else { continue }
-            var bucket = home(of: key)
-            while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
-            buckets[bucket] = slot.number + 1
-        }
+        for number in 0..<UInt32(count) { fill(number) }
+    }
+
+    private mutating func fill(_ number: UInt32) {
+        var bucket = home(of: self[number].key)
+        while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
+        buckets[bucket] = number + 1
     }
 }

@@ -186,7 +186,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     package mutating func touchParked(at now: MonotonicTime) {
         for slot in Array(candidates.slots) {
             if candidates[slot].marks.contains(.parked) {
-                if let key = candidates.key(of: slot) { touch(key, at: now) }
+                touch(candidates.key(of: slot), at: now)
             } else if lacks(slot) {
                 recheck(slot, at: now)
             }
@@ -202,13 +202,16 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         if candidates[slot].marks.contains(.parked) { parked -= 1 }
         remark(slot, nil)
         growth[slot] = nil
-        candidates.remove(slot)
+        if let moved = candidates.remove(slot) {
+            remarks[slot] = remarks.removeValue(forKey: moved)
+            growth[slot] = growth.removeValue(forKey: moved)
+        }
     }
 
     /// The candidates to sample now, at most `limit`. Each has to be answered by `record`.
     package mutating func due(at now: MonotonicTime, limit: Int = .max) -> [Request] {
         var requests: [Request] = []
-        while requests.count < limit, let slot = candidates.first, let key = candidates.key(of: slot) {
+        while requests.count < limit, let slot = candidates.first {
             let candidate = candidates[slot]
             guard candidate.due <= now else { break }
             candidates.dequeue(slot)
@@ -216,7 +219,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
                 candidate.marks.contains(.sampled) && candidate.marks.isDisjoint(with: .touched)
                 && now - candidate.since >= quiet(forSize: candidate.size)
             candidates[slot].marks.set(.mayDecide, mayDecide)
-            requests.append(Request(key: key, deciding: mayDecide))
+            requests.append(Request(key: candidates.key(of: slot), deciding: mayDecide))
         }
         return requests
     }
@@ -315,7 +318,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     }
 
     private mutating func remark(_ slot: Slot, _ remark: Waiting?) {
-        let isUsual = remark != nil && candidates.key(of: slot).flatMap(usualLack) == remark
+        let isUsual = remark != nil && usualLack(candidates.key(of: slot)) == remark
         candidates[slot].marks.set(.lacksTheUsual, isUsual)
         if isUsual { remarks[slot] = nil } else { remarks[slot] = remark }
     }
@@ -379,7 +382,7 @@ extension ReadyGate {
             }
         }
         var keys: [Key] = []
-        while let next = longest.popMin() { keys += candidates.key(of: next.slot).map { [$0] } ?? [] }
+        while let next = longest.popMin() { keys.append(candidates.key(of: next.slot)) }
         return keys
     }
 
@@ -388,8 +391,8 @@ extension ReadyGate {
     package var waiting: [(key: Key, isDisturbed: Bool)] {
         candidates.slots.compactMap { slot in
             let marks = candidates[slot].marks
-            guard marks.isDisjoint(with: .parked), let key = candidates.key(of: slot) else { return nil }
-            return (key, marks.contains(.disturbed) || lacks(slot) && remarks[slot] != .verifying)
+            guard marks.isDisjoint(with: .parked) else { return nil }
+            return (candidates.key(of: slot), marks.contains(.disturbed) || lacks(slot) && remarks[slot] != .verifying)
         }
     }
 }

@@ -7,7 +7,6 @@ extension Intake {
     private static let batch = 256
 
     func sample(_ inbox: OpenInbox) throws(IOError) {
-        claimOrder.turn(at: .now())
         let requests = gate.due(at: .now(), limit: Self.batch)
         for (index, request) in requests.enumerated() {
             let found: Examiner.Finding
@@ -31,7 +30,7 @@ extension Intake {
     }
 
     func claim(_ inbox: OpenInbox) throws(IOError) {
-        guard claimOrder.holds(nextDue: gate.nextDue), mayClaim else { return }
+        guard claimOrder.holds(nextDue: gate.nextDue, at: .now()), mayClaim else { return }
         do throws(StageFailure) {
             try space.check()
         } catch {

@@ -42,7 +42,7 @@ struct ReadyQueue {
     func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
 
     /// Some of those that wait, in no order.
-    func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).compactMap { drops.key(of: $0) } }
+    func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
 
     /// Adds a drop in the state in which it was found complete.
     mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
@@ -67,10 +67,10 @@ struct ReadyQueue {
 
     /// The next drop, which stays.
     func first() -> (path: DropPath, fingerprint: Fingerprint)? {
-        guard let slot = drops.first, let path = drops.key(of: slot) else { return nil }
+        guard let slot = drops.first else { return nil }
         let ready = drops[slot]
         return (
-            path,
+            drops.key(of: slot),
             Fingerprint(
                 device: ready.device, inode: ready.inode, size: ready.size, modified: ready.modified,
                 changed: ready.changed, listing: listings[slot] ?? 0)
@@ -83,8 +83,8 @@ struct ReadyQueue {
     }
 
     private mutating func remove(_ slot: Drops.Slot) {
-        drops.remove(slot)
         listings[slot] = nil
+        if let moved = drops.remove(slot) { listings[slot] = listings.removeValue(forKey: moved) }
     }
 
     /// What comes first; smaller first.
@@ -131,25 +131,21 @@ struct ActiveRoom {
     }
 }
 
-/// Until when claims have to wait so that an order holds: among all drops that were due to be looked at when a turn
-/// began. What becomes due meanwhile is no reason to wait, or drops that come without end would keep all from being
-/// claimed. Pure.
+/// Until when claims have to wait so that an order holds: among all drops that were due to be looked at when something
+/// was to be claimed first. What becomes due meanwhile is no reason to wait, or drops that come without end would keep
+/// all from being claimed. Pure.
 struct ClaimOrder {
     private let isAmongAll: Bool
-    /// When the first turn since the last claims began.
-    private var began: MonotonicTime?
+    /// Since when claims wait.
+    private var since: MonotonicTime?
 
     init(_ order: Pipeline.Order) { isAmongAll = order != .arrival }
 
-    /// A turn begins: some of those that are due are looked at.
-    mutating func turn(at now: MonotonicTime) {
-        if began == nil { began = now }
-    }
-
     /// Whether all that was due has been looked at, so that claims may follow; `nextDue`: when the next look is due.
-    mutating func holds(nextDue: MonotonicTime?) -> Bool {
-        if isAmongAll, let began, let nextDue, nextDue <= began { return false }
-        began = nil
-        return true
+    mutating func holds(nextDue: MonotonicTime?, at now: MonotonicTime) -> Bool {
+        let begun = since ?? now
+        let isOpen = isAmongAll && nextDue.map { $0 <= begun } ?? false
+        since = isOpen ? begun : nil
+        return !isOpen
     }
 }
