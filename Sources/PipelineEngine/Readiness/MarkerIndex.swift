@@ -25,8 +25,8 @@ struct MarkerIndex<Key: Hashable & Sendable> {
     /// An index of nothing.
     init(timeout: Duration?) { patience = timeout ?? Self.patience }
 
-    /// The marker is there, or was touched. `drop`: the only one that it can speak for, if that is there. The drops that
-    /// it speaks for are to be looked at again.
+    /// The marker is there, or was touched. `drop`: the only one that it can speak for, if that is there. The drops
+    /// that it speaks for are to be looked at again.
     mutating func appeared(_ marker: Key, with drop: Key? = nil, at now: MonotonicTime) -> Set<Key> {
         let drops = drop.map { [$0] } ?? drops[marker] ?? []
         if markers[marker] == nil {

@@ -47,10 +47,12 @@ package struct MarkerRule: Sendable, Hashable {
         }
     }
 
-    /// The one drop that a marker of this name can speak for; nil where there may be several, as with `{stem}`, or none.
+    /// The one drop that a marker of this name can speak for; nil where there may be several, as with `{stem}`, or
+    /// none.
     package func onlyDrop(of marker: FileName) -> FileName? {
         guard isOfWholeName, isMarker(marker) else { return nil }
-        return FileName(marker.bytes.dropFirst(prefix.count).dropLast(suffix.count)).flatMap { isMarker($0) ? nil : $0 }
+        let name = FileName(marker.bytes.dropFirst(prefix.count).dropLast(suffix.count))
+        return name.flatMap { isMarker($0) ? nil : $0 }
     }
 
     /// Whether no two drops have the same marker, by their names.
