@@ -8,7 +8,7 @@ SWIFT ?= swift
 RELEASE := .build-release/release/dropmill
 DOCS := $(DESTDIR)$(PREFIX)/share/doc/dropmill
 
-.PHONY: help build release demo test torture check format install clean deps test-deps
+.PHONY: help build release demo test torture fuzz check format install clean deps test-deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ test: test-deps ## every test; of what kills, fails and cuts the power a spread 
 torture: test-deps ## 200 random kills, and every system call as a point to kill, to fail and to cut the power at
 	DROPMILL_TORTURE=1 $(SWIFT) test --filter TortureTests
 
+fuzz: test-deps ## ten minutes of made-up archives; FUZZ_SECONDS for more or less
+	@packaging/fuzz.sh $(or $(FUZZ_SECONDS),600)
+
 check: deps ## formatting, lint, and every shipped pipeline file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
 	$(SWIFT) run dropmill check pipelines
@@ -48,5 +51,5 @@ install: release ## install to PREFIX (below DESTDIR, if set)
 	install -m 0644 pipelines/*.yaml $(DOCS)/examples
 
 clean: ## remove builds and what the demo left
-	rm -rf .build .build-release
+	rm -rf .build .build-release .build-fuzz
 	rm -rf samples/inbox samples/processed samples/failed samples/output samples/.dropmill samples/.dropmill-state

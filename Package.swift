@@ -33,14 +33,15 @@ let package = Package(
     ],
     targets: [
         // L0: module maps, and the few C lines that Swift cannot say.
-        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"])]),
+        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux"),
 
         // L1
         .target(name: "PipelineKit", dependencies: [system], swiftSettings: strict),
-        .target(name: "Archive", dependencies: ["CArchive", system], swiftSettings: strict),
+        .target(name: "Archive", dependencies: ["CArchive", "CISAL", "CLinux", system], swiftSettings: strict),
         .target(name: "Digests", dependencies: ["CCrypto", system], swiftSettings: strict),
 
         // L2
@@ -66,10 +67,11 @@ let package = Package(
         .testTarget(
             name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", system], swiftSettings: strict),
         .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport", system], swiftSettings: strict),
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "BuiltinStagesTests", dependencies: ["BuiltinStages", "PipelineKit", "TestSupport"],
+            name: "BuiltinStagesTests",
+            dependencies: ["BuiltinStages", "Archive", "PipelineKit", "TestSupport", "dropmill", system],
             swiftSettings: strict),
         .testTarget(
             name: "PipelineConfigTests",
@@ -97,3 +99,14 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `make fuzz`: the reader of archives, told by libFuzzer which of its branches a made-up archive took.
+if Context.environment["DROPMILL_FUZZ"] != nil {
+    let fuzzing: [SwiftSetting] = strict + [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library", "-enable-testing"])]
+    for target in package.targets where target.name == "Archive" { target.swiftSettings = fuzzing }
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz-archive", dependencies: ["Archive", "PipelineKit", system], path: "Tests/fuzz",
+            exclude: ["corpus"], swiftSettings: fuzzing, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]))
+    package.products.append(.executable(name: "fuzz-archive", targets: ["fuzz-archive"]))
+}

@@ -3,7 +3,7 @@
 # the tests compare with. Says what it does; does nothing when all is there.
 set -eu
 
-build="libarchive-dev libssl-dev libsqlite3-dev libyaml-dev zlib1g-dev pkg-config gcc libc6-dev make"
+build="libarchive-dev libssl-dev libsqlite3-dev libisal-dev libyaml-dev pkg-config gcc libc6-dev make"
 test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync curl openssh-server openssh-client e2fsprogs util-linux bindfs"
 
 case "${1:-}" in

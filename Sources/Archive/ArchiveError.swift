@@ -35,8 +35,12 @@ package enum ArchiveError: Error, Sendable, Equatable {
         case encrypted = "archive.encrypted"
         /// Holds nothing.
         case empty = "archive.empty"
-        /// Holds more links or folders than are handled.
-        case tooMany = "archive.too-many-entries"
+        /// More than is unpacked: bytes, entries, names, or what comes out for what was read.
+        case limit = "archive.limit"
+        /// More than the file system can take now.
+        case noRoom = "archive.no-room"
+        /// Nothing in it proves that its content is what was packed.
+        case unverifiable = "archive.unverifiable"
         /// Of a kind that cannot be read here.
         case unsupported = "archive.unsupported"
     }
@@ -66,11 +70,42 @@ extension ArchiveError {
                 remedy: "Make the archive anew, with every name in it once.", detail: ""))
     }
 
-    static func encrypted(_ entry: [UInt8]?) -> ArchiveError {
+    /// `passwords`: how many were tried.
+    static func encrypted(_ entry: [UInt8]?, passwords: Int = 0) -> ArchiveError {
+        let fact =
+            switch passwords {
+            case 0: "is encrypted"
+            case 1: "is encrypted, and the password of the list (passwords_file) does not open it"
+            default: "is encrypted, and none of the \(passwords) passwords of the list (passwords_file) opens it"
+            }
+        return .bad(
+            Problem(
+                code: .encrypted, entry: entry, fact: fact, remedy: "Send the archive without a password.", detail: ""))
+    }
+
+    /// `whole`: what is said where no entry can be named.
+    static func limit(_ entry: [UInt8]?, _ fact: String, whole: String? = nil, remedy: String) -> ArchiveError {
         .bad(
             Problem(
-                code: .encrypted, entry: entry, fact: "is encrypted", remedy: "Send the archive without a password.",
-                detail: ""))
+                code: .limit, entry: entry.map { Array($0.prefix(200)) },
+                fact: entry == nil ? whole ?? fact : fact, remedy: remedy, detail: ""))
+    }
+
+    static func noRoom(_ entry: [UInt8], _ bytes: Int64) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .noRoom, entry: entry,
+                fact: "makes the archive's content larger than \(bytes) bytes, which is all that the file system has "
+                    + "left to give",
+                remedy: "Free space there, or set a lower `max_bytes`; work goes on by itself.", detail: ""))
+    }
+
+    static func unverifiable(_ why: String) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .unverifiable, entry: nil,
+                fact: "cannot be checked for damage (\(why)), and only what can be is taken here (require_integrity)",
+                remedy: "Pack it in a way that carries checksums: zip, or tar with gzip or xz.", detail: ""))
     }
 
     static let empty = ArchiveError.bad(

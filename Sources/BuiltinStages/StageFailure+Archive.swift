@@ -1,4 +1,5 @@
 import Archive
+import Glibc
 import PipelineKit
 import SystemPackage
 
@@ -9,9 +10,10 @@ extension StageFailure {
         switch error {
         case .bad(let problem):
             let subject = problem.entry.map { "The archive's entry '\(EscapedText.of($0))'" } ?? "The archive"
-            self = .file(
-                problem.code.rawValue, "\(subject) \(problem.fact).", remedy: problem.remedy,
-                detail: EscapedText.of(problem.detail))
+            self.init(
+                problem.code == .noRoom ? .environment : .file, code: problem.code.rawValue,
+                summary: "\(subject) \(problem.fact).", remedy: problem.remedy,
+                detail: EscapedText.of(Array(problem.detail.utf8)))
         case .system(let action, let entry, let errno):
             let path =
                 action == "read"
@@ -19,5 +21,66 @@ extension StageFailure {
             self.init(inStage: IOError(action, path, errno))
         case .stopped: self = .cancelled
         }
+    }
+
+    /// The same for what became of the process that unpacked. One that was killed or crashed is tried again, as often
+    /// as the pipeline tries: it may have been the machine's memory, but a file that does it each time does it no more.
+    init(_ failure: HelperFailure, archive: FilePath, name: FileName, folder: FilePath) {
+        switch failure {
+        case .archive(let error):
+            self.init(error, archive: archive, folder: folder)
+            if code == "archive.damaged", Self.isPart(name) {
+                summary += " Its name says that it is one part of a split archive."
+                remedy = "Put the parts together and send the whole."
+            }
+        case .cancelled: self = .cancelled
+        case .crashed(SIGKILL, _, let log):
+            self = Self.helper(
+                "archive.helper-killed", "was killed, probably because memory was short",
+                remedy: "Give the machine more memory if the archive is known to be good.", log)
+        case .crashed(let signal, let status, let log):
+            let how = signal > 0 ? "signal \(signal)" : "status \(status)"
+            self = Self.helper(
+                "archive.helper-crashed", "crashed (\(how))",
+                remedy: "Do not trust the archive. If it is known to be good, please report it.", log)
+        case .confused:
+            self = Self.helper(
+                "archive.helper-crashed", "said something that it should not", remedy: "Do not trust the archive.", "")
+        case .overTime(let seconds):
+            self = .file(
+                "archive.timeout", "The archive '\(name)' took longer than \(seconds) seconds to unpack.",
+                remedy: "Give the stage 'unpack' a longer `timeout`, if archives are that large.")
+        case .overCPU:
+            self = .file(
+                "archive.timeout", "The archive '\(name)' took more computing than it may to unpack.",
+                remedy: "Give the stage 'unpack' a longer `timeout`, if archives are that large.")
+        case .unconfined(let what):
+            self.init(
+                .environment, code: "unpack.no-sandbox",
+                summary: "The process that unpacks cannot be confined: \(what).",
+                remedy: "Run a kernel with Landlock and seccomp, or do without: require_sandbox: false.")
+        case .unavailable(let errno):
+            self.init(
+                .environment, code: "unpack.no-helper",
+                summary: "The process that unpacks cannot be started: \(errno).",
+                remedy: "Look for limits on processes or memory; work goes on by itself.")
+        }
+    }
+
+    private static func helper(_ code: String, _ what: String, remedy: String, _ log: String) -> StageFailure {
+        StageFailure(
+            .transient, code: code, summary: "The process that unpacked the archive \(what).", remedy: remedy,
+            detail: EscapedText.of(Array(log.utf8)))
+    }
+
+    /// `x.001`, `x.z01`, `x.part1.rar`.
+    private static func isPart(_ name: FileName) -> Bool {
+        let ending = name.extension
+        let digits = ending.first.map { $0 | 0x20 == UInt8(ascii: "z") } == true ? ending.dropFirst() : ending[...]
+        if digits.count >= 2, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            return true
+        }
+        return String(decoding: name.bytes, as: UTF8.self).lowercased().split(separator: ".").dropLast().last?
+            .hasPrefix("part") ?? false
     }
 }

@@ -3,29 +3,26 @@ import Glibc
 package import PipelineKit
 import SystemPackage
 
-/// Makes an archive's contents the payload.
+/// Makes an archive's contents the payload. What strangers made is parsed in a process of its own (`UnpackProgram`);
+/// here only the first bytes are looked at, to tell archives from other files.
 package struct UnpackStage: Stage {
-    private static let require = StageOption<Bool>.flag(
-        "require", "whether a drop that is no archive fails", default: false)
-    private static let documents = StageOption<Bool>.flag(
-        "documents", "whether documents that happen to be archives (docx, epub, jar, deb, …) are unpacked too",
-        default: false)
-
     package static let descriptor = StageDescriptor(
         kind: "unpack",
         summary:
             "Replaces an archive by its contents, and a compressed file by the file; anything else passes as it is.",
-        options: [require.erased, documents.erased],
+        options: UnpackOptions.all,
         effects: [.replacesPayload],
-        example: "unpack: { require: true }")
+        example: "unpack: { require: true, max_bytes: 2GiB }")
 
-    private let require: Bool
-    private let documents: Bool
+    /// How long it may take where the pipeline sets no `timeout`: in seconds, and for each GiB of the archive.
+    private static let seconds: Int64 = 300
+    private static let secondsPerGiB: Int64 = 60
+    /// More threads than this do not make one archive faster.
+    private static let mostThreads = 8
 
-    package init(options: StageOptions) throws(OptionProblem) {
-        require = try options.value(Self.require)
-        documents = try options.value(Self.documents)
-    }
+    private let options: UnpackOptions
+
+    package init(options: StageOptions) throws(OptionProblem) { self.options = try UnpackOptions(options) }
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         guard case .file(let name) = payload.shape else { return payload }
@@ -33,56 +30,99 @@ package struct UnpackStage: Stage {
         let source = try StageFailure.onIOError { () throws(IOError) in
             try OpenFile.open(payload.path, O_RDONLY | O_NOFOLLOW)
         }
-        guard let format = try archiveFormat(of: source, name) else { return payload }
-        var unpacked = try unpack(source, format, name, into: try context.makeScratch(), context)
+        guard let format = try archiveFormat(of: source, name, context) else { return payload }
+        var unpacked = try unpack(source, format, name, context)
         // Its companions spoke of the file that is no longer the payload.
         unpacked.destination = payload.destination
         return unpacked
     }
 
     /// The format to unpack, or nil where the file passes as it is.
-    private func archiveFormat(of source: borrowing OpenFile, _ name: FileName) throws(StageFailure) -> ArchiveFormat? {
+    private func archiveFormat(
+        of source: borrowing OpenFile, _ name: FileName, _ context: StageContext
+    ) throws(StageFailure) -> ArchiveFormat? {
         let sniff: ArchiveSniff
         do throws(ArchiveError) {
             sniff = try ArchiveSniff.look(at: source.descriptor)
         } catch {
             throw StageFailure(error, archive: source.path, folder: source.path)
         }
-        guard let format = sniff.format else {
-            if !require { return nil }
-            throw .file(
-                "archive.none", "'\(name)' is no archive, and only archives are taken here.",
-                remedy: "Pack it (zip, tar, 7z, …) and drop it again.")
+        if let format = sniff.format, options.policy.formats.contains(format) {
+            return !options.documents && Documents.contains(name.bytes, sniff) ? nil : format
         }
-        return !documents && Documents.contains(name, sniff) ? nil : format
+        if let format = sniff.format { context.notes.add("\(format.name) is not among `formats`, so it passed") }
+        if !options.require || sniff.format != nil && Documents.contains(name.bytes, sniff) { return nil }
+        let fact = sniff.format.map { "is \($0.name), which is not unpacked here" } ?? "is no archive"
+        throw .file(
+            "archive.none", "'\(name)' \(fact), and only archives are taken here.",
+            remedy: "Pack it (zip, tar, 7z, …) and drop it again.")
     }
 
     private func unpack(
-        _ source: borrowing OpenFile, _ format: ArchiveFormat, _ name: FileName, into folder: FilePath,
-        _ context: StageContext
+        _ source: borrowing OpenFile, _ format: ArchiveFormat, _ name: FileName, _ context: StageContext
     ) throws(StageFailure) -> Payload {
-        let root = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(folder) }
+        let helpers = try UnpackProgram.helpers()
         let status = try StageFailure.onIOError { () throws(IOError) in try source.status() }
-        let progress: ArchiveExtractor.Progress = { (bytes, entries) throws(ArchiveError) in
-            context.progress.add(bytes: bytes, entries: entries)
-            if context.cancellation.isCancelled { throw .stopped }
+        let folder = try context.makeScratch()
+        let root = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(folder) }
+        let limit = context.timeLimit.map { Int64($0.seconds.rounded(.up)) }
+        let seconds = limit ?? Self.seconds + Self.secondsPerGiB * (Int64(status.st_size) >> 30)
+        let policy = try policy(in: root, context)
+        let request = UnpackRequest(
+            format: format,
+            alone: Unpacking.LoneFile(
+                name: name.bytes, modified: (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))),
+            policy: policy, requiresSandbox: options.requiresSandbox, cpuSeconds: seconds * Int64(policy.workers))
+        let task = UnpackHelpers.Task(
+            request: request,
+            // The pipeline's own `timeout` comes as a call to stop.
+            seconds: limit == nil ? seconds : .max / 2000,
+            monitor: UnpackMonitor(
+                report: { [progress = context.progress] in progress.add(bytes: $0, entries: $1) },
+                isStopped: { [cancellation = context.cancellation] in cancellation.isCancelled }),
+            begun: { [notes = context.notes] in UnpackProgram.noteConfinement($0, notes) })
+        do throws(HelperFailure) {
+            let report = try helpers.unpack(task, archive: source.descriptor, folder: root.descriptor)
+            note(report, context.notes)
+            return report.isLoneFile ? try loneFile(in: folder) : Payload(folder: folder)
+        } catch {
+            throw StageFailure(error, archive: source.path, name: name, folder: folder)
         }
-        let isStopped = { context.cancellation.isCancelled }
-        do throws(ArchiveError) {
-            switch try ArchiveReader.open(source.descriptor, format: format, isStopped: isStopped) {
-            case .archive(let reader):
-                try ArchiveExtractor(root: root.descriptor).extract(reader, progress: progress)
-                return Payload(folder: folder)
-            case .file(let file):
-                let unpackedName = UnpackedName.of(name)
-                try file.extract(
-                    as: unpackedName.bytes, in: root.descriptor, mode: status.st_mode,
-                    modified: (status.st_mtim.tv_sec, status.st_mtim.tv_nsec),
-                    progress: progress)
-                return Payload(file: unpackedName, in: folder)
+    }
+
+    /// What is configured, and what the machine and the disk allow now.
+    private func policy(in folder: borrowing OpenFile, _ context: StageContext) throws(StageFailure) -> UnpackPolicy {
+        var policy = options.policy
+        policy.workers = min(Self.mostThreads, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+        if let file = options.passwordsFile { policy.passwords = try PasswordsFile.read(file) }
+        var info = statvfs()
+        // What cannot be asked shows itself when it is used.
+        guard fstatvfs(folder.descriptor, &info) == 0 else { return policy }
+        let free = Int64(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize)) - context.reserve.bytes
+        if free < policy.limits.bytes {
+            policy.limits.bytes = max(0, free)
+            policy.limits.isBytesOfSpace = true
+        }
+        return policy
+    }
+
+    private func note(_ report: Unpacking.Report, _ notes: StageNotes) {
+        notes.add("integrity: \(report.integrity == .verified ? "verified" : "unverifiable")")
+        if report.skippedLinks > 0 { notes.add("\(report.skippedLinks) links left out") }
+        if report.nested > 0 { notes.add("\(report.nested) archives within it unpacked too") }
+    }
+
+    /// The one file that a compressed file became; what it is called is known to who made it.
+    private func loneFile(in folder: FilePath) throws(HelperFailure) -> Payload {
+        do throws(IOError) {
+            let names = try Folder.names(in: folder)
+            if names.count == 1 {
+                let isFolder = Folder.kind(of: folder.appending(names[0])) == .folder
+                return isFolder ? Payload(folder: folder) : Payload(file: names[0], in: folder)
             }
         } catch {
-            throw StageFailure(error, archive: source.path, folder: folder)
+            throw .archive(.system(action: "list", entry: nil, errno: error.errno))
         }
+        throw .confused
     }
 }

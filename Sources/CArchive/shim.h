@@ -1,3 +1,2 @@
 #include <archive.h>
 #include <archive_entry.h>
-#include <zlib.h>

@@ -141,6 +141,7 @@ struct PipelineChecks {
         guard let other else { return nil }
         let (left, right) = (ResolvedFolder(folder), ResolvedFolder(other))
         if left == right { return "'\(key)' is \(what)" }
+        if left.isSame(as: right) { return "'\(key)' is \(what), mounted here too" }
         if left.isInside(right) { return "'\(key)' lies inside \(what)" }
         if right.isInside(left) { return "'\(key)' holds \(what)" }
         return nil

@@ -24,6 +24,20 @@ package struct ResolvedFolder: Hashable {
         path = missing.reversed().reduce(into: existing) { $0.append($1) }
     }
 
+    /// Whether both are one folder: by their paths, or by what is there, which bind mounts show under several paths.
+    package func isSame(as other: ResolvedFolder) -> Bool {
+        guard self != other else { return true }
+        guard let own = identity, let its = other.identity else { return false }
+        return own == its
+    }
+
+    /// Device and inode; nil where nothing is there.
+    private var identity: [UInt64]? {
+        var status = stat()
+        guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
+        return [UInt64(status.st_dev), UInt64(status.st_ino)]
+    }
+
     /// Whether it lies in the other one, at any depth.
     package func isInside(_ other: ResolvedFolder) -> Bool { self != other && path.starts(with: other.path) }
 

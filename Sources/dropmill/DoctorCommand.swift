@@ -40,7 +40,9 @@ struct DoctorCommand: ParsableCommand {
         _ pipelines: [Pipeline], state: StateFolder, _ interruption: Interruption
     ) -> DoctorReport {
         let examination = Examination { interruption.isAskedFor }
-        let surroundings = examination.surroundings(state: state.path, folders: pipelines.count)
+        // A daemon that runs has its watches already.
+        let watches = state.isHeldIfKnown == true ? 0 : pipelines.reduce(0) { $0 + Examination.watches(of: $1) }
+        let surroundings = examination.surroundings(state: state.path, watches: watches)
         let examined = pipelines.map { examination.pipeline($0) }
         return DoctorReport(
             user: CurrentUser.name, isRunning: state.isHeldIfKnown, surroundings: surroundings, pipelines: examined)

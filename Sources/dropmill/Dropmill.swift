@@ -1,4 +1,5 @@
 import ArgumentParser
+import BuiltinStages
 import Glibc
 
 /// The program: `dropmill` and a verb.
@@ -21,11 +22,16 @@ struct Dropmill: ParsableCommand {
             RetryCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
         ])
 
+    private static let unpackVerb = "unpack-worker"
+
     static func main() {
         // Without it glibc looks at /etc/localtime for every time that it converts: twice for an archive's entry.
         setenv("TZ", ":/etc/localtime", 0)
+        // The verb of the processes that `run` starts; nobody else's, so no list of verbs has it.
+        if CommandLine.arguments.count == 2, CommandLine.arguments[1] == unpackVerb { UnpackProgram.run() }
+        UnpackProgram.use("/proc/self/exe", [unpackVerb])
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(RawArguments.all)
             try command.run()
         } catch {
             // What no verb has turned into a status of its own is nobody's fault but ours.

@@ -19,8 +19,8 @@ struct ExplainCommand: ParsableCommand {
               dropmill explain /srv/scans/inbox/report.pdf
             """)
 
-    @Argument(help: "A file's path, or just a name.", completion: .file())
-    var file: String
+    @Argument(help: "A file's path, or just a name.", completion: .file(), transform: RawArguments.path)
+    var file: FilePath
 
     @OptionGroup var pipelines: PipelineArguments
     @OptionGroup var state: StateArguments
@@ -34,7 +34,7 @@ struct ExplainCommand: ParsableCommand {
         let pipelines = try pipelines.loadOrReport()
         let folders = PipelineFolders(pipelines)
         let explanation = Explanation(
-            of: FilePath(file), among: folders, state: state.folder, now: .now())
+            of: file, among: folders, state: state.folder, now: .now())
         if json { print(explanation.json) } else { for line in explanation.lines { print(line) } }
         if !explanation.isTaken { throw ExitStatus.failure }
     }

@@ -14,11 +14,13 @@ struct InitCommand: ParsableCommand {
               dropmill init /srv/dropmill
             """)
 
-    @Argument(help: ArgumentHelp("Where to; made if missing.", valueName: "dir"), completion: .directory)
-    var folder = "."
+    @Argument(
+        help: ArgumentHelp("Where to; made if missing.", valueName: "dir"), completion: .directory,
+        transform: RawArguments.path)
+    var folder: FilePath = "."
 
     func run() throws {
-        let base = FilePath(folder)
+        let base = folder
         let file = base.appending("pipelines").appending("starter.yaml")
         do throws(IOError) {
             try Folder.make(base.appending("pipelines"))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PipelineEngine
 import PipelineKit
+import SystemPackage
 
 /// `dropmill jobs`: the journal's jobs, newest first.
 struct JobsCommand: ParsableCommand {
@@ -20,8 +21,8 @@ struct JobsCommand: ParsableCommand {
         name: .customLong("state-dir"),
         help: ArgumentHelp(
             "The folder of the journal. (default: $DROPMILL_STATE, else .dropmill-state)", valueName: "dir"),
-        completion: .directory)
-    var stateFolder: String?
+        completion: .directory, transform: RawArguments.path)
+    var stateFolder: FilePath?
 
     @Option(
         name: .customLong("state"),

@@ -11,12 +11,12 @@ struct PipelineArguments: ParsableArguments {
         help: ArgumentHelp(
             "Pipeline files, or folders of *.yaml files.", discussion: "Without any: the folder 'pipelines'.",
             valueName: "pipelines"),
-        completion: .file(extensions: ["yaml", "yml"]))
-    var paths: [String] = []
+        completion: .file(extensions: ["yaml", "yml"]), transform: RawArguments.path)
+    var paths: [FilePath] = []
 
     /// The validated pipelines.
     func load() throws(ConfigProblems) -> [Pipeline] {
-        try PipelineLoader(registry: .builtin, environment: Environment.variables).load(paths.map { FilePath($0) })
+        try PipelineLoader(registry: .builtin, environment: Environment.variables).load(paths)
     }
 
     /// The validated pipelines; where there is a problem, all are printed to standard error and the exit status is

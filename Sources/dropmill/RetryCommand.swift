@@ -55,7 +55,7 @@ struct RetryCommand: ParsableCommand {
                 if let leftover = sent.leftover { StandardError.print("warning: \(leftover)") }
             }
             for problem in result.problems { StandardError.print("error: \(problem.subject): \(problem.message)") }
-            if !foundAny { StandardError.print("no failed job's original is in its place") }
+            if !foundAny, result.problems.isEmpty { StandardError.print("no failed job's original is in its place") }
         }
         if !foundAny || !result.problems.isEmpty { throw ExitStatus.failure }
     }

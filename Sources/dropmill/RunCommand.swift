@@ -47,16 +47,17 @@ struct RunCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGIO, SIG_IGN)
         let pipelines = try pipelines.loadOrReport()
+        let signals = StopSignals()
+        // Last of all: until then a second signal ends whatever hangs.
+        defer { signals.allow() }
         let output = LogOutput(descriptor: STDERR_FILENO)
         let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
         let configuration = EngineConfiguration(state: state.folder.path, once: once, keepHistory: keepHistory)
         let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in log.record($0) }
-        let signals = StopSignals { [grace] in
+        signals.listen { @Sendable [grace] in
             output.stopWaiting()
             engine.stop(grace: grace)
         }
-        // Last of all: until then a second signal ends whatever hangs.
-        defer { signals.cancel() }
         let outcome = Outcome()
         do throws(EngineError) {
             try engine.start { @Sendable in outcome.report($0) }

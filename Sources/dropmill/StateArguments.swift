@@ -10,8 +10,8 @@ struct StateArguments: ParsableArguments {
         help: ArgumentHelp(
             "The folder for the lock and the journal. (default: $DROPMILL_STATE, else .dropmill-state)",
             valueName: "dir"),
-        completion: .directory)
-    var given: String?
+        completion: .directory, transform: RawArguments.path)
+    var given: FilePath?
 
     /// The folder.
     var folder: StateFolder { StateFolder(given: given) }
@@ -23,9 +23,9 @@ struct StateFolder {
     let path: FilePath
 
     /// The folder that was given, else the environment's, else the one in the current folder.
-    init(given: String?) {
+    init(given: FilePath?) {
         let configured = Environment.variables["DROPMILL_STATE"].flatMap { $0.isEmpty ? nil : $0 }
-        path = FilePath(given ?? configured ?? ".dropmill-state")
+        path = given ?? FilePath(configured ?? ".dropmill-state")
     }
 
     /// Looks into the journal. What is wrong with it is printed, and the exit status thrown.

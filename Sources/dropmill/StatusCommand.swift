@@ -57,12 +57,12 @@ struct StatusCommand: ParsableCommand {
             return report
         }
         guard !json else { return report.json }
-        let lines = report.lines(now: .now())
+        let lines = report.lines(now: .now(), columns: screen?.columns)
         return (screen?.fitting(lines) ?? lines).joined(separator: "\n")
     }
 }
 
-/// A terminal that is drawn anew in place: what is longer than a line, or more than there are, is cut.
+/// A terminal that is drawn anew in place: what is longer than a line is broken, what is more than there are, cut.
 struct Screen {
     let columns: Int
     let rows: Int
@@ -79,8 +79,8 @@ struct Screen {
     /// As much of the lines as there is room for; the last row stays free.
     func fitting(_ lines: [String]) -> [String] {
         let room = max(1, rows - 1)
-        let shown = lines.count > room ? lines.prefix(room - 1) + ["…"] : lines[...]
-        return shown.map { $0.shortened(to: columns) }
+        let lines = lines.flatMap { $0.broken(at: columns) }
+        return lines.count > room ? lines.prefix(room - 1) + ["…"] : lines
     }
 
     /// Home, then the text with each line's old rest erased, then all below it.

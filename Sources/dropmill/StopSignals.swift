@@ -1,38 +1,50 @@
-@preconcurrency import Dispatch
+import Dispatch
 import Glibc
-import Synchronization
 
 /// SIGTERM and SIGINT: the first asks to stop, the second ends the process at once with 128 + its number.
-final class StopSignals: Sendable {
-    private let queue = DispatchQueue(label: "dropmill.signals")
-    private let sources: [any DispatchSourceSignal]
+///
+/// They are blocked and waited for, so that one that comes before anybody listens is kept by the kernel: a dispatch
+/// source sees what comes after its registration, which happens some time later on a thread of its own.
+struct StopSignals: Sendable {
+    private static let numbers = [SIGTERM, SIGINT]
 
-    /// Begins to listen; `stop` is called once, on a queue of its own.
-    init(stop: @escaping @Sendable () -> Void) {
-        let state = Asked()
-        sources = [SIGTERM, SIGINT].map { [queue] number in
-            // The default action would end the process before the source could see the signal.
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { @Sendable in
-                if state.again() { _exit(128 + number) }
-                stop()
-            }
-            source.resume()
-            return source
+    /// Holds them back, in this thread and all that it leads to; until then they end the process. To be called on the
+    /// main thread, and before anything that may start another.
+    init() {
+        Self.mask(SIG_BLOCK)
+        // Whoever started us may have them ignored: a shell does so with SIGINT for what it runs in the background.
+        for number in Self.numbers { signal(number, SIG_DFL) }
+    }
+
+    /// Listens from now on, also for what has come meanwhile; `stop` is called once, on a thread of its own.
+    func listen(stop: @escaping @Sendable () -> Void) {
+        DispatchQueue(label: "dropmill.signals").async { @Sendable in
+            _ = Self.next()
+            stop()
+            _exit(128 + Self.next())
         }
     }
 
-    /// Stops listening; from then on a signal ends the process, as it would have before.
-    func cancel() {
-        for source in sources { source.cancel() }
-        for number in [SIGTERM, SIGINT] { signal(number, SIG_DFL) }
+    /// Lets them come: from then on a signal ends the process, as it would have before.
+    func allow() { Self.mask(SIG_UNBLOCK) }
+
+    private static func next() -> Int32 {
+        var set = set
+        var number: Int32 = 0
+        // It fails for a set of unknown signals only.
+        while sigwait(&set, &number) != 0 {}
+        return number
     }
-}
 
-/// Whether somebody has asked before.
-private final class Asked: Sendable {
-    private let asked = Atomic<Bool>(false)
+    private static func mask(_ how: Int32) {
+        var set = set
+        pthread_sigmask(how, &set, nil)
+    }
 
-    func again() -> Bool { asked.exchange(true, ordering: .relaxed) }
+    private static var set: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in numbers { sigaddset(&set, number) }
+        return set
+    }
 }

@@ -4,14 +4,14 @@ enum HouseRules {
     /// matter.
     static let arrows: [String: Set<String>] = [
         "PipelineKit": [],
-        "Archive": ["CArchive"],
+        "Archive": ["CArchive", "CISAL", "CLinux"],
         "Digests": ["CCrypto"],
         "BuiltinStages": ["PipelineKit", "Archive", "Digests"],
         "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "dropmill": [
             "PipelineKit", "Archive", "Digests", "BuiltinStages", "PipelineEngine", "PipelineConfig", "CArchive",
-            "CCrypto", "CLinux", "CYaml",
+            "CCrypto", "CISAL", "CLinux", "CYaml",
         ],
     ]
 

@@ -109,7 +109,9 @@ import Testing
 
     @Test func zipWithWrongChecksum() throws {
         var zip = ZipBuilder()
-        zip.add(Array("a".utf8), content: Array("content".utf8), checksum: 1)
+        var oddity = ZipBuilder.Oddity()
+        oddity.checksum = 1
+        zip.add("a", content: "content", oddity)
         let problem = try extraction.problem(zip.finished)
         #expect(problem?.code == .damaged)
         #expect(problem?.entry == Array("a".utf8))

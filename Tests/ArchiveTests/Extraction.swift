@@ -1,11 +1,13 @@
-import Archive
 import Glibc
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
 
-/// What tests of extraction need: files in, the tree or the error out.
+@testable import Archive
+
+/// What tests of extraction need: files in, the tree or the error out. In this process, which a test can look into.
 struct Extraction {
     let scratch: ScratchFolder
     let folder: FilePath
@@ -16,38 +18,47 @@ struct Extraction {
         folder = try scratch.makeFolder("out")
     }
 
+    /// Every format, one thread.
+    static var policy: UnpackPolicy {
+        var policy = UnpackPolicy()
+        policy.formats = Set(ArchiveFormat.all)
+        return policy
+    }
+
     /// Extracts these bytes to `out`.
-    func extract(_ bytes: [UInt8], limits: ExtractionLimits = ExtractionLimits()) throws {
-        try extract(try scratch.write(bytes, to: scratch.path("archive")), limits: limits)
+    @discardableResult
+    func extract(_ bytes: [UInt8], _ policy: UnpackPolicy = policy) throws -> Unpacking.Report {
+        try extract(try scratch.write(bytes, to: scratch.path("archive")), policy)
     }
 
     /// Extracts a file to `out`; a compressed file that is no archive becomes `lone`.
+    @discardableResult
     func extract(
-        _ archive: FilePath, stopAfter limit: Int64 = .max, isStopped: @escaping () -> Bool = { false },
-        limits: ExtractionLimits = ExtractionLimits()
-    ) throws {
+        _ archive: FilePath, _ policy: UnpackPolicy = policy, stopAfter limit: Int64 = .max,
+        isStopped: @escaping @Sendable () -> Bool = { false }
+    ) throws -> Unpacking.Report {
         let source = try OpenFile.open(archive, O_RDONLY)
         let root = try OpenFile.openFolder(folder)
-        let format = try #require(try ArchiveSniff.look(at: source.descriptor).format)
-        var total: Int64 = 0
-        let progress: ArchiveExtractor.Progress = { (bytes, _) throws(ArchiveError) in
-            total += bytes
-            if total > limit { throw .stopped }
-        }
-        switch try ArchiveReader.open(source.descriptor, format: format, isStopped: isStopped) {
-        case .archive(let reader):
-            try ArchiveExtractor(root: root.descriptor, limits: limits).extract(reader, progress: progress)
-        case .file(let file):
-            try file.extract(
-                as: Array("lone".utf8), in: root.descriptor, mode: 0o640, modified: (99, 0),
-                progress: progress)
-        }
+        guard let format = try ArchiveSniff.look(at: source.descriptor).format else { throw NoArchive() }
+        let total = Total()
+        let monitor = UnpackMonitor(
+            report: { @Sendable (bytes, _) in total.add(bytes) },
+            isStopped: { @Sendable in total.value > limit || isStopped() })
+        return try Unpacking.run(
+            source.descriptor, format: format, to: root.descriptor,
+            alone: Unpacking.LoneFile(name: Array("lone".utf8), modified: (99, 0)), policy: policy, monitor: monitor)
+    }
+
+    private final class Total: Sendable {
+        private let sum = Atomic<Int64>(0)
+        var value: Int64 { sum.load(ordering: .relaxed) }
+        func add(_ bytes: Int64) { sum.wrappingAdd(bytes, ordering: .relaxed) }
     }
 
     /// The problem that extracting these bytes ends with; nil where it ends well.
-    func problem(_ bytes: [UInt8], limits: ExtractionLimits = ExtractionLimits()) throws -> ArchiveError.Problem? {
+    func problem(_ bytes: [UInt8], _ policy: UnpackPolicy = policy) throws -> ArchiveError.Problem? {
         do {
-            try extract(bytes, limits: limits)
+            try extract(bytes, policy)
             return nil
         } catch ArchiveError.bad(let problem) {
             return problem
@@ -70,3 +81,6 @@ struct Extraction {
         return status
     }
 }
+
+/// The first bytes are those of no archive.
+struct NoArchive: Error {}

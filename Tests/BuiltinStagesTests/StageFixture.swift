@@ -10,8 +10,12 @@ struct StageFixture {
     let scratch: ScratchFolder
     let job: Job
 
+    /// The real program unpacks.
+    private static let program: Void = UnpackProgram.use(DropmillProcess.binary, ["unpack-worker"])
+
     /// A job whose folder lies in a scratch folder (or in another folder), with the drop in it.
     init(drop name: FileName, _ contents: [UInt8], in folder: FilePath? = nil) throws {
+        _ = Self.program
         scratch = try ScratchFolder()
         let jobFolder = folder ?? scratch.path("job")
         try Folder.make(jobFolder)
@@ -59,11 +63,12 @@ struct StageFixture {
     @discardableResult
     func run(
         _ kind: String, _ options: KeyValuePairs<String, [String]> = [:], on payload: Payload? = nil,
-        cancellation: Cancellation = Cancellation(), progress: StageProgress = StageProgress()
+        cancellation: Cancellation = Cancellation(), progress: StageProgress = StageProgress(),
+        notes: StageNotes = StageNotes()
     ) throws -> Payload {
         let context = StageContext(
             job: job.id, drop: job.drop, values: job.templateValues, scratch: job.scratch(stage: 0, kind: kind),
-            cancellation: cancellation, progress: progress)
+            cancellation: cancellation, progress: progress, notes: notes)
         return try stage(kind, options).run(payload ?? self.payload, in: context)
     }
 

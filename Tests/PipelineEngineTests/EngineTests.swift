@@ -222,6 +222,22 @@ import Testing
         _ = await engine.stop()
     }
 
+    @Test("While the pipeline is paused, what is complete waits for that, and it is told so")
+    func tellsOfThePause() async throws {
+        let engine = try EngineHarness(
+            scratch: scratch,
+            stages: [
+                .fake { (_, _) throws(StageFailure) in throw StageFailure(IOError("write", "/srv/out", Errno.noSpace)) }
+            ])
+        try engine.start()
+        try engine.drop("a")
+        #expect(await eventually { engine.events.contains { if case .paused = $0 { true } else { false } } })
+        try engine.drop("b")
+        let reason = "cannot write '/srv/out': No space left on device."
+        while await engine.waiting(for: "b")?.waiting != .paused(reason) { await Task.yield() }
+        _ = await engine.stop()
+    }
+
     @Test("Stopping lets a running stage finish, and leaves the rest to the next start")
     func stopsAndAdopts() async throws {
         let gate = Mutex(false)

@@ -55,4 +55,15 @@ import Testing
         #expect(scan.count == 1)
         #expect(!scan.knows(b))
     }
+
+    @Test("After an absence all that is there is news, and what went meanwhile is gone")
+    func doubt() throws {
+        var scan = InboxScan()
+        _ = try list(&scan, .top, ["stays", "goes"])
+        scan.doubt()
+        let listed = try list(&scan, .top, ["stays"])
+        #expect(listed.new == ["stays"])
+        #expect(listed.gone == ["goes"])
+        #expect(try list(&scan, .top, ["stays"]).new.isEmpty)
+    }
 }

@@ -23,6 +23,25 @@ import Testing
         return pace
     }
 
+    @Test(
+        "A folder that another pipeline watches, by another path to it, is polled, and that is said",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func watchedTwice() async throws {
+        let mount = try TemporaryMount(bind: inbox, at: scratch.path("second"))
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        let (first, second) = (WatcherHarness(inbox, inotify), WatcherHarness(mount.path, inotify))
+        first.start()
+        second.start()
+        #expect(first.modes == [.events])
+        #expect(second.modes != [.events])
+        #expect(second.reasons.first?.contains("by a bind mount") == true)
+        second.stop()
+        try scratch.write("1", to: "inbox/new")
+        #expect(await eventually { !first.changes.isEmpty })
+        first.stop()
+    }
+
     @Test("What is there at the start appears, then what comes, changes and goes is told as it happens")
     func events() async throws {
         try scratch.write("1", to: "inbox/there")

@@ -133,17 +133,84 @@ import Testing
         #expect(failure.class == .file)
     }
 
-    @Test("What was being settled is rolled forward, whether its folder is there or not", arguments: [true, false])
-    func rollsForward(hasFolder: Bool) throws {
+    @Test("What was being settled is rolled forward")
+    func rollsForward() throws {
         let failure = StageFailure.file("test.bad", "Bad.")
         let record = try found("a") { record in
             record.state = .settling
             record.failure = failure
         }
-        if !hasFolder { try Folder.remove(work.folder(of: record.id)) }
         let findings = try reconcile([record], after: Self.killed)
         #expect(findings.resumed.map(\.resumption) == [.settle(.failed(failure))])
         #expect(findings.warnings.isEmpty)
+    }
+
+    /// Recoveries so far; after a kill: to how many it is counted, and whether it is settled alone, or not at all.
+    @Test(
+        "A settlement counts kills too; past the limit it is left alone",
+        arguments: [(0, 1, false), (1, 2, true), (2, 2, true), (3, nil, false)])
+    func countsSettlements(before: Int, after: Int?, isSuspect: Bool) throws {
+        let record = try found("a") { record in
+            record.state = .settling
+            record.recoveries = before
+            record.intents = [Intent(role: .original, source: "/a", target: "/b", identity: .unknown)]
+        }
+        let stopped = try reconcile([record], after: Self.stopped)
+        #expect(stopped.resumed.map(\.record) == (after == nil ? [] : [record]))
+        let killed = try reconcile([record], after: Self.killed)
+        #expect(killed.resumed.map(\.record.recoveries) == [after].compactMap { $0 })
+        #expect(killed.resumed.map(\.isSuspect) == (after == nil ? [] : [isSuspect]))
+        #expect(killed.changed.isEmpty == (after ?? before == before))
+        #expect(killed.parked == (after == nil ? 1 : 0))
+        #expect(killed.warnings.count == killed.parked)
+        #expect(killed.warnings.allSatisfy { $0.contains("'\(work.folder(of: record.id).text)'") })
+        // Somebody took it out, as the warning says.
+        guard after == nil else { return }
+        try Folder.remove(work.folder(of: record.id))
+        #expect(try reconcile([record], after: Self.stopped).changed.map(\.state) == [.vanished])
+    }
+
+    @Test("Before its intents are on record a settlement has moved nothing: what is not on the disk is made anew")
+    func settlesAnew() throws {
+        let record = try found("a") { record in
+            record.state = .settling
+            record.stage = 3
+            record.payload = Payload(folder: work.folder(of: record.id).appending(".3-fake"))
+        }
+        try scratch.write("made", to: ".dropmill/test/active/\(record.id)/.3-fake/file")
+        let same = try #require(try reconcile([record], after: Self.stopped).resumed.first)
+        #expect(same.resumption == .run)
+        #expect(same.record.stage == 3)
+        #expect(same.record.payload == record.payload)
+        let rebooted = try #require(try reconcile([record], after: Self.killed, boot: "another").resumed.first)
+        #expect(rebooted.record.stage == 0)
+        #expect(rebooted.record.payload == nil)
+    }
+
+    @Test("Jobs that no earlier run of the journal knows are said loudly", arguments: [true, false])
+    func newJournal(isNew: Bool) throws {
+        _ = try found("a")
+        _ = try found("b")
+        let findings = try reconcile([], after: isNew ? nil : Self.killed)
+        #expect(findings.adopted.count == 2)
+        #expect(findings.warnings.count == (isNew ? 1 : 0))
+        #expect(findings.warnings.allSatisfy { $0.contains("2 jobs were found in the work folder") })
+    }
+
+    @Test(
+        "A settlement whose folder is gone is over only where everything lies at its target", arguments: [true, false])
+    func settlesWithoutFolder(isMoved: Bool) throws {
+        let job = job(try "a".fileName)
+        let target = scratch.path("processed/a")
+        if isMoved { try scratch.write(Array("x".utf8), to: target) }
+        let identity = FileIdentity.of(target) ?? FileIdentity(device: 1, inode: 1)
+        var record = JobRecord(claimed: job, identity: .unknown, definition: "as it is")
+        record.state = .settling
+        record.intents = [Intent(role: .original, source: job.original, target: target, identity: identity)]
+        let findings = try reconcile([record], after: Self.killed)
+        #expect(findings.resumed.map(\.resumption) == (isMoved ? [.settle(.processed)] : []))
+        // The kill counts also for a job that is being settled.
+        #expect(findings.changed.map(\.state) == [isMoved ? .settling : .vanished])
     }
 
     @Test("A record whose folder is gone has vanished; a power cut may have put its drop back, so that is no news then")
@@ -168,11 +235,19 @@ import Testing
         #expect(findings.warnings.first?.contains("is its file system mounted?") == true)
     }
 
-    @Test("What is left of a job that the journal knows as over goes, even with its original in it")
+    @Test("What is left of a job that the journal knows as over goes; a drop in it only where originals are deleted")
     func overdueFolders() throws {
         let record = try found("a")
-        let findings = try reconcile([], over: [record.id], after: Self.killed)
-        #expect(findings.adopted.isEmpty)
+        let kept = try reconcile([], over: [record.id], after: Self.killed)
+        #expect(kept.adopted.isEmpty)
+        #expect(kept.warnings.count == 1)
+        #expect(try ScratchFolder.read(work.folder(of: record.id).appending("a")) == Array("x".utf8))
+
+        var deleting = pipeline
+        deleting.processed = .delete
+        let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
+            .reconcile([], over: [record.id])
+        #expect(findings.warnings.isEmpty)
         #expect(try Folder.names(in: work.active).isEmpty)
     }
 

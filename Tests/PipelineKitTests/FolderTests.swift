@@ -40,6 +40,19 @@ import Testing
         #expect(try Folder.names(in: "/proc/self/fd").count < before + 40)
     }
 
+    @Test func aWayDownFollowsNoLink() throws {
+        try scratch.write("x", to: "top/a/b/file")
+        try scratch.write("y", to: "elsewhere/b/file")
+        try scratch.link("top/link", to: "../elsewhere")
+        try scratch.link("top/a/b/last", to: "file")
+        let top = try OpenFile.openFolder(scratch.path("top"))
+        #expect(try OpenFile.open("a/b/file", below: top, O_RDONLY).status().st_size == 1)
+        #expect(try Folder.names(in: OpenFile.openFolder("", below: top)).map(\.text).sorted() == ["a", "link"])
+        for path in ["link/b/file", "a/b/last", "../elsewhere/b/file", "a/b/none"] as [FilePath] {
+            #expect(throws: IOError.self, "\(path)") { _ = try OpenFile.open(path, below: top, O_RDONLY) }
+        }
+    }
+
     @Test func makesWhatIsMissing() throws {
         #expect(try Folder.make(scratch.path("a/b/c")))
         #expect(try !Folder.make(scratch.path("a/b/c")))

@@ -12,12 +12,15 @@ package struct TarBuilder: Sendable {
     package enum Kind: Character, Sendable {
         case file = "0", hardLink = "1", symbolicLink = "2", characterDevice = "3", blockDevice = "4", folder = "5",
             fifo = "6"
+        /// A file with holes, as GNU tar writes it.
+        case sparse = "S"
     }
 
-    /// Adds an entry. Names are at most 100 bytes long here.
+    /// Adds an entry. Names are at most 100 bytes long here. `claimed`: a size that is not the content's; `logical`:
+    /// the size of a sparse file, whose content lies at its beginning.
     package mutating func add(
         _ name: [UInt8], _ kind: Kind = .file, content: [UInt8] = [], target: String = "", mode: Int = 0o644,
-        modified: Int = 1_700_000_000
+        modified: Int = 1_700_000_000, claimed: Int? = nil, logical: Int? = nil
     ) {
         var header = [UInt8](repeating: 0, count: 512)
         func put(_ bytes: some Sequence<UInt8>, at offset: Int) {
@@ -31,12 +34,18 @@ package struct TarBuilder: Sendable {
         put(octal(mode, 7), at: 100)
         put(octal(0, 7), at: 108)
         put(octal(0, 7), at: 116)
-        put(octal(content.count, 11), at: 124)
+        put(octal(claimed ?? content.count, 11), at: 124)
         put(octal(modified, 11), at: 136)
         put("        ".utf8, at: 148)
         put(String(kind.rawValue).utf8, at: 156)
         put(target.utf8.prefix(100), at: 157)
-        put("ustar\u{0}00".utf8, at: 257)
+        put((kind == .sparse ? "ustar  \u{0}" : "ustar\u{0}00").utf8, at: 257)
+        if let logical {
+            // One piece of data; the file's size in binary, since it may be large (GNU tar, "oldgnu" headers).
+            put(octal(0, 11), at: 386)
+            put(octal(content.count, 11), at: 398)
+            put([0x80, 0, 0, 0] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: logical >> ($0 * 8)) }, at: 483)
+        }
         put(octal(header.reduce(0) { $0 + Int($1) }, 6) + [0], at: 148)
         bytes += header + content
         bytes += [UInt8](repeating: 0, count: (512 - content.count % 512) % 512)

@@ -1,48 +1,122 @@
 /// Writes zip archives whose entries are stored as they are (APPNOTE 6.3), also such as no program would make.
 package struct ZipBuilder: Sendable {
-    private var bytes: [UInt8] = []
+    /// What an entry says of itself that is not so, or that few programs write.
+    package struct Oddity: Sendable {
+        /// Bit 0 encrypted, bit 3 sizes after the data, bit 11 the name is UTF-8.
+        package var flags = 0
+        /// The compression's number; the content is not compressed by it.
+        package var method = 0
+        /// Which system made it: 3 Unix, 0 MS-DOS.
+        package var system = 3
+        /// A checksum that is not the content's.
+        package var checksum: UInt32?
+        /// A size that is not the content's.
+        package var size: Int?
+        /// What the header before the data says instead of the directory's name.
+        package var localName: [UInt8]?
+        /// What the header before the data says instead of the directory's checksum.
+        package var localChecksum: UInt32?
+        /// Where the directory says that the entry is: another one's bytes.
+        package var offset: Int?
+        /// What follows the data: checksum and sizes, right if bit 3 is set and nothing is said here.
+        package var descriptor: [UInt8]?
+        /// Sizes and place in 64 bits.
+        package var isWide = false
+
+        /// Nothing odd.
+        package init() {}
+    }
+
+    /// The archive so far, without its directory.
+    package private(set) var bytes: [UInt8] = []
     private var directory: [UInt8] = []
     private var count = 0
 
     /// An archive without entries.
     package init() {}
 
-    /// Adds an entry; `mode` with the file type's bits, as Unix has them. `flags`: bit 0 encrypted, bit 11 the name is
-    /// UTF-8.
+    /// Adds an entry; `mode` with the file type's bits, as Unix has them.
     package mutating func add(
-        _ name: [UInt8], content: [UInt8] = [], mode: Int = 0o100644, flags: Int = 0, checksum: UInt32? = nil
+        _ name: [UInt8], content: [UInt8] = [], mode: Int = 0o100644, _ oddity: Oddity = Oddity()
     ) {
-        let offset = bytes.count
-        let sum = Int(checksum ?? Self.crc32(content))
-        let common =
-            Self.little(flags, 2) + Self.little(0, 2) + Self.little(0, 2) + Self.little(0x5A21, 2) + Self.little(sum, 4)
-            + Self.little(content.count, 4) + Self.little(content.count, 4) + Self.little(name.count, 2)
-            + Self.little(0, 2)
-        bytes += [0x50, 0x4B, 3, 4] + Self.little(20, 2) + common + name + content
-        directory += [0x50, 0x4B, 1, 2, 20, 3] + Self.little(20, 2) + common
+        let start = bytes.count
+        let sum = Int(oddity.checksum ?? Self.crc32(content))
+        let size = oddity.size ?? content.count
+        func header(sum: Int, name: [UInt8], extra: [UInt8]) -> [UInt8] {
+            let shown = oddity.isWide ? (0xFFFF_FFFF, 0xFFFF_FFFF) : (content.count, size)
+            return Self.little(oddity.flags, 2) + Self.little(oddity.method, 2) + Self.little(0, 2)
+                + Self.little(0x5A21, 2) + Self.little(sum, 4) + Self.little(shown.0, 4) + Self.little(shown.1, 4)
+                + Self.little(name.count, 2) + Self.little(extra.count, 2)
+        }
+        let wide = Self.little(size, 8) + Self.little(content.count, 8)
+        let localExtra = oddity.isWide ? Self.little(1, 2) + Self.little(16, 2) + wide : []
+        let localName = oddity.localName ?? name
+        bytes += [0x50, 0x4B, 3, 4] + Self.little(20, 2)
+        bytes += header(sum: oddity.localChecksum.map { Int($0) } ?? sum, name: localName, extra: localExtra)
+        bytes += localName + localExtra + content
+        if oddity.flags & 8 != 0 {
+            bytes +=
+                oddity.descriptor
+                ?? [0x50, 0x4B, 7, 8] + Self.little(sum, 4) + Self.little(content.count, 4) + Self.little(size, 4)
+        }
+        let offset = oddity.offset ?? start
+        let extra = oddity.isWide ? Self.little(1, 2) + Self.little(24, 2) + wide + Self.little(offset, 8) : []
+        directory += [0x50, 0x4B, 1, 2, 20, UInt8(oddity.system)] + Self.little(20, 2)
+        directory += header(sum: sum, name: name, extra: extra)
         directory += Self.little(0, 2) + Self.little(0, 2) + Self.little(0, 2) + Self.little(mode << 16, 4)
-        directory += Self.little(offset, 4) + name
+        directory += Self.little(oddity.isWide ? 0xFFFF_FFFF : offset, 4) + name + extra
         count += 1
     }
 
     /// The same with text.
-    package mutating func add(_ name: String, content: String = "", mode: Int = 0o100644) {
-        add(Array(name.utf8), content: Array(content.utf8), mode: mode)
+    package mutating func add(
+        _ name: String, content: String = "", mode: Int = 0o100644, _ oddity: Oddity = Oddity()
+    ) {
+        add(Array(name.utf8), content: Array(content.utf8), mode: mode, oddity)
     }
 
     /// The archive with its directory.
-    package var finished: [UInt8] {
-        bytes + directory + [0x50, 0x4B, 5, 6, 0, 0, 0, 0] + Self.little(count, 2) + Self.little(count, 2)
-            + Self.little(directory.count, 4) + Self.little(bytes.count, 4) + [0, 0]
+    package var finished: [UInt8] { finished() }
+
+    /// The same with a comment, another number of entries than there are, or the number of a part of several.
+    package func finished(comment: String = "", claimed: Int? = nil, disk: Int = 0) -> [UInt8] {
+        bytes + directory + [0x50, 0x4B, 5, 6] + Self.little(disk, 2) + Self.little(disk, 2)
+            + Self.little(claimed ?? count, 2) + Self.little(claimed ?? count, 2)
+            + Self.little(directory.count, 4) + Self.little(bytes.count, 4) + Self.little(comment.utf8.count, 2)
+            + Array(comment.utf8)
+    }
+
+    /// The archive as large ones end: numbers of 64 bits (APPNOTE 4.3.14).
+    package var finishedWide: [UInt8] {
+        let place = bytes.count + directory.count
+        var end: [UInt8] = [0x50, 0x4B, 6, 6] + Self.little(44, 8) + Self.little(45, 2) + Self.little(45, 2)
+        end += Self.little(0, 4) + Self.little(0, 4) + Self.little(count, 8) + Self.little(count, 8)
+        end += Self.little(directory.count, 8) + Self.little(bytes.count, 8)
+        end += [0x50, 0x4B, 6, 7] + Self.little(0, 4) + Self.little(place, 8) + Self.little(1, 4)
+        end += [0x50, 0x4B, 5, 6, 0, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 12) + [0, 0]
+        return bytes + directory + end
     }
 
     private static func little(_ value: Int, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 
+    private static let crcTable: [UInt32] = (0..<256).map { byte in
+        (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+    }
+
+    /// In plain loops: tests are not optimised, and make much of this.
     private static func crc32(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(UInt32.max) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+        crcTable.withUnsafeBufferPointer { table in
+            var sum = UInt32.max
+            bytes.withUnsafeBufferPointer { bytes in
+                var index = 0
+                while index < bytes.count {
+                    sum = table[Int((sum ^ UInt32(bytes[index])) & 0xFF)] ^ sum >> 8
+                    index += 1
+                }
+            }
+            return ~sum
         }
     }
 }

@@ -14,6 +14,14 @@ package enum ChildProcess {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, error, 2)
+        // The threads of Dispatch, on which tests run, block every signal; a child is to hear them all.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         // posix_spawn cannot change the folder portably; env(1) can, and becomes the program.
         let started: FilePath = folder == nil ? program : "/usr/bin/env"
         let prefix = folder.map { [started.bytes, Array("-C".utf8), $0.bytes] } ?? []
@@ -23,7 +31,7 @@ package enum ChildProcess {
         argv.append(nil)
         defer { for pointer in argv { free(pointer) } }
         var process: pid_t = 0
-        let result = started.withPlatformString { posix_spawn(&process, $0, &actions, nil, argv, environ) }
+        let result = started.withPlatformString { posix_spawn(&process, $0, &actions, &attributes, argv, environ) }
         guard result == 0 else { throw IOError("start", program, Errno(rawValue: result)) }
         return process
     }

@@ -17,12 +17,30 @@ package struct DropmillProcess {
         return program.removingLastComponent().appending(name)
     }
 
-    private let process: pid_t
     /// The number of its process.
     package var id: Int32 { process }
+    private var process: pid_t { ending.process }
     private let log: FilePath
+    private let ending: Ending
+
     /// How it ended: its exit status, or 128 + the signal; nil while it runs.
-    package private(set) var status: Int32?
+    package private(set) var status: Int32? {
+        didSet { ending.isOver = status != nil }
+    }
+
+    /// Ends a process that a failing test leaves behind.
+    private final class Ending {
+        let process: pid_t
+        var isOver = false
+
+        init(_ process: pid_t) { self.process = process }
+
+        deinit {
+            guard !isOver else { return }
+            kill(process, SIGKILL)
+            waitpid(process, nil, 0)
+        }
+    }
 
     /// Starts the program in a folder; what it writes goes to the file `log`. `wrapper`: a program, with its arguments,
     /// that starts it.
@@ -31,9 +49,10 @@ package struct DropmillProcess {
     ) throws(IOError) {
         let output = try OpenFile.open(log, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
         let words = wrapper + [Self.binary.string] + arguments
-        process = try ChildProcess.spawn(
-            FilePath(words[0]), words.dropFirst().map { Array($0.utf8) }, output: output.descriptor,
-            error: output.descriptor, folder: folder)
+        ending = Ending(
+            try ChildProcess.spawn(
+                FilePath(words[0]), words.dropFirst().map { Array($0.utf8) }, output: output.descriptor,
+                error: output.descriptor, folder: folder))
         self.log = log
     }
 

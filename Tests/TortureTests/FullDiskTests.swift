@@ -25,8 +25,8 @@ extension Torture {
             try await Self.run(site, expecting: "No space left", drops: 2) { try Folder.remove(ballast) }
         }
 
-        @Test func waitsForTheFloor() async throws {
-            let site = try Site.otherDevice("size=16m", ["min_free: 12MiB"])
+        @Test(arguments: [false, true]) func waitsForTheFloor(ofOutputAlone: Bool) async throws {
+            let site = try Site.otherDevice("size=16m", ["min_free: 12MiB"], outputOnly: ofOutputAlone)
             let ballast = site.ballast
             try site.mill.fill(ballast, megabytes: 8)
             try await Self.run(site, expecting: "free", drops: 2) { try Folder.remove(ballast) }

@@ -32,7 +32,8 @@ extension Torture {
             }
             try producer.finish()
             let last = try producer.mill.runOnce()
-            #expect(last.status == 1, "\(last.log.suffix(2000))")
+            // 1: there were bad archives among the last.
+            #expect(last.status <= 1, "\(last.log.suffix(2000))")
             let violations = try producer.mill.violations(.settled)
             func count(_ kinds: Ledger.Violation.Kind...) -> Int { violations.count { kinds.contains($0.kind) } }
             Torture.say(

@@ -45,13 +45,15 @@ final class Site: @unchecked Sendable {
         return Site(scratch, mill)
     }
 
-    /// Output and processed on a device of their own.
-    static func otherDevice(_ options: String = "size=16m", _ rules: [String] = ["min_free: 0"]) throws -> Site {
+    /// Output, and processed unless only that, on a device of their own.
+    static func otherDevice(
+        _ options: String = "size=16m", _ rules: [String] = ["min_free: 0"], outputOnly: Bool = false
+    ) throws -> Site {
         let scratch = try ScratchFolder()
         var mill = try mill(in: scratch)
         let mount = try TemporaryMount(tmpfs: options, at: mill.root.appending("elsewhere"))
         mill.layout.output = mount.path.appending("output")
-        mill.layout.processed = mount.path.appending("processed")
+        if !outputOnly { mill.layout.processed = mount.path.appending("processed") }
         try mill.build(rules)
         return Site(scratch, mill, isCopying: true, mounts: [mount])
     }

@@ -34,7 +34,7 @@ import Testing
     private func explain(_ path: String) throws -> Explanation {
         let file = path.hasPrefix("/") || !path.contains("/") ? FilePath(path) : scratch.path(path)
         return Explanation(
-            of: file, among: PipelineFolders(try pipelines()), state: StateFolder(given: fixture.state.string),
+            of: file, among: PipelineFolders(try pipelines()), state: StateFolder(given: fixture.state),
             now: JournalFixture.noon)
     }
 

@@ -69,23 +69,24 @@ import Testing
         let output = LogOutput(descriptor: writing)
         let lines = Mutex(0)
         DispatchQueue(label: "writer").async { @Sendable in
-            for _ in 0..<8 {
+            // Up to four MiB are being written, and as much waits; whoever brings more waits, too.
+            for _ in 0..<16 {
                 output.write([UInt8](repeating: 0x78, count: 1 << 20))
                 lines.withLock { $0 += 1 }
             }
         }
         #expect(await eventually { lines.withLock { $0 } >= 4 })
         #expect(!output.flush(within: .milliseconds(200)))
-        #expect(lines.withLock { $0 } < 8, "the writer waits")
+        #expect(lines.withLock { $0 } < 16, "the writer waits")
         output.stopWaiting()
-        #expect(await eventually { lines.withLock { $0 } == 8 })
+        #expect(await eventually { lines.withLock { $0 } == 16 })
         #expect(!output.flush(within: .milliseconds(50)))
         // Nothing is lost should somebody read after all.
         DispatchQueue(label: "closer").async { @Sendable in
             while !output.flush() {}
             close(writing)
         }
-        #expect(readAll(reading).count == 8 << 20)
+        #expect(readAll(reading).count == 16 << 20)
         close(reading)
     }
 

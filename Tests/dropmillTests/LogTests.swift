@@ -69,6 +69,7 @@ import Testing
             report(job, .processed, original: "done/a.zip", outputs: ["out/a"]),
             report(job, .processed, original: "done/a.zip", outputs: ["done/a.zip.sha256"]),
             report(job, .processed, original: nil, outputs: ["out/a.zip", "out/a.zip.sha256"]),
+            report(job, .processed, original: "done/a.zip", outputs: ["done/a.ok"]),
             report(job, .processed, original: nil),
         ])
         let rest = ", 2.0 KiB, 1.3 s (unpack 800 ms, move 3 ms)"
@@ -76,7 +77,7 @@ import Testing
         #expect(
             lines.map { $0.replacing(short, with: rest) } == [
                 "TIME ✓ a.zip → out/a" + rest, "TIME ✓ a.zip → done/a.zip" + rest, "TIME ✓ a.zip → out/a.zip" + rest,
-                "TIME ✓ a.zip → deleted" + rest,
+                "TIME ✓ a.zip → done/a.zip" + rest, "TIME ✓ a.zip → deleted" + rest,
             ])
     }
 

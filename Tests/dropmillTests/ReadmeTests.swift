@@ -31,7 +31,8 @@ import Testing
 
     /// The Debian packages of the libraries that the module maps link.
     private static let packages = [
-        "archive": "libarchive13", "crypto": "libssl3", "yaml": "libyaml-0-2", "z": "zlib1g", "sqlite3": "libsqlite3-0",
+        "archive": "libarchive13", "crypto": "libssl3", "yaml": "libyaml-0-2", "isal": "libisal2",
+        "sqlite3": "libsqlite3-0",
     ]
 
     @Test("What the binary needs at run time is named")

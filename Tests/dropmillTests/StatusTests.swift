@@ -119,8 +119,26 @@ import Testing
 
     @Test func aScreenIsNeverOverrun() {
         let lines = (1...6).map { String(repeating: "\($0)", count: 12) }
-        #expect(Screen(columns: 10, rows: 4).fitting(lines) == ["111111111…", "222222222…", "…"])
+        #expect(Screen(columns: 10, rows: 4).fitting(lines) == ["1111111111", "  11", "…"])
         #expect(Screen(columns: 12, rows: 7).fitting(lines) == lines)
+    }
+
+    @Test(arguments: [
+        ("  paused: There is no space left.", 20, ["  paused: There is", "    no space left."]),
+        ("short", 20, ["short"]), ("a bb", 3, ["a", " bb"]), ("    abcdef", 4, ["    ", "  ab", "  cd", "  ef"]),
+    ])
+    func linesAreBroken(line: String, columns: Int, broken: [String]) {
+        #expect(line.broken(at: columns) == broken)
+    }
+
+    @Test func onANarrowTerminalNothingIsLeftOut() throws {
+        try fill()
+        let report = try StatusReport(fixture.journal, isRunning: true)
+        let text = report.lines(now: JournalFixture.at(90), columns: 40).flatMap { $0.broken(at: 40) }
+        #expect(text.allSatisfy { $0.count <= 40 })
+        #expect(text.contains("scans: 12 waiting, 3 active, 1 deferred,"))
+        #expect(text.contains("  1 settling, 1 done, 1 failed"))
+        #expect(text.joined(separator: " ").replacing("     ", with: " ").contains("There is no space."))
     }
 
     @Test func theDaemonIsToldOf() throws {
@@ -136,7 +154,7 @@ import Testing
     }
 
     @Test func theLockIsSeenAndLeftAlone() throws {
-        let folder = StateFolder(given: fixture.state.string)
+        let folder = StateFolder(given: fixture.state)
         #expect(try !folder.isHeld())
         let lock = try FolderLock(fixture.state, describedAs: "the state folder")
         #expect(try folder.isHeld())

@@ -6,8 +6,8 @@
 //
 // Calls are counted over all threads together, in the order in which they are entered: strace(1) counts for each thread,
 // so that its `when=N` cannot reach every point of a program that works on many. Only calls that touch a path matching
-// GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat that may make the file. What is done is done
-// before the call is made. `--at N+`: the N-th and all later ones; with EINTR every other one, since a call that is
+// GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat or openat2 that may make the file. What is done is
+// done before the call is made. `--at N+`: the N-th and all later ones; with EINTR every other one, since a call that is
 // interrupted for ever can only be made for ever. `--busy`: somebody else syncs just before the power cut. `--skip`:
 // these calls are never made and say that they succeeded; with `--skip-path` only those on such a path.
 //
@@ -61,6 +61,7 @@ static const struct call calls[] = {
     {"linkat", SYS_linkat, "dpdp"},
     {"openat", SYS_openat, "dp"},
     {"create", SYS_openat, "dp"},
+    {"create", SYS_openat2, "dp"},
     {"fsync", SYS_fsync, "f"},
     {"fdatasync", SYS_fdatasync, "f"},
     {"syncfs", SYS_syncfs, "f"},
@@ -232,11 +233,19 @@ static void shorten(const struct call *call, registers *r) {
     if (value > 1) set_argument(r, index, value / 2);
 }
 
+// The flags of an openat, or of an openat2, which has them in memory.
+static unsigned long flags_of(pid_t thread, const registers *r) {
+    if (number_of(r) != SYS_openat2) return argument(r, 2);
+    unsigned long flags = 0;
+    struct iovec here = {&flags, sizeof flags}, there = {(void *)argument(r, 2), sizeof flags};
+    return process_vm_readv(thread, &here, 1, &there, 1, 0) == (ssize_t)sizeof flags ? flags : 0;
+}
+
 // Which of the wanted calls this is, or NULL.
-static const struct call *wanted(const registers *r, const int *chosen) {
+static const struct call *wanted(pid_t thread, const registers *r, const int *chosen) {
     for (int i = 0; i < callCount; i++) {
         if (!chosen[i] || calls[i].number != number_of(r)) continue;
-        if (!strcmp(calls[i].name, "create") && !(argument(r, 2) & O_CREAT)) continue;
+        if (!strcmp(calls[i].name, "create") && !(flags_of(thread, r) & O_CREAT)) continue;
         return &calls[i];
     }
     return NULL;
@@ -247,7 +256,7 @@ static int at_call(pid_t thread, long *mark) {
     static char paths[2][PATH_MAX * 2];
     registers r;
     if (get(thread, &r) != 0) return 0;
-    const struct call *skip = wanted(&r, skipped), *call = wanted(&r, counted);
+    const struct call *skip = wanted(thread, &r, skipped), *call = wanted(thread, &r, counted);
     if (!skip && !call) return 0;
     paths_of(thread, call ? call : skip, &r, paths);
     if (fnmatch(glob, paths[0], FNM_EXTMATCH) != 0 && fnmatch(glob, paths[1], FNM_EXTMATCH) != 0) return 0;

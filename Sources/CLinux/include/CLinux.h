@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "CLinuxHelper.h"
+
 /// rename(2) that fails with EEXIST where the target exists (renameat2(2), RENAME_NOREPLACE).
 int dm_rename_noreplace(int old_folder, const char *old_name, int new_folder, const char *new_name);
 

@@ -18,9 +18,9 @@ package final class DropProbe: @unchecked Sendable {
     }
 
     private let path: DropPath
-    private let folder: FilePath
+    private let inbox: FilePath
     private let queue = DispatchQueue(label: "dropmill.probe")
-    private let digests: DigestCheck<DropPath>
+    private let digests: DigestCheck
     private let examiner: Examiner
     private var gate: ReadyGate<DropPath>
 
@@ -29,8 +29,8 @@ package final class DropProbe: @unchecked Sendable {
 
     private init(_ path: DropPath, in inbox: FilePath, rule: ReadyRule) {
         self.path = path
-        folder = path.folder.names.reduce(inbox) { $0.appending($1) }
-        digests = DigestCheck(of: "probe", for: queue)
+        self.inbox = inbox
+        digests = DigestCheck(of: "probe", in: inbox, for: queue)
         examiner = Examiner(rule: rule, sight: WriterSight(of: inbox), digests: digests)
         gate = ReadyGate(rule: rule)
     }
@@ -65,10 +65,10 @@ package final class DropProbe: @unchecked Sendable {
     }
 
     private func step(until end: MonotonicTime) throws(IOError) -> Step {
-        let opened = try OpenFile.open(folder, O_RDONLY | O_DIRECTORY)
+        let folder = try OpenInbox(inbox).open(path.folder)
         if gate.contains(path) { gate.recheck(path, at: .now()) } else { gate.touch(path, at: .now()) }
         for request in gate.due(at: .now()) {
-            let found = try examiner.look(at: path, in: opened, deciding: request.deciding)
+            let found = try examiner.look(at: path, in: folder.file, deciding: request.deciding)
             switch gate.record(found.sample, of: path, at: .now(), lacking: found.lacking) {
             case .ready: return .over(.complete)
             case .vanished: return .over(.gone)

@@ -12,9 +12,9 @@ package struct Examination {
     package init(isStopped: @escaping () -> Bool = { false }) { self.isStopped = isStopped }
 
     /// What holds for all pipelines: the user's limits, and the folder for the journal.
-    package func surroundings(state: FilePath, folders: Int) -> [ExaminedPlace] {
+    package func surroundings(state: FilePath, watches: Int) -> [ExaminedPlace] {
         let machine = ExaminedPlace(
-            role: "machine", path: nil, findings: InotifyLimits.findings(needed: folders))
+            role: "machine", path: nil, findings: InotifyLimits.findings(needed: watches))
         let state = state.absolute
         let examiner = FolderExaminer(state, mounts: mounts)
         var journal = ExaminedPlace(role: "state", path: state, findings: examiner.basics(minFree: nil))
@@ -34,6 +34,36 @@ package struct Examination {
                     "See it with the daemon's eyes: sudo -u \(user) dropmill doctor"))
         }
         return [machine, journal]
+    }
+
+    /// How many folders a daemon watches for a pipeline: its inbox and those in it that are looked into, as far as they
+    /// may be.
+    package static func watches(of pipeline: Pipeline) -> Int {
+        do throws(IOError) {
+            let inbox = try OpenInbox(pipeline.inbox)
+            var count = 0
+            var pending = [InboxFolder.top]
+            while let folder = pending.popLast() {
+                count += 1
+                pending += inside(folder, inbox, pipeline.match)
+            }
+            return count
+        } catch {
+            // The one that the daemon makes.
+            return 1
+        }
+    }
+
+    private static func inside(_ folder: InboxFolder, _ inbox: OpenInbox, _ match: MatchRule) -> [InboxFolder] {
+        do throws(IOError) {
+            var inside: [InboxFolder] = []
+            try Folder.forEachEntry(of: try inbox.open(folder).file) { (name, kind) throws(IOError) in
+                if kind == .folder, match.enters(name, in: folder) { inside.append(folder.appending(name)) }
+            }
+            return inside
+        } catch {
+            return []
+        }
     }
 
     /// A pipeline's folders.

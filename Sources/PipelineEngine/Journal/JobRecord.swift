@@ -56,7 +56,7 @@ package struct JobRecord: Sendable, Equatable {
     package var payload: Payload?
     /// For a settling job: what is to be moved where, in order.
     package var intents: [Intent]
-    /// For a job that is over: what was published.
+    /// For a job that is over: what was published, then what lies beside that or beside the original.
     package var outputs: [FilePath]
     /// For a job that is over: where the original is; nil where it was deleted or is itself an output.
     package var original: FilePath?
@@ -117,6 +117,10 @@ package struct Transition: Sendable, Hashable {
     package var duration: Duration?
     /// A sentence, where there is more to say.
     package var note: String?
+    /// How often it happened in a row: such as a stage that failed again and again for the same reason.
+    package var times = 1
+    /// When it had happened last, where that was more than once.
+    package var lastAt: Timestamp?
 
     /// A transition.
     package init(
@@ -127,6 +131,12 @@ package struct Transition: Sendable, Hashable {
         self.stage = stage
         self.duration = duration
         self.note = note
+    }
+
+    /// The same happened once more.
+    package mutating func repeats(at time: Timestamp) {
+        times += 1
+        lastAt = time
     }
 }
 

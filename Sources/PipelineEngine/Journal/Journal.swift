@@ -170,4 +170,14 @@ package struct JournalError: Error, Sendable, Hashable {
         self.kind = kind
         self.message = message
     }
+
+    /// What to do when a running daemon meets it: a sentence.
+    package var remedy: String {
+        switch kind {
+        case .corrupt:
+            "Stop Dropmill and start it again: the damaged journal is set aside then, and every job is kept."
+        case .environment, .missing, .newer:
+            "Look after the state folder and its file system; work goes on by itself."
+        }
+    }
 }

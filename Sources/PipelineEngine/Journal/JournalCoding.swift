@@ -85,6 +85,8 @@ extension JSONWriter {
             if let stage = transition.stage { writer.member("stage", stage) }
             if let duration = transition.duration { writer.member("took", duration.nanoseconds) }
             if let note = transition.note { writer.member("note", note) }
+            if transition.times > 1 { writer.member("times", Int64(transition.times)) }
+            if let last = transition.lastAt { writer.member("last", last.nanoseconds) }
         }
     }
 }
@@ -157,9 +159,12 @@ extension JSONValue {
         guard let object, let event = object["event"]?.string, let time = object["at"]?.integer(Int64.self) else {
             return nil
         }
-        return Transition(
+        var transition = Transition(
             event, at: Timestamp(nanoseconds: time), stage: object["stage"]?.string,
             duration: object["took"]?.integer(Int64.self).map { .nanoseconds($0) }, note: object["note"]?.string)
+        transition.times = object["times"]?.integer(Int.self) ?? 1
+        transition.lastAt = object["last"]?.integer(Int64.self).map { Timestamp(nanoseconds: $0) }
+        return transition
     }
 
     /// An array's elements; nil where it is none, or where one of them makes no sense.

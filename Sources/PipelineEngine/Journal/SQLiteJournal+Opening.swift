@@ -8,8 +8,7 @@ extension SQLiteJournal {
     /// Opens the journal in a state folder for writing, and makes it where there is none.
     ///
     /// `durable: false` leaves it to the kernel when commits reach the disk: after a power cut the latest may be
-    /// missing. `checking` looks for damage where the last run did not end in order; a program that only adds a line
-    /// beside a running daemon need not.
+    /// missing. `checking` looks for damage; a program that only adds a line beside a running daemon need not.
     package static func open(
         writing folder: FilePath, durable: Bool, checking: Bool = true
     ) throws(JournalError) -> SQLiteJournal {
@@ -81,6 +80,9 @@ extension SQLiteJournal {
         configuration.readonly = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try refuseNewer(queue, FilePath(path))
+        guard try !queue.read({ try Migrations.all.appliedIdentifiers($0) }).isEmpty else {
+            throw JournalError(.missing, "There is nothing in the journal '\(path)' yet; 'dropmill run' begins it.")
+        }
         guard try queue.read({ try Migrations.all.hasCompletedMigrations($0) }) else {
             throw JournalError(
                 .missing,
@@ -129,12 +131,14 @@ extension SQLiteJournal {
     /// The largest database that is checked whole; it takes some 0.2 s.
     private static let mostChecked = 64 << 20
 
-    /// Looks for damage where the last run did not end in order. A kill or a power cut does not damage the file (its
-    /// log is checksummed and synced), a failing disk or another program might. What a large one hides shows when it is
-    /// read, as the same error; its check would hold up the start for seconds.
+    /// Looks for damage. Neither a kill nor a power cut does any (the log is checksummed and synced), a failing disk or
+    /// another program might, and at any time. What a large file hides shows when it is read, as the same error; its
+    /// check would hold up the start for seconds.
     private static func check(_ reader: any DatabaseReader, _ path: FilePath) throws {
+        guard Folder.kind(of: mark(of: path)) == nil else {
+            throw JournalError(.corrupt, "The journal '\(path.text)' was found damaged by the last run.")
+        }
         try reader.read { db in
-            guard try db.tableExists("runs"), try RunRow.last(db).map({ $0.endedAt == nil }) ?? false else { return }
             let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
             guard pages * size <= mostChecked else { return }

@@ -1,3 +1,4 @@
+import Glibc
 package import PipelineKit
 package import SystemPackage
 
@@ -24,7 +25,16 @@ extension SQLiteJournal {
         }
     }
 
-    private static let suffixes = ["", "-wal", "-shm"]
+    /// Notes that the journal in a state folder is damaged, for the next opening: what was met where only a part of it
+    /// is read, an opening might not see. Nothing is lost where that cannot be noted.
+    package static func markDamaged(in folder: FilePath) throws(IOError) {
+        try OpenFile.open(mark(of: file(in: folder)), O_WRONLY | O_CREAT | O_CLOEXEC, mode: 0o600).close()
+    }
+
+    /// The file that says so.
+    static func mark(of journal: FilePath) -> FilePath { FilePath(bytes: journal.bytes + "-damaged".utf8) }
+
+    private static let suffixes = ["", "-wal", "-shm", "-damaged"]
 
     /// The database goes first: should it end there, SQLite drops a log that has no database, while a database without
     /// its log would be taken for a whole one.

@@ -132,7 +132,10 @@ extension JournalError {
         let sentence = "Cannot \(action) the journal '\(path.text)': \(fact)."
         switch error.resultCode {
         case .SQLITE_FULL:
-            self.init(.environment, "\(sentence) Free space on its file system; work goes on by itself.")
+            self.init(.environment, "\(sentence) Free space on its file system.")
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
+            // The file `-shm` finds no room.
+            self.init(.environment, "\(sentence) Free space on its file system.")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(.environment, "\(sentence) Another program holds it; close that program.")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:

@@ -15,7 +15,7 @@ struct Examiner {
 
     private let rule: ReadyRule
     private let sight: WriterSight
-    private let digests: DigestCheck<DropPath>
+    private let digests: DigestCheck
     private var markers: MarkerIndex<DropPath>
 
     /// Markers hold a size or a digest; more than that is no marker of ours, and not read.
@@ -23,7 +23,7 @@ struct Examiner {
     /// A line of a manifest for each of some hundred thousand files.
     private static let largestManifest = 64 << 20
 
-    init(rule: ReadyRule, sight: WriterSight, digests: DigestCheck<DropPath>) {
+    init(rule: ReadyRule, sight: WriterSight, digests: DigestCheck) {
         self.rule = rule
         self.sight = sight
         self.digests = digests
@@ -71,16 +71,25 @@ struct Examiner {
     }
 
     /// Markers whose drops have not come for too long, each once.
-    mutating func overdueMarkers(at now: MonotonicTime) -> [DropPath] { markers.overdue(at: now) }
+    mutating func overdueMarkers(at now: MonotonicTime) -> [DropPath] {
+        let overdue = markers.overdue(at: now)
+        return isNeverAlone ? [] : overdue
+    }
 
     /// When the next of them may be found.
     var nextDue: MonotonicTime? { markers.nextDue }
 
-    /// The markers whose drops are not there.
-    var markersAlone: [DropPath] { Array(markers.alone) }
+    /// The markers whose drops are not there, but should be.
+    var markersAlone: [DropPath] { isNeverAlone ? [] : Array(markers.alone) }
 
     /// Whether it is one of these.
-    func isMarkerAlone(_ path: DropPath) -> Bool { markers.isAlone(path) }
+    func isMarkerAlone(_ path: DropPath) -> Bool { !isNeverAlone && markers.isAlone(path) }
+
+    /// A drop that the marker speaks for; nil where none is there, and for all that is no marker.
+    func drop(ofMarker path: DropPath) -> DropPath? { markers.drop(of: path, only: onlyDrop(of: path)) }
+
+    /// One marker for all drops of a folder stays when they are taken.
+    private var isNeverAlone: Bool { rule.marker?.isShared ?? false }
 
     private mutating func forget(_ path: DropPath, at now: MonotonicTime) {
         digests.forget(path)
@@ -114,7 +123,7 @@ struct Examiner {
             return Finding(sample: sample, lacking: try lack(of: path, in: inbox, fingerprint))
         } catch {
             // It vanished or was replaced just now: the next look will show it.
-            guard error.errno == .noSuchFileOrDirectory else { throw error }
+            guard error.isUnreachable else { throw error }
             return Finding(sample: try Sample.take(of: name, in: inbox, unit: rule.unit))
         }
     }
@@ -124,15 +133,17 @@ struct Examiner {
     ) throws(IOError) -> Waiting? {
         let name = path.name
         if let marker = rule.marker {
-            var expected: [DigestCheck<DropPath>.Expectation] = []
+            var expected: [DigestCheck.Expectation] = []
             guard let markerName = marker.name(for: name) else {
                 return .marker(name, .unusable("its name would be longer than a name can be"))
             }
-            let isInside = rule.markerBeside == nil
-            let folder = isInside ? inbox.path.appending(name) : inbox.path
-            let fault = try fault(
-                of: folder.appending(markerName), isShared: marker.isShared && !isInside,
-                drop: inbox.path.appending(name), fingerprint, &expected)
+            let fault =
+                rule.markerBeside == nil
+                ? try fault(
+                    of: markerName, in: try OpenFile.open(name, in: inbox, O_RDONLY | O_DIRECTORY), isShared: false,
+                    drop: name, fingerprint, &expected)
+                : try fault(
+                    of: markerName, in: inbox, isShared: marker.isShared, drop: name, fingerprint, &expected)
             if let fault { return .marker(markerName, fault) }
             if let outcome = compare(expected, path, fingerprint) {
                 switch outcome {
@@ -143,8 +154,7 @@ struct Examiner {
             }
         }
         guard let pattern = rule.manifest else { return nil }
-        let folder = inbox.path.appending(name)
-        let reading = try ManifestReading.take(of: folder, matching: pattern, atMost: Self.largestManifest)
+        let reading = try ManifestReading.take(of: name, in: inbox, matching: pattern, atMost: Self.largestManifest)
         if let fault = reading.fault { return .manifest(fault) }
         switch compare(reading.expected, path, fingerprint) {
         case nil: return nil
@@ -152,7 +162,7 @@ struct Examiner {
         case .failed(let reason): return reading.first.map { .manifest(.unusable($0, reason)) }
         case .differs(let count, let first):
             var file = first.path
-            _ = file.removePrefix(folder)
+            _ = file.removePrefix(FilePath().appending(name))
             return .manifest(.differs(count, first: file.text))
         }
     }
@@ -160,12 +170,12 @@ struct Examiner {
     private enum Comparison {
         case verifying
         case failed(String)
-        case differs(Int, first: DigestCheck<DropPath>.Expectation)
+        case differs(Int, first: DigestCheck.Expectation)
     }
 
     /// What a comparison of digests has against the drop; nil for nothing.
     private func compare(
-        _ expected: [DigestCheck<DropPath>.Expectation], _ path: DropPath, _ fingerprint: Fingerprint
+        _ expected: [DigestCheck.Expectation], _ path: DropPath, _ fingerprint: Fingerprint
     ) -> Comparison? {
         guard !expected.isEmpty else { return nil }
         switch digests.outcome(of: path, in: fingerprint, expecting: expected) {
@@ -177,12 +187,12 @@ struct Examiner {
 
     /// What is wrong with a marker, or what is to be compared because of it.
     private func fault(
-        of path: FilePath, isShared: Bool, drop: FilePath, _ fingerprint: Fingerprint,
-        _ expected: inout [DigestCheck<DropPath>.Expectation]
+        of name: FileName, in folder: borrowing OpenFile, isShared: Bool, drop: FileName, _ fingerprint: Fingerprint,
+        _ expected: inout [DigestCheck.Expectation]
     ) throws(IOError) -> Waiting.MarkerFault? {
         let text: [UInt8]
         do throws(IOError) {
-            let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+            let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
             let status = try file.status()
             guard FileKind(mode: status.st_mode) == .regular else { return .unusable("it is no regular file") }
             let own = Fingerprint(status)
@@ -208,20 +218,19 @@ struct Examiner {
 
     /// What the content of a marker says of its drop. Content of any other kind says nothing.
     private func judge(
-        _ text: [UInt8], _ drop: FilePath, _ fingerprint: Fingerprint,
-        _ expected: inout [DigestCheck<DropPath>.Expectation]
+        _ text: [UInt8], _ drop: FileName, _ fingerprint: Fingerprint,
+        _ expected: inout [DigestCheck.Expectation]
     ) -> Waiting.MarkerFault? {
         let list = ChecksumList(text)
         guard list.strangeLine == nil else { return nil }
-        let own = drop.lastName?.bytes
-        for line in list.lines where line.path == nil || line.path.map(Self.lastComponent) == own {
+        for line in list.lines where line.path == nil || line.path.map(Self.lastComponent) == drop.bytes {
             switch line.expected {
             case .size(let size) where size != fingerprint.size:
                 return .size(announced: size, found: fingerprint.size)
             case .size: break
             case .digest(let algorithm, let hex):
                 guard rule.unit == .file else { return .unusable("it gives a digest, which a folder has not") }
-                expected.append(.init(path: drop, algorithm: algorithm, hex: hex))
+                expected.append(.init(path: FilePath().appending(drop), algorithm: algorithm, hex: hex))
             }
         }
         return nil

@@ -8,32 +8,35 @@ struct ManifestReading {
     /// What is wrong, if anything.
     private(set) var fault: Waiting.ManifestFault?
     /// The digests that are to be compared.
-    private(set) var expected: [DigestCheck<DropPath>.Expectation] = []
+    private(set) var expected: [DigestCheck.Expectation] = []
     /// The first manifest.
     private(set) var first: FileName?
 
-    private let folder: FilePath
+    private let drop: FilePath
     private var missing: [[UInt8]] = []
     private var wrong: [[UInt8]] = []
 
-    /// Reads the manifests and looks for every file that they list.
+    /// Reads the manifests of a dropped folder and looks for every file that they list.
     static func take(
-        of folder: FilePath, matching pattern: Glob, atMost limit: Int
+        of drop: FileName, in folder: borrowing OpenFile, matching pattern: Glob, atMost limit: Int
     ) throws(IOError) -> ManifestReading {
-        var reading = ManifestReading(folder: folder)
-        let names = try Folder.names(in: folder).filter { pattern.matches($0) }.sorted()
+        var reading = ManifestReading(drop: FilePath().appending(drop))
+        let opened = try OpenFile.open(drop, in: folder, O_RDONLY | O_DIRECTORY)
+        let names = try Folder.names(in: opened).filter { pattern.matches($0) }.sorted()
         reading.first = names.first
-        for name in names where reading.fault == nil { try reading.read(name, atMost: limit) }
+        for name in names where reading.fault == nil { try reading.read(name, in: opened, atMost: limit) }
         reading.conclude()
         return reading
     }
 
-    private init(folder: FilePath) { self.folder = folder }
+    private init(drop: FilePath) { self.drop = drop }
 
-    private mutating func read(_ name: FileName, atMost limit: Int) throws(IOError) {
+    private mutating func read(
+        _ name: FileName, in folder: borrowing OpenFile, atMost limit: Int
+    ) throws(IOError) {
         let text: [UInt8]
         do throws(IOError) {
-            text = try SmallFile.read(folder.appending(name), atMost: limit)
+            text = try SmallFile.read(try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK), atMost: limit)
         } catch {
             switch error.errno {
             case .noSuchFileOrDirectory: throw error
@@ -55,23 +58,38 @@ struct ManifestReading {
                 fault = .unusable(name, "it lists a digest without a path")
                 return
             }
-            guard let file = Self.path(path, in: folder) else {
+            guard let file = Self.path(path) else {
                 fault = .unusable(name, "'\(EscapedText.of(path))' leads out of the folder")
                 return
             }
-            look(at: file, path, line.expected)
+            look(at: file, in: folder, path, line.expected)
         }
     }
 
-    private mutating func look(at file: FilePath, _ path: [UInt8], _ expected: ChecksumList.Expected) {
-        var status = stat()
-        guard file.withPlatformString({ lstat($0, &status) }) == 0, FileKind(mode: status.st_mode) == .regular else {
+    private mutating func look(
+        at file: FilePath, in folder: borrowing OpenFile, _ path: [UInt8], _ expected: ChecksumList.Expected
+    ) {
+        guard let status = Self.status(of: file, below: folder), FileKind(mode: status.st_mode) == .regular else {
             return missing.append(path)
         }
         switch expected {
         case .size(let size): if size != Int64(status.st_size) { wrong.append(path) }
         case .digest(let algorithm, let hex):
-            self.expected.append(.init(path: file, algorithm: algorithm, hex: hex))
+            self.expected.append(.init(path: drop.pushing(file), algorithm: algorithm, hex: hex))
+        }
+    }
+
+    /// Nil for what is not there, or not to be reached without a symbolic link.
+    private static func status(of file: FilePath, below folder: borrowing OpenFile) -> stat? {
+        do throws(IOError) {
+            guard let name = file.lastName else { return nil }
+            let parent = try OpenFile.openFolder(file.removingLastComponent(), below: folder)
+            var status = stat()
+            let descriptor = parent.descriptor
+            let isThere = name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+            return isThere ? status : nil
+        } catch {
+            return nil
         }
     }
 
@@ -91,14 +109,14 @@ struct ManifestReading {
         return Array(name.bytes[..<dot])
     }
 
-    /// The place of a listed file; nil for one that would be outside.
-    private static func path(_ bytes: [UInt8], in folder: FilePath) -> FilePath? {
+    /// The place of a listed file, from the dropped folder on; nil for one that would be outside.
+    private static func path(_ bytes: [UInt8]) -> FilePath? {
         guard bytes.first != UInt8(ascii: "/"), !bytes.contains(0) else { return nil }
-        var path = folder
+        var path = FilePath()
         for part in bytes.split(separator: UInt8(ascii: "/")) where part != [UInt8(ascii: ".")] {
             guard let name = FileName(part) else { return nil }
             path = path.appending(name)
         }
-        return path == folder ? nil : path
+        return path.isEmpty ? nil : path
     }
 }

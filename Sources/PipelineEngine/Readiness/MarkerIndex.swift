@@ -82,6 +82,11 @@ struct MarkerIndex<Key: Hashable & Sendable> {
     /// Whether it is one of these.
     func isAlone(_ marker: Key) -> Bool { markers[marker].map { $0 != Self.accompanied } ?? false }
 
+    /// A drop that the marker speaks for, where both are there; `only`: the only one that there can be.
+    func drop(of marker: Key, only: Key? = nil) -> Key? {
+        markers[marker] == Self.accompanied ? only ?? drops[marker]?.first : nil
+    }
+
     private mutating func leaveAlone(_ marker: Key, at now: MonotonicTime) {
         markers[marker] = now
         appointments.append(Appointment(due: now + patience, marker: marker, alone: now))

@@ -2,10 +2,12 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Which files the machine's processes have open for writing, or mapped so, as proc(5) shows it: one walk through
-/// `/proc/*/fd` and `/proc/*/maps`.
+/// Which files the machine's processes have open for writing, or mapped so, and which folders they are in, as proc(5)
+/// shows it: one walk through `/proc/*/fd`, `/proc/*/maps` and `/proc/*/cwd`.
 struct ProcessScan: Sendable {
     private var processes: [FileIdentity: Int32] = [:]
+    /// Folders that are open, or that a process is in: new names can be made in them whatever path they have by now.
+    private var visited: [FileIdentity: Int32] = [:]
     /// Whether the descriptors of every process could be seen: only then does not being found mean anything.
     private(set) var isComplete = ProcessScan.seesAllProcesses()
     /// When it began: what was opened later is not in it.
@@ -31,12 +33,25 @@ struct ProcessScan: Sendable {
         processes[file].map { Waiting.Writer(process: $0, program: Self.program(of: $0)) }
     }
 
+    /// A process that is in one of the folders, or has it open; as far as it may be seen.
+    func visitor(of folders: Set<FileIdentity>) -> Waiting.Writer? {
+        folders.lazy.compactMap { visited[$0] }.first.map {
+            Waiting.Writer(process: $0, program: Self.program(of: $0), isInFolder: true)
+        }
+    }
+
     private mutating func look(at process: Int32) {
         do throws(IOError) {
             let folder = try OpenFile.open(FilePath("/proc/\(process)/fd"), O_RDONLY | O_DIRECTORY)
             try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
-                if let file = Self.writtenFile(name, folder.descriptor) { processes[file] = process }
+                switch Self.opened(name, folder.descriptor) {
+                case .written(let file): processes[file] = process
+                case .folder(let folder): visited[folder] = process
+                case nil: break
+                }
             }
+            var status = stat()
+            if stat("/proc/\(process)/cwd", &status) == 0 { visited[FileIdentity(status)] = process }
         } catch {
             // A process that ended meanwhile writes nothing any more.
             if error.errno != .noSuchFileOrDirectory, error.errno != .noSuchProcess { isComplete = false }
@@ -48,14 +63,26 @@ struct ProcessScan: Sendable {
         }
     }
 
-    /// The regular file behind a descriptor that can be written to: the link's own mode says how it was opened.
-    private static func writtenFile(_ name: FileName, _ folder: Int32) -> FileIdentity? {
+    private enum Opened {
+        case written(FileIdentity)
+        case folder(FileIdentity)
+    }
+
+    /// What of interest is behind a descriptor: a folder, or a regular file that can be written to, since the link's
+    /// own mode says how it was opened.
+    private static func opened(_ name: FileName, _ folder: Int32) -> Opened? {
         name.withCString { name in
             var status = stat()
-            guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IWUSR != 0,
-                fstatat(folder, name, &status, 0) == 0, FileKind(mode: status.st_mode) == .regular
-            else { return nil }
-            return FileIdentity(status)
+            guard fstatat(folder, name, &status, 0) == 0 else { return nil }
+            let identity = FileIdentity(status)
+            switch FileKind(mode: status.st_mode) {
+            case .folder: return .folder(identity)
+            case .regular:
+                let isWritten =
+                    fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IWUSR != 0
+                return isWritten ? .written(identity) : nil
+            default: return nil
+            }
         }
     }
 

@@ -7,42 +7,6 @@ package import PipelineKit
 /// has it open for writing, and nothing that has to come with it is lacking. The wait begins at the first sample after
 /// the last touch. Candidates are sampled only when due.
 package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
-    /// A sample that is to be taken now.
-    package struct Request: Sendable, Equatable {
-        /// Of which candidate.
-        package let key: Key
-        /// Whether it may be the deciding one, so that open writers, and what has to come with it, are to be asked for.
-        package let deciding: Bool
-    }
-
-    /// What a sample led to.
-    package enum Decision: Sendable, Equatable {
-        /// Not yet; why.
-        case waiting(Reason)
-        /// Complete, in this state. The candidate is no longer in the gate.
-        case ready(Fingerprint)
-        /// It is gone, and forgotten.
-        case vanished
-        /// Never taken as it is; kept in mind until it is touched or vanishes.
-        case refused(String)
-        /// Empty, and empty files are ignored; looked at again when touched.
-        case ignored
-        /// Not complete after the time that it may take, in this state; why. The candidate is no longer in the gate.
-        case overdue(Fingerprint, Waiting)
-    }
-
-    /// Why a candidate waits.
-    package enum Reason: Sendable, Equatable {
-        /// It has to stand still for the quiet time.
-        case quiet
-        /// It changed since the last sample.
-        case changing
-        /// Some process has it open for writing.
-        case openWriter
-        /// Something that has to come with it is not there, or not right.
-        case lacking
-    }
-
     /// What is kept of each candidate: as little as can be, since there may be hundreds of thousands.
     private struct Candidate {
         /// The hash of the fingerprint that was last seen, keyed at random in each process; the claim proves the whole
@@ -115,6 +79,9 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
 
     /// Between two looks at a folder that lacks something: as often as an inbox is looked through without events.
     package static var folderPause: Duration { .seconds(2) }
+
+    /// And at least so many times what one look took: no more than a twentieth of the time goes into them.
+    private static var restForLooks: Int { 20 }
 
     /// A gate with a rule. `usualLack`: what a candidate lacks as a rule, such as its marker; that need not be kept for
     /// each.
@@ -225,9 +192,9 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Takes in a sample that `due` asked for. `lacking`: what has to come with the candidate and is not there, if the
-    /// sample was to decide.
+    /// sample was to decide. `cost`: how long it took to take.
     package mutating func record(
-        _ sample: Sample, of key: Key, at now: MonotonicTime, lacking: Waiting? = nil
+        _ sample: Sample, of key: Key, at now: MonotonicTime, lacking: Waiting? = nil, cost: Duration = .zero
     ) -> Decision {
         guard let slot = candidates.find(key) else { return .vanished }
         switch sample {
@@ -238,7 +205,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
             refuse(key, because: reason, at: now)
             return .refused(reason)
         case .file(let fingerprint, let writers):
-            let (decision, due) = judge(slot, fingerprint, writers, lacking, now)
+            let (decision, due) = judge(slot, fingerprint, writers, lacking, cost * Self.restForLooks, now)
             let admitted = candidates[slot].admitted
             if case .waiting = decision, let timeout = rule.timeout, now >= admitted + timeout {
                 let waiting = waiting(for: key, at: now) ?? .unseen
@@ -256,7 +223,8 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
 
     /// What a sample of a file says, with the time of the next one.
     private mutating func judge(
-        _ slot: Slot, _ fingerprint: Fingerprint, _ writers: OpenWriters, _ lacking: Waiting?, _ now: MonotonicTime
+        _ slot: Slot, _ fingerprint: Fingerprint, _ writers: OpenWriters, _ lacking: Waiting?, _ rest: Duration,
+        _ now: MonotonicTime
     ) -> (Decision, due: MonotonicTime) {
         let candidate = candidates[slot]
         let quiet = quiet(forSize: fingerprint.size)
@@ -274,7 +242,8 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
             if case .some(let writer) = writers {
                 candidates[slot].marks.insert(.disturbed)
                 remark(slot, .heldOpen(writer))
-                return (.waiting(.openWriter), now + max(.milliseconds(50), min(rule.quiet, .seconds(1))))
+                let pause = max(.milliseconds(50), min(rule.quiet, .seconds(1)))
+                return (.waiting(.openWriter), now + (rule.unit == .folder ? max(pause, rest) : pause))
             }
             let blindQuiet = max(rule.blindQuiet, quiet)
             if writers == .unknown, now < candidate.since + blindQuiet {
@@ -291,7 +260,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         // Whoever brings it will say so, be it an event or a digest that is done; but nothing tells of what happens
         // inside a dropped folder.
         let isTold = rule.unit != .folder || lacking == .verifying
-        return (.waiting(.lacking), isTold ? .distantFuture : now + Self.folderPause)
+        return (.waiting(.lacking), isTold ? .distantFuture : now + max(Self.folderPause, rest))
     }
 
     /// The wait begins, or begins anew: in this state it was not seen before, or it was touched.

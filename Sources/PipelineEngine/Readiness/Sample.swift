@@ -28,7 +28,7 @@ package enum Sample: Sendable, Hashable {
         case (.regular, .file):
             guard let sight else { return .file(Fingerprint(status), .notAsked) }
             return try asking(sight, name, folder, Fingerprint(status))
-        case (.folder, .folder): return try TreeLook.take(of: folder.path.appending(name), asking: sight).sample
+        case (.folder, .folder): return try TreeLook.take(of: name, in: folder, asking: sight).sample
         case (.folder, .file): return .refused("a folder; only files are taken here")
         case (.regular, .folder): return .refused("a file; only folders are taken here")
         case (.symbolicLink, _): return .refused("a symbolic link; put the file itself here")

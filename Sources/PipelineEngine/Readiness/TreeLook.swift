@@ -16,15 +16,16 @@ struct TreeLook {
     private var changed: Int64 = .min
     private var hasher = Hasher()
     private var writer = OpenWriters.none
+    private var folders: Set<FileIdentity> = []
     private var names: [FileIdentity: (found: Int, links: Int, path: FilePath)] = [:]
 
-    /// Looks at a folder. Links are not followed; a folder that holds anything but files and folders is refused.
-    /// `sight`: it is asked for open writers of every file.
+    /// Looks at a folder in another one. Links are not followed; a folder that holds anything but files and folders is
+    /// refused. `sight`: it is asked for open writers of every file, and for processes that are in the folder.
     static func take(
-        of root: FilePath, asking sight: WriterSight?, since: MonotonicTime? = nil
+        of name: FileName, in parent: borrowing OpenFile, asking sight: WriterSight?, since: MonotonicTime? = nil
     ) throws(IOError) -> TreeLook {
         var look = TreeLook(sight: sight, since: since)
-        try look.examine(root)
+        try look.examine(name, parent)
         return look
     }
 
@@ -34,33 +35,38 @@ struct TreeLook {
         if sight == nil { writer = .notAsked }
     }
 
-    private mutating func examine(_ root: FilePath) throws(IOError) {
-        guard let top = try Self.status(of: root) else { return }
+    private mutating func examine(_ name: FileName, _ parent: borrowing OpenFile) throws(IOError) {
+        guard let top = try Self.status(of: name, in: parent) else { return }
         guard FileKind(mode: top.st_mode) == .folder else {
             sample = .refused("no folder any more")
             return
         }
         note(top)
+        let root = FilePath().appending(name)
         var pending: [FilePath] = [FilePath()]
         while let folder = pending.popLast() {
             do throws(IOError) {
+                let opened = try OpenFile.openFolder(folder.isEmpty ? root : root.pushing(folder), below: parent)
+                folders.insert(FileIdentity(try opened.status()))
                 // Sorted, so that the hash is the same each time.
-                for name in try Folder.names(in: folder.isEmpty ? root : root.pushing(folder)).sorted() {
-                    let entry = folder.appending(name)
-                    guard let refusal = try look(at: entry, root, &pending) else { continue }
+                for name in try Folder.names(in: opened).sorted() {
+                    guard let refusal = try look(at: name, in: opened, folder, &pending) else { continue }
                     sample = .refused(refusal)
                     return
                 }
             } catch {
                 switch error.errno {
                 // Gone meanwhile: the next look will show a difference.
-                case .noSuchFileOrDirectory: continue
-                case .permissionDenied, .fileNameTooLong, .tooManySymbolicLinkLevels:
+                case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels: continue
+                case .permissionDenied, .fileNameTooLong:
                     sample = .refused("a folder that cannot be read as a whole: \(error)")
                     return
                 default: throw error
                 }
             }
+        }
+        if let sight, !writer.areKnown, let visitor = sight.visitor(of: folders, since: since) {
+            writer = .some(visitor)
         }
         linked = names.values.filter { $0.found < $0.links }.map(\.path)
         sample = .file(
@@ -71,10 +77,13 @@ struct TreeLook {
 
     /// Takes in one entry; why it makes the whole impossible to take, or nil.
     private mutating func look(
-        at entry: FilePath, _ root: FilePath, _ pending: inout [FilePath]
+        at name: FileName, in opened: borrowing OpenFile, _ folder: FilePath, _ pending: inout [FilePath]
     ) throws(IOError) -> String? {
-        let path = root.pushing(entry)
-        guard let status = try Self.status(of: path) else { return nil }
+        guard let status = try Self.status(of: name, in: opened) else { return nil }
+        let entry = folder.appending(name)
+        let path = opened.path.appending(name)
+        // Stages open files by their paths.
+        guard path.length < Int(PATH_MAX) else { throw IOError("examine", path, .fileNameTooLong) }
         hasher.combine(entry.bytes)
         note(status)
         switch FileKind(mode: status.st_mode) {
@@ -90,7 +99,7 @@ struct TreeLook {
                 let known = names[fingerprint.identity]?.found ?? 0
                 names[fingerprint.identity] = (known + 1, Int(status.st_nlink), path)
             }
-            if let sight, !writer.areKnown { ask(sight, path, fingerprint) }
+            if let sight, !writer.areKnown { ask(sight, name, opened, fingerprint) }
             return nil
         case .symbolicLink: return "it holds a symbolic link, '\(entry.text)'; put the file itself there"
         default: return "it holds a device, FIFO or socket, '\(entry.text)'"
@@ -104,10 +113,12 @@ struct TreeLook {
     }
 
     /// One file that nobody can tell about makes the whole unknown; one that is held open, held open.
-    private mutating func ask(_ sight: WriterSight, _ path: FilePath, _ fingerprint: Fingerprint) {
+    private mutating func ask(
+        _ sight: WriterSight, _ name: FileName, _ folder: borrowing OpenFile, _ fingerprint: Fingerprint
+    ) {
         var found: OpenWriters
         do throws(IOError) {
-            let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+            let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
             found = sight.writers(of: file.descriptor, fingerprint.identity, since: since)
         } catch {
             found = sight.seen(fingerprint.identity, since: since)
@@ -115,10 +126,13 @@ struct TreeLook {
         if found != .none { writer = found }
     }
 
-    private static func status(of path: FilePath) throws(IOError) -> stat? {
+    private static func status(of name: FileName, in folder: borrowing OpenFile) throws(IOError) -> stat? {
         var status = stat()
-        if path.withPlatformString({ lstat($0, &status) }) == 0 { return status }
-        guard Errno.last == .noSuchFileOrDirectory else { throw IOError("examine", path, .last) }
+        let descriptor = folder.descriptor
+        if name.withCString({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 { return status }
+        guard Errno.last == .noSuchFileOrDirectory else {
+            throw IOError("examine", folder.path.appending(name), .last)
+        }
         return nil
     }
 }

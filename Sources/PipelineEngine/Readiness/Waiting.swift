@@ -23,10 +23,14 @@ package enum Waiting: Sendable, Hashable {
     case manifest(ManifestFault)
     /// Its digests are being compared with those that came with it.
     case verifying
-    /// It is complete; the active window has no room, or the pipeline is paused.
+    /// It is complete; the active window has no room.
     case room
+    /// It is complete; the pipeline is paused for this reason, a sentence.
+    case paused(String)
     /// It is a marker, and the drop that it speaks for is not there.
     case markerWithoutDrop
+    /// It is a marker, and this drop that it speaks for is there.
+    case markerOf(FileName)
     /// It stays where it is until somebody changes it; why.
     case refused(String)
     /// It has zero bytes, and such files are ignored.
@@ -44,11 +48,14 @@ package enum Waiting: Sendable, Hashable {
         package var process: Int32?
         /// The name of its program (comm of proc(5)), or nil where it was gone before it could be read.
         package var program: String?
+        /// Whether it has none of the files open, but is in the folder or has that open.
+        package var isInFolder: Bool
 
         /// A writer.
-        package init(process: Int32? = nil, program: String? = nil) {
+        package init(process: Int32? = nil, program: String? = nil, isInFolder: Bool = false) {
             self.process = process
             self.program = program
+            self.isInFolder = isInFolder
         }
 
         /// Somebody, nobody knows who.
@@ -94,12 +101,16 @@ extension Waiting {
         case .growing(let rate, let passed, let quiet):
             "growing: \(Self.rate(rate)), quiet for \(Self.share(passed, of: quiet))"
         case .changing(let passed, let quiet): "changing: quiet for \(Self.share(passed, of: quiet))"
+        case .heldOpen(let writer) where writer.isInFolder:
+            "\(writer.text) is in the folder, and may still put files there"
         case .heldOpen(let writer): "held open for writing by \(writer.text)"
         case .marker(let name, let fault): "marker \(name.text) \(fault.text)"
         case .manifest(let fault): fault.text
         case .verifying: "its digests are being verified"
         case .room: "complete; waits for a free place among the active jobs"
+        case .paused(let reason): "complete; the pipeline is paused: \(reason)"
         case .markerWithoutDrop: "a marker whose drop has not come"
+        case .markerOf(let drop): "a marker; its drop \(drop.text) is there, and takes it along when it is claimed"
         case .refused(let reason): "refused: \(reason)"
         case .ignoredEmpty: "ignored as long as it is empty (`ready.empty: ignore`)"
         case .ignored(let reason): "ignored: \(reason)"

@@ -95,6 +95,12 @@ package final class WriterSight: Sendable {
         return scan.isComplete ? .none : .unknown
     }
 
+    /// A process that is in one of these folders, or has one open, so that it may still put files there; nil where
+    /// there is none, as far as this process may see.
+    func visitor(of folders: Set<FileIdentity>, since: MonotonicTime? = nil) -> Waiting.Writer? {
+        scan(since: since).visitor(of: folders)
+    }
+
     /// The name of somebody who is known to be there; for people, so it may be some seconds old.
     private func name(of file: FileIdentity) -> Waiting.Writer {
         let (known, mustLook) = state.withLock { state in

@@ -16,6 +16,8 @@ struct ActiveJob {
     /// Whether intents of it may be on record, though the commit was said to have failed: what they name must not be
     /// made anew before the record says otherwise.
     var mayBeIntended = false
+    /// Whether `recoveries` counts a settlement that is under way, for the case that the daemon dies of it.
+    private var isSettlementCounted = false
 
     init(_ job: Job, state: JobState, record: JobRecord) {
         self.job = job
@@ -26,25 +28,46 @@ struct ActiveJob {
     /// What the next stage is given.
     var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
-    /// A stage succeeded.
-    mutating func did(_ kind: String, in duration: Duration, giving payload: Payload) {
+    /// A stage succeeded; with what it had to say.
+    mutating func did(_ kind: String, in duration: Duration, giving payload: Payload, note: String? = nil) {
         count(kind, duration)
         // Most drops pass most stages as they are; nothing is worth writing down then.
         record.payload = payload == Payload(dropOf: job) ? nil : payload
         if payload.isDrop, !payload.digests.isEmpty { record.digests = payload.digests }
         record.failure = nil
         record.failedStage = nil
-        record.history.append(Transition("done", at: .now(), stage: kind, duration: duration))
+        record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: note))
     }
 
     /// A stage failed.
     mutating func failed(_ kind: String, in duration: Duration, because failure: StageFailure) {
         count(kind, duration)
         guard failure.class != .cancelled else { return }
+        // A pause may last for weeks, and each probe fails alike but for the figures in its summary.
+        let isLikeBefore = failure.class == .environment && record.failure?.code == failure.code
         record.failure = failure
         record.failedStage = kind
-        record.history.append(
-            Transition("failed", at: .now(), stage: kind, duration: duration, note: failure.summary))
+        let last = record.history.indices.last
+        if isLikeBefore, let last, record.history[last].event == "failed", record.history[last].stage == kind {
+            record.history[last].repeats(at: .now())
+        } else {
+            record.history.append(
+                Transition("failed", at: .now(), stage: kind, duration: duration, note: failure.summary))
+        }
+    }
+
+    /// A settlement that may kill the daemon begins.
+    mutating func beginsCountedSettlement() {
+        record.recoveries += 1
+        isSettlementCounted = true
+    }
+
+    /// It did not: the count is taken back. Returns whether there was one.
+    mutating func survivedSettlement() -> Bool {
+        guard isSettlementCounted else { return false }
+        record.recoveries -= 1
+        isSettlementCounted = false
+        return true
     }
 
     private mutating func count(_ kind: String, _ duration: Duration) {

@@ -1,71 +1,6 @@
-@preconcurrency import Dispatch
 import Glibc
 import PipelineKit
-import Synchronization
 import SystemPackage
-
-/// The state folder, locked, with its journal.
-final class OpenedState: Sendable {
-    let lock: FolderLock
-    let journal: any Journal
-    let writer: JournalWriter
-    /// The run before this one, if there was any.
-    let lastRun: RunRecord?
-    /// The machine's present boot.
-    let boot: String
-    private let housekeeping = DispatchQueue(label: "dropmill.housekeeping")
-    private let tidying = Mutex<(any DispatchSourceTimer)?>(nil)
-
-    init(
-        lock: FolderLock, journal: any Journal, lastRun: RunRecord?, boot: String,
-        observer: @escaping @Sendable (EngineEvent) -> Void
-    ) {
-        self.lock = lock
-        self.journal = journal
-        self.lastRun = lastRun
-        self.boot = boot
-        let report: @Sendable (JournalError?) -> Void = { error in
-            if let error { observer(.warning(pipeline: nil, message: error.message)) }
-        }
-        writer = JournalWriter(journal: journal, report: report)
-    }
-
-    /// Lets go of everything. Without `end` before it, the next start takes this run for one that was killed.
-    func close() {
-        tidying.withLock { $0 }?.cancel()
-        // Nothing is closed under what is tidying just now.
-        housekeeping.sync {}
-        journal.close()
-        lock.release()
-    }
-
-    /// Puts down what is still to be written and says that the run ended in order.
-    func end(_ observer: @Sendable (EngineEvent) -> Void) {
-        do throws(JournalError) {
-            try writer.close()
-            try journal.endRun()
-        } catch {
-            observer(.warning(pipeline: nil, message: error.message))
-        }
-    }
-
-    /// Removes what is older than is to be kept, soon and then every day, as long as the journal is open.
-    func keepTidy(_ kept: Duration, _ observer: @escaping @Sendable (EngineEvent) -> Void) {
-        let timer = DispatchSource.makeTimerSource(queue: housekeeping)
-        timer.schedule(deadline: .now() + .seconds(10), repeating: .seconds(86_400), leeway: .seconds(60))
-        let journal = journal
-        timer.setEventHandler { @Sendable in
-            do throws(JournalError) {
-                let limit = Timestamp(nanoseconds: Timestamp.now().nanoseconds - kept.nanoseconds)
-                _ = try journal.prune(finishedBefore: limit)
-            } catch {
-                observer(.warning(pipeline: nil, message: error.message))
-            }
-        }
-        timer.activate()
-        tidying.withLock { $0 = timer }
-    }
-}
 
 extension Engine {
     /// A pipeline with its folders open and what earlier runs left in them.
@@ -74,9 +9,12 @@ extension Engine {
         let findings: Recovery.Findings
     }
 
-    /// Locks the state folder and opens the journal. One that is damaged is set aside, said loudly, and begun anew: the
-    /// work folders know every job.
-    func openState() throws(EngineError) -> OpenedState {
+    /// The state, and what the journal says of every job that is not over.
+    typealias Opening = (state: OpenedState, unfinished: [JobRecord])
+
+    /// Locks the state folder, opens the journal and begins a run. A journal that is damaged is set aside, said loudly,
+    /// and begun anew: the work folders know every job.
+    func openState() throws(EngineError) -> Opening {
         do throws(IOError) {
             try Folder.make(configuration.state, mode: 0o700)
         } catch {
@@ -84,33 +22,18 @@ extension Engine {
         }
         let lock = try FolderLock(configuration.state, describedAs: "the state folder")
         do throws(JournalError) {
-            return try open(lock)
+            let opening = try openOrReplace(lock)
+            opening.state.keepTidy(configuration.keepHistory, observer)
+            return opening
         } catch {
             lock.release()
-            throw EngineError(kind: .configuration, message: error.message)
+            throw notStarted(error)
         }
     }
 
-    private func open(_ lock: FolderLock) throws(JournalError) -> OpenedState {
-        let boot = Self.boot()
-        let journal = try openJournal()
-        let run = RunRecord(boot: boot, process: Int(getpid()), startedAt: .now())
-        let state: OpenedState
+    private func openOrReplace(_ lock: FolderLock) throws(JournalError) -> Opening {
         do throws(JournalError) {
-            let lastRun = try journal.beginRun(run)
-            state = OpenedState(lock: lock, journal: journal, lastRun: lastRun, boot: boot, observer: observer)
-        } catch {
-            journal.close()
-            throw error
-        }
-        state.keepTidy(configuration.keepHistory, observer)
-        return state
-    }
-
-    private func openJournal() throws(JournalError) -> any Journal {
-        let isDurable = pipelines.contains { $0.durability == .full }
-        do throws(JournalError) {
-            return try SQLiteJournal.open(writing: configuration.state, durable: isDurable)
+            return try open(lock)
         } catch {
             guard error.kind == .corrupt else { throw error }
             let aside = try SQLiteJournal.setAside(in: configuration.state, at: .now())
@@ -118,21 +41,46 @@ extension Engine {
                 .warning(
                     pipeline: nil,
                     message:
-                        "\(error.message); it was set aside as '\(aside.text)' and a new one is begun. Every job is "
+                        "\(error.message) It was set aside as '\(aside.text)' and a new one is begun. Every job is "
                         + "kept, since the work folders know them; what is over is known to the old one only"))
-            return try SQLiteJournal.open(writing: configuration.state, durable: isDurable)
+            return try open(lock)
         }
     }
 
-    /// Opens the pipelines' folders and brings them together with the journal; what changed by that is durable when
-    /// this returns.
-    func prepare(with state: OpenedState) throws(EngineError) -> [Prepared] {
-        var records: [String: [JobRecord]] = [:]
+    /// Reads all that the start needs, so that damage shows here.
+    private func open(_ lock: FolderLock) throws(JournalError) -> Opening {
+        let boot = Self.boot()
+        let isDurable = pipelines.contains { $0.durability == .full }
+        let journal = try SQLiteJournal.open(writing: configuration.state, durable: isDurable)
         do throws(JournalError) {
-            records = Dictionary(grouping: try state.journal.unfinished(), by: \.pipeline)
+            let lastRun = try journal.beginRun(RunRecord(boot: boot, process: Int(getpid()), startedAt: .now()))
+            let unfinished = try journal.unfinished()
+            let state = OpenedState(
+                in: configuration.state, lock: lock, journal: journal, lastRun: lastRun, boot: boot, observer: observer)
+            return (state, unfinished)
         } catch {
-            throw EngineError(kind: .configuration, message: error.message)
+            journal.close()
+            throw error
         }
+    }
+
+    /// What there is to say where the journal prevents the start: nothing goes on by itself then.
+    private func notStarted(_ error: JournalError) -> EngineError {
+        let remedy: String
+        switch error.kind {
+        case .corrupt:
+            remedy = " Start Dropmill again: it is set aside then, and every job is kept."
+            OpenedState.noteDamage(in: configuration.state, observer)
+        case .environment: remedy = " Dropmill has not started; start it again after that."
+        case .newer, .missing: remedy = ""
+        }
+        return EngineError(kind: .configuration, message: error.message + remedy)
+    }
+
+    /// Opens the pipelines' folders and brings them together with the journal's records; what changed by that is
+    /// durable when this returns.
+    func prepare(with state: OpenedState, _ unfinished: [JobRecord]) throws(EngineError) -> [Prepared] {
+        var records = Dictionary(grouping: unfinished, by: \.pipeline)
         var prepared: [Prepared] = []
         var changed: [JobRecord] = []
         for pipeline in pipelines {
@@ -150,7 +98,7 @@ extension Engine {
         do throws(JournalError) {
             if !changed.isEmpty { try state.journal.write(changed, pipelines: []) }
         } catch {
-            throw EngineError(kind: .configuration, message: error.message)
+            throw notStarted(error)
         }
         return prepared
     }
@@ -181,13 +129,10 @@ extension Engine {
             return Prepared(spool: Spool(pipeline: pipeline, work: work), findings: findings)
         } catch {
             work.release()
-            let fact = (error as? JournalError)?.message ?? "\(error)"
+            if let error = error as? JournalError { throw notStarted(error) }
             throw EngineError(
                 kind: .configuration,
-                message:
-                    "\(pipeline.source.text): \(fact); look after the work folder '\(work.path.text)' and the "
-                    + "state folder"
-            )
+                message: "\(pipeline.source.text): \(error); look after the work folder '\(work.path.text)'")
         }
     }
 

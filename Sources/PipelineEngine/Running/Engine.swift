@@ -54,10 +54,10 @@ package final class Engine: @unchecked Sendable {
     /// to watch. `finished` is called once, on a queue of the engine: with `once` when all is settled, else after
     /// `stop`.
     package func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
-        let state = try openState()
+        let (state, unfinished) = try openState()
         let prepared: [Prepared]
         do throws(EngineError) {
-            prepared = try prepare(with: state)
+            prepared = try prepare(with: state, unfinished)
         } catch {
             state.close()
             throw error
@@ -135,6 +135,7 @@ package final class Engine: @unchecked Sendable {
             let count = findings.resumed.count + findings.adopted.count
             observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
             runner.note()
+            runner.parked = findings.parked
             runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
             for resumed in findings.resumed where !resumed.isSuspect { runner.resume(resumed) }
         }
@@ -246,7 +247,7 @@ package final class Engine: @unchecked Sendable {
         for runner in runners {
             summary.processed += runner.summary.processed
             summary.failed += runner.summary.failed
-            summary.unfinished += runner.jobs.count
+            summary.unfinished += runner.jobs.count + runner.parked
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
                     RunSummary.Remaining(pipeline: runner.pipeline.name, path: left.path, reason: left.reason))

@@ -10,6 +10,7 @@ extension Intake {
         let requests = gate.due(at: .now(), limit: Self.batch)
         for (index, request) in requests.enumerated() {
             let found: Examiner.Finding
+            let begun = MonotonicTime.now()
             do throws(IOError) {
                 found = try look(at: request.key, in: inbox, deciding: request.deciding)
             } catch {
@@ -18,7 +19,9 @@ extension Intake {
                 for unanswered in requests[index...] { gate.postpone(unanswered.key, to: later) }
                 throw error
             }
-            switch gate.record(found.sample, of: request.key, at: .now(), lacking: found.lacking) {
+            switch gate.record(
+                found.sample, of: request.key, at: .now(), lacking: found.lacking, cost: .now() - begun)
+            {
             case .ready(let fingerprint): ready.add(request.key, fingerprint)
             case .refused(let reason): report(request.key, reason)
             case .overdue(let fingerprint, let waiting):

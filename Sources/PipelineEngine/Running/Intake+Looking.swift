@@ -24,17 +24,37 @@ extension Intake {
         ready.add(path, fingerprint)
     }
 
-    /// Markers whose drops have not come: failed where the rule sets a time, else reported.
+    /// Markers whose drops have not come: failed where the rule sets a time, else reported. Where one cannot be looked
+    /// at, it and those behind it are next time's.
     func condemnMarkers(in inbox: OpenInbox) throws(IOError) {
+        overdueMarkers += examiner.overdueMarkers(at: .now())
+        while let marker = overdueMarkers.last {
+            if examiner.isMarkerAlone(marker) { try condemnMarker(marker, in: inbox) }
+            overdueMarkers.removeLast()
+        }
+    }
+
+    private func condemnMarker(_ marker: DropPath, in inbox: OpenInbox) throws(IOError) {
+        func tell(_ reason: String) { deliver(.refused(marker, reason: reason)) }
         let rule = spool.pipeline.ready
-        for marker in examiner.overdueMarkers(at: .now()) {
-            guard rule.timeout != nil else {
-                report(marker, "it is a marker whose drop has not come; drop that too, or set `ready.timeout`")
-                continue
-            }
-            let found = try Sample.take(of: marker.name, in: try inbox.open(marker.folder).file)
-            guard case .file(let fingerprint, _) = found else { continue }
-            condemn(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
+        guard rule.timeout != nil else {
+            return tell("it is a marker whose drop has not come; drop that too, or set `ready.timeout`")
+        }
+        switch try lookAtMarker(marker, in: inbox) {
+        // Its vanishing is told by the watcher.
+        case .gone: break
+        case .file(let fingerprint, _): condemn(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
+        case .refused(let reason): tell("it has the name of a marker, its drop has not come, and it is \(reason)")
+        }
+    }
+
+    private func lookAtMarker(_ marker: DropPath, in inbox: OpenInbox) throws(IOError) -> Sample {
+        do throws(IOError) {
+            return try Sample.take(of: marker.name, in: try inbox.open(marker.folder).file)
+        } catch {
+            if error.isUnreachable { return .gone }
+            guard error.errno == .permissionDenied else { throw error }
+            return .refused("in a folder that may not be entered (\(error.errno))")
         }
     }
 

@@ -19,12 +19,13 @@ extension Intake {
         let now = MonotonicTime.now()
         let inGate = gate.longest(limit)
         let complete = ready.some(max(0, limit - inGate.count))
-        let left = reported.all.prefix(limit).map(\.path).sorted()
+        let alone = examiner.markersAlone.filter { reported[$0] == nil }
+        let left = (reported.all.prefix(limit).map(\.path) + alone).prefix(limit).sorted()
         let claimed = draining.standing(at: now, limit: limit)
         return InboxSnapshot(
             watching: watcher?.mode, waiting: gate.waitingCount + ready.count + draining.paths.count,
             longest: Array((claimed + (inGate + complete).compactMap { standing(of: $0, at: now) }).prefix(limit)),
-            leftCount: reported.count, left: left.compactMap { standing(of: $0, at: now) })
+            leftCount: reported.count + alone.count, left: left.compactMap { standing(of: $0, at: now) })
     }
 
     private func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
@@ -32,11 +33,17 @@ extension Intake {
             let known = gate.admitted(path).map { now - $0 }
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
-        if ready.contains(path) { return WaitingDrop(path: path.bytes, known: nil, waiting: .room) }
+        if ready.contains(path) {
+            let waiting = paused.map { Waiting.paused($0.summary) } ?? .room
+            return WaitingDrop(path: path.bytes, known: nil, waiting: waiting)
+        }
+        if let reason = reported[path] { return WaitingDrop(path: path.bytes, known: nil, waiting: .refused(reason)) }
+        if let drop = examiner.drop(ofMarker: path) {
+            return WaitingDrop(path: path.bytes, known: nil, waiting: .markerOf(drop.name))
+        }
         if examiner.isMarkerAlone(path) {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerWithoutDrop)
         }
-        if let claimed = draining.standing(of: path, at: now) { return claimed }
-        return reported[path].map { WaitingDrop(path: path.bytes, known: nil, waiting: .refused($0)) }
+        return draining.standing(of: path, at: now)
     }
 }

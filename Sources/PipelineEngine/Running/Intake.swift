@@ -53,8 +53,11 @@ final class Intake: @unchecked Sendable {
     /// Why drops in `ready` fail without being complete.
     var condemned: [DropPath: StageFailure] = [:]
     var examiner: Examiner
-    private let digests: DigestCheck<DropPath>
-    private var isPaused = false
+    /// Markers that have been alone for too long, to be failed or reported.
+    var overdueMarkers: [DropPath] = []
+    private let digests: DigestCheck
+    /// Why nothing is claimed.
+    private(set) var paused: StageFailure?
     private(set) var isRunning = false
     private var hasScanned = false
     private var isTurnAsked = false
@@ -71,7 +74,8 @@ final class Intake: @unchecked Sendable {
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
-        space = FreeSpace(of: spool.folders, floor: spool.pipeline.minFree)
+        let outputs = spool.pipeline.stages.flatMap { $0.targets.values.map(\.fixedFolder) }
+        space = FreeSpace(of: spool.folders + outputs, floor: spool.pipeline.minFree)
         self.ids = ids
         self.deliver = deliver
         isOnce = once
@@ -85,7 +89,7 @@ final class Intake: @unchecked Sendable {
                 marker?.name(for: path.name).map { .marker($0, .missing) }
             })
         draining = Draining(rule: rule)
-        digests = DigestCheck(of: spool.pipeline.name, for: queue)
+        digests = DigestCheck(of: spool.pipeline.name, in: spool.pipeline.inbox, for: queue)
         examiner = Examiner(rule: rule, sight: spool.sight, digests: digests)
         ready = ReadyQueue(order: spool.pipeline.order)
         claimOrder = ClaimOrder(spool.pipeline.order)
@@ -149,12 +153,12 @@ final class Intake: @unchecked Sendable {
     }
 
     /// Claims nothing more until `resume`; watching goes on.
-    func pause() { queue.async { @Sendable [self] in isPaused = true } }
+    func pause(because failure: StageFailure) { queue.async { @Sendable [self] in paused = failure } }
 
     /// Claims again.
     func resume() {
         queue.async { @Sendable [self] in
-            isPaused = false
+            paused = nil
             turn()
         }
     }
@@ -254,7 +258,7 @@ final class Intake: @unchecked Sendable {
 
     /// Whether the next of those that are ready may be claimed now.
     var mayClaim: Bool {
-        guard !isPaused, let next = ready.first() else { return false }
+        guard paused == nil, let next = ready.first() else { return false }
         return room.has(next.fingerprint.size)
     }
 
@@ -266,8 +270,8 @@ final class Intake: @unchecked Sendable {
     func forgetReport(_ path: DropPath) { reported.forget(path) }
 
     func fail(_ failure: StageFailure) {
-        guard isRunning, !isPaused else { return }
-        isPaused = true
+        guard isRunning, paused == nil else { return }
+        paused = failure
         deliver(.failed(failure))
     }
 

@@ -27,7 +27,7 @@ struct PauseState {
 extension PipelineRunner {
     /// Stops the pipeline, or after a probe that failed lets it wait longer.
     func stopWorking(because failure: StageFailure) {
-        intake.pause()
+        intake.pause(because: failure)
         if pause.isPaused {
             // Others that were running fail for the same reason; only the probe's failure says something new.
             guard let probing = pause.probing, held.last == probing else { return }

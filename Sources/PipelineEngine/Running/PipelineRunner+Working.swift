@@ -83,8 +83,29 @@ extension PipelineRunner {
         // What is finished is settled also while the engine stops: it is quick, and then it is done.
         guard !pause.isPaused || pause.probing == id else { return held.append(id) }
         busy.insert(id)
-        jobs[id]?.mayBeIntended = true
-        settle(active.settlement(outcome))
+        guard Recovery.isSuspect(active.record.recoveries, in: pipeline) else {
+            jobs[id]?.mayBeIntended = true
+            return settle(active.settlement(outcome))
+        }
+        // If the daemon dies of it now, that must be on record.
+        jobs[id]?.beginsCountedSettlement()
+        let post = later
+        journal.commit([jobs[id]?.record ?? active.record]) { @Sendable result in
+            post(.zero) { runner in runner.counted(id, outcome, result) }
+        }
+    }
+
+    private func counted(_ id: JobID, _ outcome: JobState.Outcome, _ result: Result<Void, JournalError>) {
+        guard let active = jobs[id] else { return }
+        switch result {
+        case .success:
+            jobs[id]?.mayBeIntended = true
+            settle(active.settlement(outcome))
+        case .failure(let error):
+            busy.remove(id)
+            _ = jobs[id]?.survivedSettlement()
+            apply([.failed(StageFailure(error))], to: id)
+        }
     }
 
     private func wait(_ id: JobID, _ delay: Duration) {

@@ -27,6 +27,8 @@ final class PipelineRunner: @unchecked Sendable {
     var summary = RunSummary()
     /// What the intake said last of the drops that stay, with `once`; nil while it is at work.
     var remaining: [Intake.Left]?
+    /// Jobs of earlier runs that are left as they are.
+    var parked = 0
     /// How many drops wait in the inbox, as far as was told.
     var waiting = 0
     private var lastNote: PipelineRecord?
@@ -129,9 +131,10 @@ final class PipelineRunner: @unchecked Sendable {
         busy.remove(id)
         guard let job = jobs[id]?.job else { return }
         let kind = pipeline.stages[result.work.stage].kind
+        for warning in result.notes.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
         switch result.result {
         case .success(let payload):
-            jobs[id]?.did(kind, in: result.duration, giving: payload)
+            jobs[id]?.did(kind, in: result.duration, giving: payload, note: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
             apply([.started, .succeeded], to: id)
         case .failure(let failure):
@@ -146,8 +149,10 @@ final class PipelineRunner: @unchecked Sendable {
             let id = settlement.job.id
             busy.remove(id)
             jobs[id]?.record = settlement.record
+            let wasCounted = jobs[id]?.survivedSettlement() ?? false
             switch result {
             case .settled:
+                if wasCounted, let record = jobs[id]?.record { journal.note(record) }
                 report(id, settlement)
                 apply([.settled], to: id)
                 released.append(settlement.job.drop.size)

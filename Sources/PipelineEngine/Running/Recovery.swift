@@ -31,6 +31,8 @@ package struct Recovery: Sendable {
         package var resumed: [Resumed] = []
         /// Jobs that it does not know, oldest first: their drops may not even be complete.
         package var adopted: [Job] = []
+        /// How many jobs are left as they are, since the daemon stopped too often while they were settled.
+        package var parked = 0
         /// Records that changed and have to be durable before anything runs again.
         package var changed: [JobRecord] = []
         /// Things to say: sentences.
@@ -39,6 +41,8 @@ package struct Recovery: Sendable {
 
     private let pipeline: Pipeline
     private let work: WorkFolder
+    /// Whether the journal knows no earlier run.
+    private let isFirstRun: Bool
     /// Whether the last run was killed or crashed.
     private let wasKilled: Bool
     /// Whether the machine has been started since: what was not synced may be lost.
@@ -51,6 +55,7 @@ package struct Recovery: Sendable {
     ) {
         self.pipeline = pipeline
         self.work = work
+        isFirstRun = lastRun == nil
         wasKilled = lastRun.map { $0.endedAt == nil } ?? true
         wasRebooted = lastRun.map { $0.boot != boot } ?? true
         now = time
@@ -73,22 +78,40 @@ package struct Recovery: Sendable {
                 continue
             }
             guard !over.contains(id) else {
-                try Folder.remove(folder)
+                try removeLeftover(folder, &findings)
                 continue
             }
             try match(folder, id, unmatched.removeValue(forKey: id), &findings)
         }
         for record in unmatched.values.sorted(by: { $0.id < $1.id }) { withoutFolder(record, &findings) }
+        if isFirstRun, !findings.adopted.isEmpty {
+            let count = findings.adopted.count
+            let found = count == 1 ? "1 job was" : "\(count) jobs were"
+            findings.warnings.append(
+                "the journal is new, or was lost, but \(found) found in the work folder '\(work.path.text)'. They "
+                    + "are kept and begin again, their history is gone. Does --state name the folder of earlier runs?")
+        }
         return findings
+    }
+
+    /// What is left of a job that is over. A drop in it can only be an original that was to be deleted, or what gave
+    /// way to a newer file.
+    private func removeLeftover(_ folder: FilePath, _ findings: inout Findings) throws(IOError) {
+        let mayHoldDrop = pipeline.processed == .delete || pipeline.onConflict == .replace
+        let holdsDrop = try Folder.names(in: folder).contains { !$0.isHidden }
+        guard mayHoldDrop || !holdsDrop else {
+            findings.warnings.append(
+                "'\(folder.text)' holds a drop though the journal says that its job is over; it is left alone. Look at "
+                    + "`dropmill show \(folder.lastName?.text ?? "")`, and move it by hand")
+            return
+        }
+        try Folder.remove(folder)
     }
 
     private func match(
         _ folder: FilePath, _ id: JobID, _ record: JobRecord?, _ findings: inout Findings
     ) throws(IOError) {
-        if let record, record.state == .settling {
-            findings.resumed.append(settling(record, folder))
-            return
-        }
+        if let record, Self.isRollingForward(record) { return rollForward(record, folder, &findings) }
         let entries = try Folder.names(in: folder)
         guard let drop = entries.first(where: { !$0.isHidden }) else {
             // Its claim did not get to the rename, or its settlement was as good as over.
@@ -132,7 +155,7 @@ package struct Recovery: Sendable {
             record.recoveries += 1
             record.history.append(Transition("recovered", at: now))
         }
-        if record.state == .running { record.state = .waiting }
+        if record.state == .running || record.state == .settling { record.state = .waiting }
         let kept = record.payload.map { $0.root }
         for entry in entries
         where entry.isHidden && folder.appending(entry) != kept && !Self.kept.contains(entry.text) {
@@ -162,9 +185,11 @@ package struct Recovery: Sendable {
                     + "system mounted? The job is left as it is")
             return
         }
-        if record.state == .settling {
-            let folder = work.folder(of: record.id)
-            findings.resumed.append(settling(record, folder))
+        // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
+        // is missing was moved: only what lies at its target is.
+        let isMoved = !record.intents.isEmpty && record.intents.allSatisfy { FileIdentity.of($0.target) == $0.identity }
+        if record.state == .settling, isMoved, record.recoveries < Self.limit(of: pipeline) {
+            rollForward(record, work.folder(of: record.id), &findings)
         } else {
             vanish(record, "its folder is gone from the work folder", &findings)
         }
@@ -181,9 +206,35 @@ package struct Recovery: Sendable {
         if !wasRebooted { findings.warnings.append("job \(record.id) ('\(record.drop.name)'): \(note)") }
     }
 
-    private func settling(_ record: JobRecord, _ folder: FilePath) -> Resumed {
+    /// Whether the settlement may have moved something, or is that of a failure. Before the intents are on record
+    /// nothing is moved, and the outputs need not be on the disk either: then the job is one like any other.
+    private static func isRollingForward(_ record: JobRecord) -> Bool {
+        record.state == .settling && (!record.intents.isEmpty || record.failure != nil)
+    }
+
+    /// A settlement goes on. One that the daemon died of too often cannot fail instead, since part of it may be made;
+    /// it is left to somebody, and holds up no other.
+    private func rollForward(_ found: JobRecord, _ folder: FilePath, _ findings: inout Findings) {
+        var record = found
+        guard record.recoveries < Self.limit(of: pipeline) else {
+            findings.parked += 1
+            findings.warnings.append(
+                "the daemon stopped \(record.recoveries) times while job \(record.id) ('\(record.drop.name)') was "
+                    + "settled; it is left alone in '\(folder.text)'. Look at the log of these times; then move the "
+                    + "drop from there back into the inbox, if it is to be tried again, and remove the folder")
+            return
+        }
+        // One under suspicion is counted when its turn comes: the others that wait meanwhile are not to blame.
+        if wasKilled, !Self.isSuspect(record.recoveries, in: pipeline) {
+            record.recoveries += 1
+            record.history.append(Transition("recovered", at: now))
+            findings.changed.append(record)
+        }
         let outcome = record.failure.map { JobState.Outcome.failed($0) } ?? .processed
-        return Resumed(job: job(record, folder), record: record, resumption: .settle(outcome), isSuspect: false)
+        findings.resumed.append(
+            Resumed(
+                job: job(record, folder), record: record, resumption: .settle(outcome),
+                isSuspect: Self.isSuspect(record.recoveries, in: pipeline)))
     }
 
     /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of

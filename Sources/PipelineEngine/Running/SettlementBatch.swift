@@ -64,6 +64,7 @@ struct SettlementBatch {
     /// Decides what goes where, or takes over what an earlier attempt decided.
     private mutating func prepare(_ index: Int) throws(StageFailure) {
         let settlement = steps[index].settlement
+        guard spool.work.isInPlace else { throw .workAway(spool) }
         steps[index].placements = try settlement.placements(for: spool.pipeline)
         if !settlement.record.intents.isEmpty {
             steps[index].isReplay = true
@@ -75,7 +76,13 @@ struct SettlementBatch {
 
     private mutating func intend(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
         let job = steps[index].settlement.job
-        if let source = placement.source, Folder.kind(of: source) == nil { throw .missing(source, of: job) }
+        var missing: FilePath?
+        do throws(IOError) {
+            if let source = placement.source, try FileIdentity.find(source) == nil { missing = source }
+        } catch {
+            throw .settling(error)
+        }
+        if let missing { throw .missing(missing, of: job) }
         do throws(IOError) {
             let decided = try spool.intend(placement, number: number, of: job, &names)
             steps[index].moves.append(decided.intents)
@@ -237,7 +244,8 @@ extension JobRecord {
         }
         finishedAt = time
         original = made.last { $0.role == .original }?.target
-        outputs = made.filter { $0.role != .original }.map(\.target)
+        // The thing itself before what lies beside it.
+        outputs = (made.filter { $0.role == .output } + made.filter { $0.role == .companion }).map(\.target)
         intents = []
         payload = nil
         nextAttempt = nil
@@ -248,8 +256,6 @@ extension JobRecord {
 extension StageFailure {
     /// The journal could not be written: the surroundings' fault.
     init(_ error: JournalError) {
-        self.init(
-            .environment, code: "journal", summary: error.message,
-            remedy: "Look after the state folder and its file system; work goes on by itself.")
+        self.init(.environment, code: "journal", summary: error.message, remedy: error.remedy)
     }
 }

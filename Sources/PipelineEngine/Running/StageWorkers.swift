@@ -25,6 +25,8 @@ package final class StageWorkers: Sendable {
         package let result: Swift.Result<Payload, StageFailure>
         /// How long it took.
         package let duration: Duration
+        /// What it had to say.
+        package let notes: StageNotes
     }
 
     /// What a worker is at, for those who show it.
@@ -36,6 +38,7 @@ package final class StageWorkers: Sendable {
         /// How far it is.
         package let progress: StageProgress
         let cancellation: Cancellation
+        let notes: StageNotes
     }
 
     private struct State {
@@ -110,7 +113,8 @@ package final class StageWorkers: Sendable {
             } catch {
                 result = .failure(error)
             }
-            deliver(Result(work: running.work, result: result, duration: MonotonicTime.now() - running.since))
+            let duration = MonotonicTime.now() - running.since
+            deliver(Result(work: running.work, result: result, duration: duration, notes: running.notes))
         }
     }
 
@@ -119,7 +123,8 @@ package final class StageWorkers: Sendable {
         let scratch = job.scratch(stage: running.work.stage, kind: entry.kind)
         let context = StageContext(
             job: job.id, drop: job.drop, values: job.templateValues, scratch: scratch,
-            cancellation: running.cancellation, progress: running.progress, label: "\(label).\(worker + 1)")
+            cancellation: running.cancellation, progress: running.progress, notes: running.notes,
+            reserve: space.floor, timeLimit: entry.timeout, label: "\(label).\(worker + 1)")
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }
         do throws(StageFailure) {
@@ -162,7 +167,8 @@ package final class StageWorkers: Sendable {
                 state.idle.append(worker)
                 return nil
             }
-            let running = Running(work: work, since: .now(), progress: StageProgress(), cancellation: Cancellation())
+            let running = Running(
+                work: work, since: .now(), progress: StageProgress(), cancellation: Cancellation(), notes: StageNotes())
             state.running[worker] = running
             return running
         }

@@ -5,7 +5,8 @@ package import SystemPackage
 /// Keeps work from beginning on file systems that are nearly full: there it would only be broken off.
 package struct FreeSpace: Sendable {
     private let folders: [FilePath]
-    private let floor: ByteSize
+    /// What is to stay free.
+    package let floor: ByteSize
 
     /// Watches the file systems of these folders; a floor of 0 bytes watches nothing.
     package init(of folders: [FilePath], floor: ByteSize) {
@@ -17,9 +18,7 @@ package struct FreeSpace: Sendable {
     package func check() throws(StageFailure) {
         guard floor.bytes > 0 else { return }
         for folder in folders {
-            var info = statvfs()
-            // What cannot be asked shows itself when it is used.
-            guard folder.withPlatformString({ statvfs($0, &info) }) == 0 else { continue }
+            guard let info = Self.look(at: folder) else { continue }
             let free = ByteSize(bytes: Int64(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize)))
             guard free < floor else { continue }
             throw StageFailure(
@@ -27,5 +26,18 @@ package struct FreeSpace: Sendable {
                 summary: "Only \(free) are free on the file system of '\(folder.text)'; \(floor) are kept free.",
                 remedy: "Free space there, or set a lower `min_free`; work goes on by itself.")
         }
+    }
+
+    /// The file system of a folder, or of the one above it that it will be made in; nil for what cannot be asked, which
+    /// shows itself when it is used.
+    private static func look(at folder: FilePath) -> statvfs? {
+        var info = statvfs()
+        var folder = folder
+        while folder.withPlatformString({ statvfs($0, &info) }) != 0 {
+            let above = folder.removingLastComponent()
+            guard Errno.last == .noSuchFileOrDirectory, above != folder, !above.isEmpty else { return nil }
+            folder = above
+        }
+        return info
     }
 }

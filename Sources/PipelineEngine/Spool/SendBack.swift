@@ -40,14 +40,18 @@ package struct SendBack: Sendable {
     ) throws(Refusal) -> Sent {
         guard let original = record.original else { throw Refusal("nothing is known of its original; drop it again") }
         let name = record.drop.name
+        // As soon as it is in the inbox it may fail again, and then what lies at these places is the next job's.
+        var before = Self.identities(of: Self.reports(beside: original, of: record))
         try note(try Self.refusing { () throws(IOError) in try Self.identity(of: original) })
         let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
         if let path = try Self.refusing({ () throws(IOError) in try Self.place(original, as: name, in: folder) }) {
-            return Sent(path: path, leftover: tidy(after: original, of: record, sentTo: path))
+            return Sent(path: path, leftover: tidy(after: original, of: record, sentTo: path, before))
         }
         guard Folder.kind(of: original) != .folder else {
             throw Refusal("'\(original.text)' is a folder on another file system than the inbox; move it there by hand")
         }
+        // Only a copy leaves the original behind; one that was moved and fails again comes back as the same inode.
+        before[original] = FileIdentity.of(original)
         // Another file system, or another mount of the same one: a hidden copy, which no inbox takes, gets the name.
         let copy = inbox.appending(".dropmill-\(record.id.text).partial")
         let path: FilePath
@@ -63,7 +67,7 @@ package struct SendBack: Sendable {
             _ = copy.withPlatformString { unlink($0) }
             throw error
         }
-        return Sent(path: path, leftover: tidy(after: original, of: record, sentTo: path))
+        return Sent(path: path, leftover: tidy(after: original, of: record, sentTo: path, before))
     }
 
     /// The folder of the inbox that the drop lay in, made anew where it is gone. Where something else has its name by
@@ -108,7 +112,9 @@ package struct SendBack: Sendable {
 
     /// What follows once it is in the inbox: its name is brought to the disk before the copied original goes, and the
     /// report that lay beside it is about a job that is over. Its marker follows it, under the name that fits.
-    private func tidy(after original: FilePath, of record: JobRecord, sentTo path: FilePath) -> IOError? {
+    private func tidy(
+        after original: FilePath, of record: JobRecord, sentTo path: FilePath, _ before: [FilePath: FileIdentity]
+    ) -> IOError? {
         do throws(IOError) {
             let durability = Durability(.full)
             let inbox = path.removingLastComponent()
@@ -122,9 +128,8 @@ package struct SendBack: Sendable {
                 try Folder.removeFile(marker)
             }
             try durability.sync(folders: [inbox])
-            try Folder.removeFile(original)
             let folder = original.removingLastComponent()
-            for report in Self.reports(beside: original, of: record) { try Folder.removeFile(report) }
+            for (path, identity) in before where FileIdentity.of(path) == identity { try Folder.removeFile(path) }
             try durability.sync(folders: [folder])
             return nil
         } catch {
@@ -159,6 +164,12 @@ package struct SendBack: Sendable {
         }
         guard recorded.isEmpty, let name = original.lastName else { return recorded }
         return [folder.appending(name.appending(reportSuffix, unique: record.id.text))]
+    }
+
+    private static func identities(of paths: [FilePath]) -> [FilePath: FileIdentity] {
+        var identities: [FilePath: FileIdentity] = [:]
+        for path in paths { identities[path] = FileIdentity.of(path) }
+        return identities
     }
 
     /// The device and inode of a regular file, or of a folder.

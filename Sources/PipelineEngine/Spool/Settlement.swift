@@ -70,7 +70,12 @@ package struct Settlement: Sendable {
     private func failedOriginal(_ pipeline: Pipeline) throws(StageFailure) -> Placement {
         let reason = report.map { [Companion(suffix: ".error.json", parts: [.text($0.json)])] }
         // An earlier attempt may have moved it already; then the source is of no interest any more.
-        let isThere = !record.intents.isEmpty || Folder.kind(of: job.original) != nil
+        var isThere = !record.intents.isEmpty
+        do throws(IOError) {
+            if !isThere { isThere = try FileIdentity.find(job.original) != nil }
+        } catch {
+            throw .settling(error)
+        }
         return Placement(
             role: .original, source: isThere ? job.original : nil, folder: pipeline.failed,
             subfolders: job.drop.folders, name: job.drop.name, isFolder: job.drop.isFolder, companions: reason ?? [],

@@ -1,5 +1,5 @@
 import Glibc
-import PipelineKit
+package import PipelineKit
 import SystemPackage
 
 extension Spool {
@@ -22,7 +22,7 @@ extension Spool {
         }
         guard Self.isFile(name, in: inbox.file), try Self.marker(in: job.folder) == nil else { return }
         let stays: Bool
-        if let isNeeded { stays = isNeeded } else { stays = try needs(marker: name, by: rule, in: inbox.file) }
+        if let isNeeded { stays = isNeeded } else { stays = try pipeline.drop(needing: name, in: inbox.file) != nil }
         guard !stays else { return }
         let folder = job.folder.appending(Self.markerFolder)
         try Folder.make(folder, mode: 0o700)
@@ -39,19 +39,6 @@ extension Spool {
             && FileKind(mode: status.st_mode) == .regular
     }
 
-    /// Whether a drop in the folder needs the marker.
-    private func needs(
-        marker: FileName, by rule: MarkerRule, in folder: borrowing OpenFile
-    ) throws(IOError) -> Bool {
-        var isNeeded = false
-        try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
-            if rule.name(for: name) == marker, !rule.isMarker(name), pipeline.match.verdict(on: name) == .taken {
-                isNeeded = true
-            }
-        }
-        return isNeeded
-    }
-
     /// The marker that lies in a job's folder.
     static func marker(in folder: FilePath) throws(IOError) -> FilePath? {
         let markers = folder.appending(markerFolder)
@@ -61,6 +48,20 @@ extension Spool {
 
     /// Where in a job's folder its drop's marker lies, under its own name.
     static let markerFolder: FilePath.Component = ".marker"
+}
+
+extension Pipeline {
+    /// A drop in an open folder of the inbox that needs the marker of this name; nil where there is none.
+    package func drop(needing marker: FileName, in folder: borrowing OpenFile) throws(IOError) -> FileName? {
+        guard let rule = ready.markerBeside else { return nil }
+        var found: FileName?
+        try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
+            if found == nil, rule.name(for: name) == marker, !rule.isMarker(name), match.verdict(on: name) == .taken {
+                found = name
+            }
+        }
+        return found
+    }
 }
 
 /// Why a job is to fail without running, in its folder, from before its drop is there: should the process die before

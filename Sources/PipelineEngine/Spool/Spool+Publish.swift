@@ -33,12 +33,14 @@ extension Spool {
             decision.intents.append(
                 Intent(role: .companion, source: source, target: targets[index + 1], identity: FileIdentity(status)))
         }
-        if let marker = placement.marker?.source, let identity = FileIdentity.of(marker), let target = targets.last {
+        if let marker = placement.marker?.source, let identity = try FileIdentity.find(marker),
+            let target = targets.last
+        {
             decision.intents.append(Intent(role: .companion, source: marker, target: target, identity: identity))
         }
         if durability.isFull { decision.unsynced = decision.intents.map(\.source) }
         if let source = placement.source {
-            guard let identity = FileIdentity.of(source) else {
+            guard let identity = try FileIdentity.find(source) else {
                 throw IOError("publish", source, .noSuchFileOrDirectory)
             }
             decision.intents.append(
@@ -75,7 +77,13 @@ extension Spool {
         var copied: [FilePath] = []
         for intent in intents {
             effects.folders.insert(intent.target.removingLastComponent())
-            if isReplay, FileIdentity.of(intent.target) == intent.identity || FileIdentity.of(intent.source) == nil {
+            if isReplay, try FileIdentity.find(intent.target) == intent.identity {
+                made.append(intent)
+                continue
+            }
+            if isReplay, try FileIdentity.find(intent.source) == nil {
+                // In this order: what comes back in between does no harm.
+                guard work.isInPlace else { throw IOError("move", intent.source, .noSuchFileOrDirectory) }
                 continue
             }
             let isMade: Bool
@@ -91,7 +99,7 @@ extension Spool {
             }
             made.append(intent)
             // Moved by copying: the source may go once the copy's name is on disk.
-            if FileIdentity.of(intent.source) == intent.identity { copied.append(intent.source) }
+            if try FileIdentity.find(intent.source) == intent.identity { copied.append(intent.source) }
         }
         effects.copied += copied
         return true
@@ -154,7 +162,8 @@ extension Spool {
             case .fileExists where pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target):
                 try NoReplace.replace(intent.target, with: intent.source)
                 return true
-            case .fileExists: return isReplay ? try Transfer.isCopy(intent.target, of: intent.source) : false
+            // The source is still there, so what has the name is somebody else's, be it the same content.
+            case .fileExists: return false
             case .improperLink: return try moveAcross(intent, of: job, isReplay: isReplay)
             default: throw error
             }
@@ -204,7 +213,7 @@ extension Spool {
     /// Companions that were published for a name that the thing itself could not have.
     private func takeBack(_ made: [Intent]) throws(IOError) {
         for intent in made.reversed() {
-            if FileIdentity.of(intent.source) == nil {
+            if try FileIdentity.find(intent.source) == nil {
                 try NoReplace.rename(intent.target, to: intent.source)
             } else {
                 try Folder.remove(intent.target)
@@ -232,6 +241,17 @@ extension FileIdentity {
         guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return nil }
         return FileIdentity(status)
     }
+
+    /// The same, but what cannot be asked (an I/O error, a stale mount) is an error and not an absence.
+    static func find(_ path: FilePath) throws(IOError) -> FileIdentity? {
+        var status = stat()
+        guard path.withPlatformString({ lstat($0, &status) }) != 0 else { return FileIdentity(status) }
+        let reason = Errno.last
+        guard reason == .noSuchFileOrDirectory || reason == .notDirectory else {
+            throw IOError("examine", path, reason)
+        }
+        return nil
+    }
 }
 
 extension StageFailure {
@@ -240,6 +260,13 @@ extension StageFailure {
         .file(
             "settle.missing", "'\(path.text)' is gone: somebody removed it from the work folder while its job ran.",
             remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder.")
+    }
+
+    /// The work folder cannot be reached: what was claimed is there, but cannot be seen.
+    static func workAway(_ spool: Spool) -> StageFailure {
+        StageFailure(
+            .environment, code: "work.gone", summary: "The work folder '\(spool.work.path.text)' is gone.",
+            remedy: "Mount its file system again, or start Dropmill again; work goes on by itself.")
     }
 
     /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.

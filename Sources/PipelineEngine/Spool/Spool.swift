@@ -125,7 +125,7 @@ package struct Spool: Sendable {
             return .draining(job, reason: "it was replaced by something that is no drop")
         }
         if !fingerprint.sameContent(as: ready) { return .draining(job, reason: "it changed while it was claimed") }
-        if case .some(let writer) = writers { return .draining(job, reason: "\(writer.text) has it open for writing") }
+        if case .some(let writer) = writers { return .draining(job, reason: Waiting.heldOpen(writer).text) }
         if try !makePrivate(look.linked, in: job, fingerprint) {
             return .draining(job, reason: "it changed while it was copied, by another name that it has")
         }
@@ -144,8 +144,14 @@ package struct Spool: Sendable {
     ) throws(IOError) -> (sample: Sample, linked: [FilePath]) {
         let sight = pipeline.ready.writers == .wait ? sight : nil
         if job.drop.isFolder {
-            let look = try TreeLook.take(of: job.original, asking: sight, since: since)
-            return (look.sample, look.linked)
+            do throws(IOError) {
+                let folder = try OpenFile.openFolder(job.folder)
+                let look = try TreeLook.take(of: job.drop.name, in: folder, asking: sight, since: since)
+                return (look.sample, look.linked)
+            } catch {
+                guard error.isUnreachable else { throw error }
+                return (.gone, [])
+            }
         }
         var status = stat()
         do throws(IOError) {

@@ -14,6 +14,8 @@ package final class WorkFolder: Sendable {
     /// Whether it was not there before: with jobs in the journal, its file system may not be mounted.
     package let isNew: Bool
     private let lock: FolderLock
+    /// Which folder `active` was at the start.
+    private let identity: FileIdentity?
     /// Emptied job folders, kept for the next jobs.
     private let spare: FilePath
     private let spares = Mutex<[JobID]>([])
@@ -39,6 +41,7 @@ package final class WorkFolder: Sendable {
             isNew = try Folder.make(active, mode: 0o700)
             try Folder.make(spare, mode: 0o700)
             for folder in [path, active, spare] { try Self.makePrivate(folder) }
+            identity = FileIdentity.of(active)
             for name in try Folder.names(in: spare) where JobID(name.text) != nil {
                 try Folder.remove(spare.appending(name))
             }
@@ -81,6 +84,10 @@ package final class WorkFolder: Sendable {
 
     /// Lets another process have it.
     package func release() { lock.release() }
+
+    /// Whether its path still leads to it. While its file system is away, or another one lies over it, what is not
+    /// found there is not gone.
+    package var isInPlace: Bool { FileIdentity.of(active) == identity }
 
     /// A job's folder.
     package func folder(of id: JobID) -> FilePath { active.appending(id.text) }

@@ -21,16 +21,20 @@ package struct InboxScan: Sendable {
         fileprivate var names: [FileName: UInt8] = [:]
         /// The same for folders that are looked into.
         fileprivate var folders: [FileName: UInt8] = [:]
-        fileprivate var number: UInt8 = 0
+        fileprivate var number = Listing.doubtful
 
-        /// A name is there; whether it is new.
-        package mutating func saw(_ name: FileName) -> Bool { names.updateValue(number, forKey: name) == nil }
+        /// The number of names that are in doubt.
+        fileprivate static let doubtful: UInt8 = 0
 
-        /// A name is there: as it is known already, or nil for a new one.
-        fileprivate mutating func sawAgain(_ name: FileName) -> FileName? {
-            guard let index = names.index(forKey: name) else { return nil }
-            names.values[index] = number
-            return names[index].key
+        /// A name is there; whether it is new, or was in doubt.
+        package mutating func saw(_ name: FileName) -> Bool {
+            (names.updateValue(number, forKey: name) ?? Self.doubtful) == Self.doubtful
+        }
+
+        /// The same, with the name as it is known: one copy of its bytes serves all that deal with it.
+        fileprivate mutating func heard(_ name: FileName) -> (name: FileName, isNew: Bool) {
+            let known = names.index(forKey: name).map { names[$0].key } ?? name
+            return (known, saw(known))
         }
 
         /// A folder is there that is looked into.
@@ -75,17 +79,15 @@ package struct InboxScan: Sendable {
     ) throws(IOError) -> Gone {
         var listing = listings.removeValue(forKey: folder) ?? Listing()
         defer { listings[folder] = listing }
-        listing.number &+= 1
+        listing.number = max(listing.number &+ 1, Listing.doubtful + 1)
         try body(&listing)
         return listing.end()
     }
 
     /// A name appeared or was touched: the change that this is.
     package mutating func heard(of name: FileName, in folder: InboxFolder) -> InboxChange {
-        // One copy of a name's bytes serves all that deal with it.
-        if let known = listings[folder]?.sawAgain(name) { return .changed(DropPath(known, in: folder)) }
-        _ = listings[folder, default: Listing()].saw(name)
-        return .appeared(DropPath(name, in: folder))
+        let (name, isNew) = listings[folder, default: Listing()].heard(name)
+        return isNew ? .appeared(DropPath(name, in: folder)) : .changed(DropPath(name, in: folder))
     }
 
     /// A name is gone: the change that this is; nil where it was not known.
@@ -115,6 +117,16 @@ package struct InboxScan: Sendable {
 
     /// The drop was taken out by us.
     package mutating func remove(_ path: DropPath) { listings[path.folder]?.names[path.name] = nil }
+
+    /// Everything may have been exchanged unseen: the next listings tell of what is there as of something new, and of
+    /// what is not as gone.
+    package mutating func doubt() {
+        listings = listings.mapValues { listing in
+            var listing = listing
+            listing.names = listing.names.mapValues { _ in Listing.doubtful }
+            return listing
+        }
+    }
 
     /// Forgets everything, as before the first listing.
     package mutating func reset() { listings = [:] }

@@ -49,8 +49,14 @@ extension InboxWatcher {
             try watches?.add(opened)
         } catch {
             blindness =
-                error.errno == .noSpace
-                ? "the limit of watches is reached; raise fs.inotify.max_user_watches (see sysctl)" : "\(error)"
+                switch error.errno {
+                case .noSpace: "the limit of watches is reached; raise fs.inotify.max_user_watches (see sysctl)"
+                case .fileExists:
+                    "'\(opened.file.path.text)' is in the inbox of another pipeline too, by a bind mount; each "
+                        + "folder can "
+                        + "be in one inbox only"
+                default: "\(error)"
+                }
         }
     }
 

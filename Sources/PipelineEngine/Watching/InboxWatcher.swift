@@ -15,51 +15,6 @@ package import SystemPackage
 package final class InboxWatcher: @unchecked Sendable {
     // @unchecked: every `var` below is touched on `queue` only.
 
-    /// What the watcher says.
-    package struct Listener: Sendable {
-        /// The listing changed. Much is told in parts.
-        package var changed: @Sendable ([InboxChange]) -> Void
-        /// A full scan is over, whether anything was different or not. `isInitial`: the first since the start.
-        package var scanned: @Sendable (_ isInitial: Bool) -> Void
-        /// A folder in the inbox cannot be looked into, and why; said at every scan.
-        package var refused: @Sendable (DropPath, _ reason: String) -> Void
-        /// The way of watching, at the start and when it changes, with the reason where there is one.
-        package var watching: @Sendable (WatchMode, _ reason: String?) -> Void
-        /// The inbox cannot be used; said once until it can.
-        package var failed: @Sendable (StageFailure) -> Void
-        /// It can be used again.
-        package var recovered: @Sendable () -> Void
-
-        /// A listener.
-        package init(
-            changed: @escaping @Sendable ([InboxChange]) -> Void,
-            scanned: @escaping @Sendable (_ isInitial: Bool) -> Void,
-            refused: @escaping @Sendable (DropPath, _ reason: String) -> Void,
-            watching: @escaping @Sendable (WatchMode, _ reason: String?) -> Void,
-            failed: @escaping @Sendable (StageFailure) -> Void, recovered: @escaping @Sendable () -> Void
-        ) {
-            self.changed = changed
-            self.scanned = scanned
-            self.refused = refused
-            self.watching = watching
-            self.failed = failed
-            self.recovered = recovered
-        }
-    }
-
-    /// How often things are done.
-    package struct Pace: Sendable {
-        /// Between full scans while events arrive.
-        package var rescan: Duration = .seconds(60)
-        /// Between full scans without events.
-        package var poll: Duration = .seconds(2)
-        /// Between looks at the clocks for an absence, and at the inbox for being the same.
-        package var pulse: Duration = .seconds(5)
-
-        /// The paces of the contract.
-        package init() {}
-    }
-
     let inbox: FilePath
     let match: MatchRule
     private let alsoOfInterest: @Sendable (FileName) -> Bool
@@ -68,7 +23,7 @@ package final class InboxWatcher: @unchecked Sendable {
     private let queue: DispatchQueue
     private let pace: Pace
     private let check: @Sendable () throws(StageFailure) -> Void
-    private let heard = Heard()
+    private let heard = HeardEvents()
 
     var listing = InboxScan()
     var watches: FolderWatches?
@@ -192,7 +147,7 @@ package final class InboxWatcher: @unchecked Sendable {
     private func lose(because failure: StageFailure) {
         untold = []
         // What waits in it goes on waiting; once it is back everything is looked at anew.
-        listing.reset()
+        listing.doubt()
         watches?.endAll()
         guard !isLost else { return }
         isLost = true
@@ -311,30 +266,6 @@ package final class InboxWatcher: @unchecked Sendable {
             return FileIdentity(try OpenInbox(inbox).top.file.status()) == identity
         } catch {
             return false
-        }
-    }
-}
-
-/// Events that were heard and wait for the watcher's queue. More than can be handled are as good as lost ones.
-private final class Heard: Sendable {
-    private let events = Mutex<[InotifyEvents.Event]>([])
-    /// As many as the kernel itself keeps (fs.inotify.max_queued_events).
-    private static let most = 16_384
-
-    /// Adds events; whether they are to be taken, since none were waiting.
-    func add(_ new: [InotifyEvents.Event]) -> Bool {
-        events.withLock { events in
-            let wasEmpty = events.isEmpty
-            if events.count + new.count > Self.most { events = [.overflow] } else { events += new }
-            return wasEmpty
-        }
-    }
-
-    /// All that wait.
-    func take() -> [InotifyEvents.Event] {
-        events.withLock { events in
-            defer { events = [] }
-            return events
         }
     }
 }

@@ -102,7 +102,9 @@ package final class InotifyEvents: Sendable {
     package func unsubscribe(_ subscriber: Subscriber) { state.withLock { $0.handlers[subscriber] = nil } }
 
     /// Watches a folder that is open: this very one, whatever has its name by now. One that is watched already keeps
-    /// its watch. Throws ENOSPC where the user's limit of watches is reached (fs.inotify.max_user_watches).
+    /// its watch. Throws EEXIST where somebody else watches it, under another path to it (a bind mount), since the
+    /// kernel has one watch for both; ENOSPC where the user's limit of watches is reached
+    /// (fs.inotify.max_user_watches).
     package func watch(_ folder: borrowing OpenFile, for subscriber: Subscriber) throws(IOError) -> Watch {
         let path = "/proc/self/fd/\(folder.descriptor)"
         // Within the lock, so that no event is read before its owner is known.
@@ -111,6 +113,7 @@ package final class InotifyEvents: Sendable {
             guard state.owners.count < state.mostWatches else { return .failure(.noSpace) }
             let watch = inotify_add_watch(descriptor, path, Self.mask)
             guard watch >= 0 else { return .failure(.last) }
+            guard state.owners[watch] ?? subscriber == subscriber else { return .failure(.fileExists) }
             state.owners[watch] = subscriber
             return .success(Watch(descriptor: watch))
         }

@@ -23,6 +23,9 @@ extension FilePath {
     /// The last component as a name, or nil for the root.
     package var lastName: FileName? { lastComponent.flatMap { FileName($0) } }
 
+    /// Whether both are entries of the same folder.
+    package func isBeside(_ other: FilePath) -> Bool { removingLastComponent() == other.removingLastComponent() }
+
     /// The path as text that is safe to print (see `EscapedText`).
     package var text: String { EscapedText.of(bytes) }
 

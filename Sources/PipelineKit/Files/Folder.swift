@@ -76,6 +76,13 @@ package enum Folder {
         return names
     }
 
+    /// The same for a folder that is open.
+    package static func names(in folder: borrowing OpenFile) throws(IOError) -> [FileName] {
+        var names: [FileName] = []
+        try forEachEntry(of: folder) { (name, _) throws(IOError) in names.append(name) }
+        return names
+    }
+
     /// Makes the folder and those above it that are missing; one that is there is left as it is. Returns whether it was
     /// made.
     @discardableResult

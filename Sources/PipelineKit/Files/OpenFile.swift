@@ -45,6 +45,30 @@ package struct OpenFile: ~Copyable, Sendable {
         try open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     }
 
+    /// Opens a folder by its path from another one on, name by name: no symbolic link is followed on the way either. An
+    /// empty path opens that one once more.
+    package static func openFolder(_ path: FilePath, below folder: borrowing OpenFile) throws(IOError) -> OpenFile {
+        let start = folder.descriptor
+        let again = retrying { Glibc.openat(start, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard again >= 0 else { throw IOError("open", folder.path, .last) }
+        var opened = OpenFile(descriptor: again, path: folder.path)
+        for component in path.components {
+            guard let name = FileName(component) else {
+                throw IOError("open", folder.path.pushing(path), .invalidArgument)
+            }
+            opened = try open(name, in: opened, O_RDONLY | O_DIRECTORY)
+        }
+        return opened
+    }
+
+    /// Opens a file in the same way.
+    package static func open(
+        _ path: FilePath, below folder: borrowing OpenFile, _ flags: Int32
+    ) throws(IOError) -> OpenFile {
+        guard let name = path.lastName else { throw IOError("open", folder.path.pushing(path), .invalidArgument) }
+        return try open(name, in: try openFolder(path.removingLastComponent(), below: folder), flags)
+    }
+
     /// Closes and says whether that went well: a write-back error may show only here.
     package consuming func close() throws(IOError) {
         let closing = descriptor

@@ -15,6 +15,12 @@ package struct StageContext: Sendable {
     package let cancellation: Cancellation
     /// How far it is, for the log.
     package let progress: StageProgress
+    /// What is worth knowing of how it went.
+    package let notes: StageNotes
+    /// What is to stay free on the work folder's file system.
+    package let reserve: ByteSize
+    /// How long the run may take before it is called off; nil where the pipeline says nothing.
+    package let timeLimit: Duration?
     /// A name for the queues it opens: `dropmill.<pipeline>.<stage>.<n>`.
     package let label: String
     private let scratchPath: FilePath
@@ -22,7 +28,8 @@ package struct StageContext: Sendable {
     /// A context. `scratch` need not exist.
     package init(
         job: JobID, drop: Drop, values: TemplateValues, scratch: FilePath, cancellation: Cancellation = Cancellation(),
-        progress: StageProgress = StageProgress(), label: String = "dropmill.stage"
+        progress: StageProgress = StageProgress(), notes: StageNotes = StageNotes(),
+        reserve: ByteSize = ByteSize(bytes: 0), timeLimit: Duration? = nil, label: String = "dropmill.stage"
     ) {
         self.job = job
         self.drop = drop
@@ -30,6 +37,9 @@ package struct StageContext: Sendable {
         scratchPath = scratch
         self.cancellation = cancellation
         self.progress = progress
+        self.notes = notes
+        self.reserve = reserve
+        self.timeLimit = timeLimit
         self.label = label
     }
 

@@ -114,8 +114,7 @@ extension LogRecord {
     private static func target(of report: JobReport) -> FilePath? {
         guard let original = report.original else { return report.outputs.first }
         guard report.outcome == .processed else { return original }
-        let beside = original.bytes
-        return report.outputs.first { !$0.bytes.starts(with: beside) } ?? original
+        return report.outputs.first { !$0.isBeside(original) } ?? original
     }
 
     // MARK: Parts

@@ -30,6 +30,7 @@ extension Explanation {
     private var verdict: String {
         guard let account = accounts.first else { return "" }
         let name = account.pipeline.name
+        if account.isMarker { return "a marker for the pipeline \(name)" }
         guard account.isTaken else { return "in the inbox of \(name), which leaves it alone" }
         guard let standing = account.standing, !standing.isTaken else { return "a drop for the pipeline \(name)" }
         return "in the inbox of \(name), which leaves it alone as it is"

@@ -16,6 +16,9 @@ struct Explanation {
         let rule: String
         /// What it waits for.
         var standing: Standing?
+
+        /// Whether its name is one of a marker.
+        var isMarker: Bool { pipeline.ready.isMarkerBeside(name) }
     }
 
     /// What the file waits for now.
@@ -51,7 +54,7 @@ struct Explanation {
         switch place {
         case .inbox(let index, let between, let name):
             var account = Self.account(pipelines[index], between, name)
-            if account.isTaken { account.standing = Self.standing(account, state) }
+            if account.isTaken || account.isMarker { account.standing = Self.standing(account, state) }
             accounts = [account]
             if account.standing?.code == "gone" { job = Self.newestJob(of: name, account.pipeline, state) }
         case .name(let name): accounts = pipelines.map { Self.account($0, [], name) }
@@ -122,6 +125,15 @@ struct Explanation {
         do throws(IOError) {
             let pipeline = account.pipeline
             let path = DropPath(account.name, in: InboxFolder(account.folders))
+            if account.isMarker {
+                let folder = try OpenInbox(pipeline.inbox).open(path.folder)
+                guard Folder.kind(of: folder.file.path.appending(path.name)) != nil else {
+                    return standing("gone", "not there")
+                }
+                let drop = try pipeline.drop(needing: path.name, in: folder.file)
+                let waiting = drop.map { Waiting.markerOf($0) } ?? .markerWithoutDrop
+                return standing(waiting.code, waiting.text)
+            }
             switch try DropProbe.watch(
                 path, in: pipeline.inbox, rule: pipeline.ready, patience: Self.patience)
             {

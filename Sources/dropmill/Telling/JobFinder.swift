@@ -30,7 +30,7 @@ enum JobFinder {
             query.limit = 1
             if let record = try journal.jobs(query).first { return .found(record) }
         }
-        let what = EscapedText.of(text)
+        let what = EscapedText.of(RawArguments.bytes(of: text))
         guard !similar.isEmpty else {
             return .nothing("no job has the id or the name '\(what)'; 'dropmill jobs' lists them")
         }
@@ -41,9 +41,9 @@ enum JobFinder {
 
     /// The names that the text may mean: as it is, and with the escapes undone that names are shown with.
     private static func names(_ text: String) -> [FileName] {
-        let plain = FileName(text)
+        let plain = FileName(RawArguments.bytes(of: text))
         guard text.contains("\\") else { return plain.map { [$0] } ?? [] }
-        return [plain, FileName(unescaped(Array(text.utf8)))].compactMap { $0 }
+        return [plain, FileName(unescaped(RawArguments.bytes(of: text)))].compactMap { $0 }
     }
 
     /// The bytes that `EscapedText` shows like this.

@@ -68,5 +68,7 @@ enum JobJSON {
         if let stage = transition.stage { json.text("stage", stage) }
         if let duration = transition.duration { json.seconds("duration_s", duration) }
         if let note = transition.note { json.text("note", note) }
+        if transition.times > 1 { json.integer("times", transition.times) }
+        if let last = transition.lastAt { json.text("last_at", last.iso8601) }
     }
 }

@@ -62,23 +62,27 @@ struct JobStory {
             facts.append(("recoveries", "\(record.recoveries) (the daemon ended while the job was not over)"))
         }
         for (algorithm, digest) in record.digests.sorted(by: { $0.key < $1.key }) { facts.append((algorithm, digest)) }
-        for (index, output) in record.outputs.enumerated() {
-            let title = record.state == .failed ? "report" : "outputs"
-            facts.append((index == 0 ? title : "", output.shortText))
-        }
+        let published = record.outputs.filter { output in !(record.original.map(output.isBeside) ?? false) }
+        facts += Self.list("outputs", published)
         if record.state.isFinal, record.state != .vanished {
             let gone = record.outputs.isEmpty ? "deleted" : "deleted, or published as an output"
             facts.append(("original", record.original?.shortText ?? gone))
+            facts += Self.list("beside it", record.outputs.filter { !published.contains($0) })
         }
         if let origin = record.retryOf { facts.append(("retry of", origin.text)) }
         for retry in retries { facts.append(("sent in again", "\(retry.id.text) (\(retry.state.rawValue))")) }
         return facts
     }
 
+    private static func list(_ title: String, _ paths: [FilePath]) -> [(String, String)] {
+        paths.enumerated().map { index, path in (index == 0 ? title : "", path.shortText) }
+    }
+
     private var happenings: [(String, String)] {
         record.history.map { transition in
             var text = transition.stage.map { "\($0) \(transition.event)" } ?? transition.event
             if let duration = transition.duration { text += ", \(duration.text)" }
+            if let last = transition.lastAt { text += ", \(transition.times) times until \(last.localText)" }
             if let note = transition.note { text += ": \(note)" }
             return (transition.at.localText, EscapedText.printable(text))
         }

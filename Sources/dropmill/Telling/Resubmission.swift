@@ -36,7 +36,8 @@ struct Resubmission {
         var seen: Set<JobID> = []
         for name in names {
             switch try JobFinder.find(name, in: journal) {
-            case .nothing(let message): problems.append(Problem(subject: EscapedText.of(name), message: message))
+            case .nothing(let message):
+                problems.append(Problem(subject: EscapedText.of(RawArguments.bytes(of: name)), message: message))
             case .found(let record):
                 guard seen.insert(record.id).inserted else { continue }
                 if let reason = try refusal(of: record) { report(record, reason) } else { send(record) }
@@ -52,9 +53,16 @@ struct Resubmission {
         // Of several jobs whose original had the same place, the newest one put it there.
         var places: Set<FilePath> = []
         var candidates: [JobRecord] = []
-        for record in try journal.jobs(query) {
+        let failed = try journal.jobs(query)
+        if let pipeline, failed.isEmpty, pipelines[pipeline] == nil {
+            let hint = Suggestion.hint(for: pipeline, among: pipelines.keys.sorted())
+            let remedy = hint.isEmpty ? "; 'dropmill status' lists those that have run" : hint
+            let subject = EscapedText.of(pipeline)
+            problems.append(Problem(subject: subject, message: "no pipeline of this name is known\(remedy)"))
+        }
+        for record in failed {
             guard let original = record.original, places.insert(original).inserted else { continue }
-            guard Folder.kind(of: original) == .regular, try next(of: record) == nil else { continue }
+            guard [.regular, .folder].contains(Folder.kind(of: original)), try next(of: record) == nil else { continue }
             candidates.append(record)
         }
         for record in candidates.reversed() { send(record) }

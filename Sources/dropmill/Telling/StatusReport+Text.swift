@@ -3,8 +3,9 @@ import PipelineKit
 
 // For people.
 extension StatusReport {
-    /// The lines; `now` is when they are read.
-    func lines(now: Timestamp) -> [String] {
+    /// The lines; `now` is when they are read. Where there are fewer columns than the table needs, each pipeline's
+    /// numbers are told in words.
+    func lines(now: Timestamp, columns: Int? = nil) -> [String] {
         var lines = [daemon(now: now)]
         if let silence { lines.append("what waits is not known: \(EscapedText.printable(silence))") }
         guard !rows.isEmpty else { return lines + ["no pipeline has run yet"] }
@@ -17,12 +18,25 @@ extension StatusReport {
             table.add([row.name, row.waiting.map { "\($0)" } ?? "?"] + numbers.map { "\($0)" })
         }
         let laidOut = table.lines
-        lines += ["", laidOut[0]]
+        let isNarrow = columns.map { columns in laidOut.contains { $0.count > columns } } ?? false
+        lines += isNarrow ? [""] : ["", laidOut[0]]
         for (row, line) in zip(rows, laidOut.dropFirst()) {
-            lines.append(line)
+            lines.append(isNarrow ? Self.words(of: row) : line)
             lines += (notes(of: row, now: now) + Self.waiting(row.inbox)).map { "  \(EscapedText.printable($0))" }
         }
         return lines
+    }
+
+    /// `scans: 12 waiting, 3 active, 1 failed`; of those after the first two only what there is.
+    private static func words(of row: Row) -> String {
+        let more = [
+            ("deferred", row[.deferred]), ("settling", row[.settling]), ("done", row[.processed]),
+            ("failed", row[.failed]),
+        ]
+        let numbers =
+            [row.waiting.map { "\($0) waiting" } ?? "? waiting", "\(row.active) active"]
+            + more.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        return "\(row.name): \(numbers.joined(separator: ", "))"
     }
 
     private func daemon(now: Timestamp) -> String {
@@ -53,6 +67,9 @@ extension StatusReport {
         if let poll = row.inbox?.poll { notes.append("the inbox is looked at every \(Duration.seconds(poll).text)") }
         guard let record = row.record else {
             return row.inbox == nil ? notes + ["this pipeline is not among those that last ran"] : notes
+        }
+        if !isRunning, row.inbox != nil {
+            notes.append("without a daemon all files at the top of the inbox count as waiting")
         }
         if !isRunning, row.inbox == nil { notes.append("as of \(record.updatedAt.localText)") }
         return notes

@@ -34,4 +34,24 @@ struct TextTable {
 extension String {
     /// At most so many characters, the last one an ellipsis where some were left out.
     func shortened(to count: Int) -> String { self.count > count ? prefix(count - 1) + "…" : self }
+
+    /// Lines of at most so many characters: broken at spaces where there are any, the further ones indented as the
+    /// first, and by two more.
+    func broken(at columns: Int) -> [String] {
+        guard count > columns else { return [self] }
+        let indent = min(prefix { $0 == " " }.count + 2, columns / 2)
+        var lines: [String] = []
+        var rest = self[...]
+        while true {
+            let lead = lines.isEmpty ? "" : String(repeating: " ", count: indent)
+            let room = max(1, columns - lead.count)
+            guard rest.count > room else { return lines + [lead + rest] }
+            let window = rest.prefix(room + 1)
+            let first = rest.firstIndex { $0 != " " } ?? rest.startIndex
+            let end =
+                window.lastIndex(of: " ").flatMap { $0 > first ? $0 : nil } ?? window.index(before: window.endIndex)
+            lines.append(lead + rest[..<end])
+            rest = rest[end...].drop { $0 == " " }
+        }
+    }
 }

@@ -45,6 +45,15 @@ import Testing
         #expect(try scratch.tree() == ["failed/", "inbox/"])
     }
 
+    @Test("A watch is needed for each folder that is looked into")
+    func watches() throws {
+        for path in ["inbox/a/b/x", "inbox/c/x", "inbox/.hidden/x"] { try scratch.write("", to: path) }
+        func watches(_ depth: Int) throws -> Int {
+            Examination.watches(of: try pipeline { $0.match = MatchRule(depth: depth) })
+        }
+        #expect(try [1, 2, 3, .max].map(watches) == [1, 3, 4, 4])
+    }
+
     @Test("A daemon's work folder is tried where its start does not mind")
     func besideADaemon() throws {
         let pipeline = try pipeline()

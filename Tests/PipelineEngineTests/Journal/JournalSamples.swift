@@ -61,6 +61,7 @@ enum JournalSamples {
             Transition("done", at: time(2), stage: "unpack", duration: .nanoseconds(1_234_567_890), note: "12 files ü"),
             Transition("failed", at: time(3), stage: "checksum", duration: .zero, note: ""),
         ]
+        record.history[2].repeats(at: time(4))
         return record
     }
 

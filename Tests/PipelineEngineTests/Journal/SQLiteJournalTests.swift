@@ -214,6 +214,36 @@ struct SQLiteJournalTests {
     }
 
     @Test(
+        "Damage of any page is seen, though the last run ended in order",
+        arguments: ["jobs", "jobs_unfinished", "sqlite_autoindex_jobs_1", "runs"])
+    func damagedPage(_ name: String) throws {
+        let journal = try open()
+        _ = try journal.beginRun(RunRecord(boot: "b", process: 1, startedAt: JournalSamples.time(1)))
+        try journal.write((1...20).map { try JournalSamples.job($0) }, pipelines: [])
+        try journal.endRun()
+        journal.close()
+        try DamagedJournal.overwrite(rootOf: name, in: scratch.path)
+        #expect(kind { _ = try open() } == .corrupt)
+    }
+
+    @Test("What a run has found damaged is damaged for the next opening, until it is set aside")
+    func markedAsDamaged() throws {
+        try open().close()
+        try SQLiteJournal.markDamaged(in: scratch.path)
+        #expect(kind { _ = try open() } == .corrupt)
+        _ = try SQLiteJournal.setAside(in: scratch.path, at: JournalSamples.time(1))
+        try open().close()
+    }
+
+    @Test("A journal with nothing in it yet is told as that")
+    func empty() throws {
+        try scratch.write("", to: "journal.sqlite")
+        let error = #expect(throws: JournalError.self) { _ = try SQLiteJournal.open(reading: scratch.path) }
+        #expect(error?.kind == .missing)
+        #expect(error?.message.hasPrefix("There is nothing in the journal") == true)
+    }
+
+    @Test(
         "A row that makes no sense is damage, not a trap",
         arguments: [
             "state = 'dancing'", "id = 'x'", "payload = '{\"root\":'", "payload = '[]'", "intents = '[{}]'",

@@ -74,6 +74,54 @@ import Testing
         _ = await engine.stop()
     }
 
+    @Test(
+        "It waits for a process that is in it, which could go on putting files there wherever it is moved",
+        .enabled(if: ProcessScan().isComplete, "needs the right to see all processes"))
+    func visited() async throws {
+        let engine = try engine()
+        try scratch.write("1", to: "inbox/a/sub/file")
+        let null = try OpenFile.open("/dev/null", O_WRONLY)
+        let visitor = try ChildProcess.spawn(
+            "/bin/sleep", [Array("600".utf8)], output: null.descriptor, error: null.descriptor,
+            folder: scratch.path("inbox/a/sub"))
+        defer {
+            kill(visitor, SIGKILL)
+            var status: Int32 = 0
+            waitpid(visitor, &status, 0)
+        }
+        let folder = try #require(FileIdentity.of(scratch.path("inbox/a/sub")))
+        #expect(await eventually { ProcessScan().visitor(of: [folder]) != nil })
+        try engine.start()
+        var waiting: Waiting?
+        while waiting?.code != "open-writer" { waiting = await engine.waiting(for: "a")?.waiting }
+        #expect(waiting?.text == "sleep (pid \(visitor)) is in the folder, and may still put files there")
+        #expect(engine.reports.isEmpty)
+        kill(visitor, SIGKILL)
+        #expect(await eventually { engine.reports.count == 1 })
+        _ = await engine.stop()
+    }
+
+    @Test("A manifest, and what it lists, is not looked for through symbolic links")
+    func ledElsewhere() throws {
+        try scratch.write("5  file\n", to: "inbox/a/SIZES")
+        try scratch.write("12345", to: "elsewhere/file")
+        try scratch.write("5  sub/file\n", to: "inbox/b/SIZES")
+        try scratch.write("5  file\n", to: "elsewhere/SIZES")
+        try scratch.link("inbox/a/file", to: "../../elsewhere/file")
+        try scratch.link("inbox/b/sub", to: "../../elsewhere")
+        try scratch.link("inbox/c", to: "../elsewhere")
+        let inbox = try OpenInbox(scratch.path("inbox")).top
+        let pattern = try #require(Glob("SIZES"))
+        func fault(_ name: String) throws -> Waiting.ManifestFault? {
+            try ManifestReading.take(of: try name.fileName, in: inbox.file, matching: pattern, atMost: 1000).fault
+        }
+        #expect(try fault("a") == .lacks(1, first: "file"))
+        #expect(try fault("b") == .lacks(1, first: "sub/file"))
+        #expect(throws: IOError.self) { try fault("c") }
+        #expect(
+            try TreeLook.take(of: "c".fileName, in: inbox.file, asking: nil).sample == .refused("no folder any more"))
+    }
+
     @Test("One that holds a symbolic link stays, and is reported with the link; without it it is taken")
     func symbolicLink() async throws {
         let engine = try engine()

@@ -13,6 +13,7 @@ import Testing
         index.appeared(drop: "a.pdf", of: "a.ok")
         #expect(index.appeared("a.ok", at: seconds(1)) == ["a", "a.pdf"])
         #expect(index.isShared("a.ok", besides: "a"))
+        #expect(["a", "a.pdf"].contains(index.drop(of: "a.ok")))
         #expect(index.vanished("a.ok") == ["a", "a.pdf"])
     }
 

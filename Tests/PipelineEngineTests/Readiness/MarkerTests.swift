@@ -173,6 +173,77 @@ import Testing
             ])
     }
 
+    @Test("A result is named before what lies beside it")
+    func outputs() throws {
+        let job = Job(
+            id: JobIDGenerator().next(), pipeline: "test",
+            drop: Drop(name: try "a".fileName, size: 1, droppedAt: .now()),
+            claimedAt: .now(), folder: scratch.path)
+        var record = JobRecord(claimed: job, identity: .unknown, definition: "")
+        func intent(_ role: Intent.Role, _ target: FilePath) -> Intent {
+            Intent(role: role, source: "/x", target: target, identity: .unknown)
+        }
+        record.end(
+            .processed,
+            intents: [intent(.companion, "/done/a.ok"), intent(.output, "/out/a"), intent(.original, "/done/a")],
+            at: .now())
+        #expect(record.outputs == ["/out/a", "/done/a.ok"])
+        #expect(record.original == "/done/a")
+    }
+
+    @Test("A marker that is alone is told of from the first; with its drop, that is told")
+    func alone() async throws {
+        let engine = try engine("{name}.done")
+        try engine.drop("a.csv.done", "")
+        try engine.drop("held.csv", "1")
+        let writer = try OpenFile.open(scratch.path("inbox/held.csv"), O_WRONLY)
+        try engine.drop("held.csv.done", "")
+        try engine.start()
+        while await engine.waiting().left.map(\.waiting) != [.markerWithoutDrop] { await Task.yield() }
+        #expect(await engine.waiting().leftCount == 1)
+        #expect(await engine.waiting(for: "held.csv.done")?.waiting == .markerOf(try "held.csv".fileName))
+        #expect(await engine.waiting(for: "a.csv.done")?.waiting == .markerWithoutDrop)
+        try writer.close()
+        _ = await engine.stop()
+    }
+
+    @Test("A marker that is a symbolic link outlives its drop, and is reported")
+    func link() async throws {
+        let engine = try engine("{name}.done", timeout: .milliseconds(400))
+        try engine.drop("c.csv.done", "")
+        try scratch.link("inbox/b.csv.done", to: "elsewhere")
+        try engine.start()
+        #expect(await eventually { engine.reports.map(\.job.drop.name.text) == ["c.csv.done"] })
+        #expect(
+            await eventually {
+                engine.events.contains {
+                    if case .refused(_, let path, let reason) = $0 {
+                        path.text == "b.csv.done" && reason.contains("a symbolic link")
+                    } else {
+                        false
+                    }
+                }
+            })
+        _ = await engine.stop()
+    }
+
+    @Test("A marker's folder that goes holds up neither the other markers nor the pipeline")
+    func folderGone() async throws {
+        let engine = try engine("{name}.done", timeout: .milliseconds(600)) { $0.match = MatchRule(depth: 2) }
+        try scratch.write("", to: "inbox/sub/a.done")
+        try engine.drop("b.done", "")
+        try engine.start()
+        while await engine.waiting().leftCount != 2 { await Task.yield() }
+        // Exchanged at one stroke, for what cannot be opened as a folder.
+        try scratch.write("", to: "file")
+        let (sub, file) = (scratch.path("inbox/sub"), scratch.path("file"))
+        try Folder.remove(sub)
+        try NoReplace.rename(file, to: sub)
+        #expect(await eventually { engine.reports.contains { $0.job.drop.name.text == "b.done" } })
+        #expect(!engine.events.contains { if case .paused = $0 { true } else { false } })
+        _ = await engine.stop()
+    }
+
     // MARK: Crash points
 
     /// The folder of a job that a killed daemon left before the journal knew of it.

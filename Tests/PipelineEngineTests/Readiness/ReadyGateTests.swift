@@ -194,6 +194,21 @@ private let stories: [Story] = [
         #expect(gate.due(at: Self.milliseconds(1000)) == [.init(key: "f", deciding: true)])
     }
 
+    @Test("A folder that lacks something is looked at every 2 s, and less often where a look costs much")
+    func dearLooks() throws {
+        for (cost, pause) in [(10, 2000), (100, 2000), (500, 10_000)] {
+            var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1), unit: .folder))
+            gate.touch("f", at: Self.milliseconds(0))
+            _ = gate.due(at: Self.milliseconds(0))
+            _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
+            _ = gate.due(at: Self.milliseconds(1000))
+            let decision = gate.record(
+                file(), of: "f", at: Self.milliseconds(1000), lacking: .manifest(.missing), cost: .milliseconds(cost))
+            #expect(decision == .waiting(.lacking))
+            #expect(gate.nextDue == Self.milliseconds(1000 + pause))
+        }
+    }
+
     @Test("What lacks something waits without a sample, and is ready at once when it has come")
     func lacks() throws {
         let marker = Waiting.marker(try #require(FileName("f.done")), .missing)

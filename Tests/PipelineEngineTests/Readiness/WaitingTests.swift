@@ -25,6 +25,11 @@ private let sentences: [(Waiting, String)] = [
     (.changing(for: .milliseconds(500), of: .seconds(1)), "changing: quiet for 0.5 of 1 s"),
     (.heldOpen(.init(process: 4121, program: "rsync")), "held open for writing by rsync (pid 4121)"),
     (.heldOpen(.init(process: 4121)), "held open for writing by process 4121"),
+    (
+        .heldOpen(.init(process: 7, program: "bash", isInFolder: true)),
+        "bash (pid 7) is in the folder, and may still put files there"
+    ),
+    (.paused("The disk is full."), "complete; the pipeline is paused: The disk is full."),
     (.heldOpen(.unknown), "held open for writing by a process"),
     (.verifying, "its digests are being verified"),
     (.refused("a symbolic link"), "refused: a symbolic link"),

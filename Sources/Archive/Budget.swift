@@ -1,0 +1,101 @@
+import Synchronization
+
+/// Whom an extraction tells how far it is, and whom it asks whether to go on. Called from several threads.
+package struct UnpackMonitor: Sendable {
+    /// Told what was done since the last call: bytes written, entries begun.
+    package let report: @Sendable (_ bytes: Int64, _ entries: Int64) -> Void
+    /// Asked often whether to stop.
+    package let isStopped: @Sendable () -> Bool
+
+    /// A monitor; by default one that does not care.
+    package init(
+        report: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
+        isStopped: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.report = report
+        self.isStopped = isStopped
+    }
+}
+
+/// What an archive and all within it have taken so far of what they may. Everything is counted before it is written.
+final class Budget: Sendable {
+    let limits: ExtractionLimits
+    private let monitor: UnpackMonitor
+    private let consumed = Atomic<Int64>(0)
+    private let written = Atomic<Int64>(0)
+    private let begun = Atomic<Int64>(0)
+    private let isCalledOff = Atomic<Bool>(false)
+
+    init(_ limits: ExtractionLimits, _ monitor: UnpackMonitor) {
+        self.limits = limits
+        self.monitor = monitor
+    }
+
+    /// Bytes written so far, holes included.
+    var bytes: Int64 { written.load(ordering: .relaxed) }
+    /// Entries begun so far.
+    var entries: Int64 { begun.load(ordering: .relaxed) }
+
+    /// Throws once the work is called off.
+    func checkStopped() throws(ArchiveError) {
+        if isCalledOff.load(ordering: .relaxed) || monitor.isStopped() { throw .stopped }
+    }
+
+    /// Has the other threads stop: one of them has failed.
+    func callOff() { isCalledOff.store(true, ordering: .relaxed) }
+
+    /// So many bytes of the archive were read.
+    func consume(_ bytes: Int64) { consumed.wrappingAdd(bytes, ordering: .relaxed) }
+
+    /// One more entry, of that size as far as its header says.
+    func begin(_ entry: [UInt8], size: Int64 = 0) throws(ArchiveError) {
+        try checkStopped()
+        guard begun.wrappingAdd(1, ordering: .relaxed).newValue <= limits.entries else { throw tooManyEntries(entry) }
+        try checkEntry(size, entry)
+        // What cannot fit is not begun.
+        if size > limits.bytes { throw tooLarge(entry) }
+        monitor.report(0, 1)
+    }
+
+    /// Throws where there are more entries than there may be, before one is begun.
+    func expect(entries count: Int64) throws(ArchiveError) {
+        if count > limits.entries - entries { throw tooManyEntries(nil) }
+    }
+
+    /// So many more bytes are to be written for an entry, which has `total` then.
+    func charge(_ bytes: Int64, total: Int64, to entry: [UInt8]) throws(ArchiveError) {
+        try checkStopped()
+        try checkEntry(total, entry)
+        guard bytes <= limits.bytes else { throw tooLarge(entry) }
+        let sum = written.wrappingAdd(bytes, ordering: .relaxed).newValue
+        guard (0...limits.bytes).contains(sum) else { throw tooLarge(entry) }
+        if sum > limits.ratioGrace, sum / limits.ratio > max(1, consumed.load(ordering: .relaxed)) {
+            throw .limit(
+                entry, "swells the archive to more than \(limits.ratio) times what was read of it (max_ratio)",
+                remedy: "Raise `max_ratio` of the stage 'unpack' if what it holds is meant to be that empty.")
+        }
+        monitor.report(bytes, 0)
+    }
+
+    private func checkEntry(_ size: Int64, _ entry: [UInt8]) throws(ArchiveError) {
+        guard let most = limits.entry, size > most else { return }
+        throw .limit(
+            entry, "is larger than \(most) bytes, the most for one file (max_entry)",
+            remedy: "Raise `max_entry` of the stage 'unpack' if files may be that large.")
+    }
+
+    private func tooLarge(_ entry: [UInt8]) -> ArchiveError {
+        if limits.isBytesOfSpace { return .noRoom(entry, limits.bytes) }
+        return .limit(
+            entry,
+            "makes the archive's content larger than \(limits.bytes) bytes, the most that is unpacked (max_bytes)",
+            remedy: "Raise `max_bytes` of the stage 'unpack' if archives may be that large.")
+    }
+
+    private func tooManyEntries(_ entry: [UInt8]?) -> ArchiveError {
+        .limit(
+            entry, "is one too many: at most \(limits.entries) entries are unpacked (max_entries)",
+            whole: "holds more than \(limits.entries) entries, the most that are unpacked (max_entries)",
+            remedy: "Raise `max_entries` of the stage 'unpack', or split the archive.")
+    }
+}

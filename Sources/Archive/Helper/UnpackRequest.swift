@@ -1,0 +1,167 @@
+/// What a helper is to do: one archive. The archive itself and the folder come as descriptors beside it.
+package struct UnpackRequest: Sendable, Equatable {
+    /// What the archive is, by a look at its first bytes.
+    package var format: ArchiveFormat
+    /// What one compressed file becomes.
+    package var alone: Unpacking.LoneFile
+    /// What may come out.
+    package var policy: UnpackPolicy
+    /// Whether to do nothing where the kernel cannot confine the helper to the folder.
+    package var requiresSandbox: Bool
+    /// The most seconds of computing, of all threads together.
+    package var cpuSeconds: Int64
+
+    /// A request.
+    package init(
+        format: ArchiveFormat, alone: Unpacking.LoneFile, policy: UnpackPolicy, requiresSandbox: Bool = false,
+        cpuSeconds: Int64
+    ) {
+        self.format = format
+        self.alone = alone
+        self.policy = policy
+        self.requiresSandbox = requiresSandbox
+        self.cpuSeconds = cpuSeconds
+    }
+
+    /// The most bytes of a request.
+    static let mostBytes = 128 << 10
+
+    var packet: [UInt8] {
+        var writer = WireWriter()
+        writer.put(format.wireName)
+        writer.put(alone.name)
+        writer.put(alone.modified.seconds)
+        writer.put(alone.modified.nanoseconds)
+        writer.put(requiresSandbox)
+        writer.put(cpuSeconds)
+        let limits = policy.limits
+        let numbers = [
+            limits.bytes, limits.entry ?? -1, limits.ratio, limits.ratioGrace, limits.entries, Int64(limits.name),
+            Int64(limits.path), Int64(limits.depth), Int64(policy.mode), Int64(policy.nested), Int64(policy.workers),
+        ]
+        for number in numbers { writer.put(number) }
+        for flag in [
+            limits.isBytesOfSpace, policy.keepsExecutable, policy.takesDocuments, policy.requiresIntegrity,
+        ] { writer.put(flag) }
+        for word in [policy.links.rawValue, policy.uniqueNames.rawValue, policy.nameEncoding.rawValue] {
+            writer.put(word)
+        }
+        writer.put(policy.formats.map(\.wireName).joined(separator: " "))
+        writer.put(Int64(policy.passwords.count))
+        for password in policy.passwords { writer.put(password) }
+        return writer.bytes
+    }
+
+    init?(packet: some Sequence<UInt8>) {
+        var reader = WireReader(packet)
+        guard let format = reader.text().flatMap({ ArchiveFormat(wireName: $0) }), let name = reader.array(),
+            let seconds = reader.number(), let nanoseconds = reader.number(), let requiresSandbox = reader.flag(),
+            let cpuSeconds = reader.number(), let policy = UnpackPolicy(&reader), reader.isAtEnd
+        else { return nil }
+        self.init(
+            format: format, alone: Unpacking.LoneFile(name: name, modified: (seconds, nanoseconds)), policy: policy,
+            requiresSandbox: requiresSandbox, cpuSeconds: cpuSeconds)
+    }
+}
+
+extension UnpackPolicy {
+    fileprivate init?(_ reader: inout WireReader) {
+        self.init()
+        var numbers: [Int64] = []
+        for _ in 0..<11 {
+            guard let number = reader.number() else { return nil }
+            numbers.append(number)
+        }
+        (limits.bytes, limits.entry) = (numbers[0], numbers[1] < 0 ? nil : numbers[1])
+        (limits.ratio, limits.ratioGrace, limits.entries) = (max(1, numbers[2]), numbers[3], numbers[4])
+        (limits.name, limits.path, limits.depth) = (Int(numbers[5]), Int(numbers[6]), Int(numbers[7]))
+        mode = UInt32(truncatingIfNeeded: numbers[8])
+        (nested, workers) = (Int(numbers[9]), Int(numbers[10]))
+        guard let isBytesOfSpace = reader.flag(), let keepsExecutable = reader.flag(),
+            let takesDocuments = reader.flag(), let requiresIntegrity = reader.flag(),
+            let links = reader.word(Links.self), let uniqueNames = reader.word(UniqueNames.self),
+            let nameEncoding = reader.word(NameEncoding.self), let names = reader.text(), let count = reader.int()
+        else { return nil }
+        limits.isBytesOfSpace = isBytesOfSpace
+        (self.keepsExecutable, self.takesDocuments) = (keepsExecutable, takesDocuments)
+        self.requiresIntegrity = requiresIntegrity
+        (self.links, self.uniqueNames, self.nameEncoding) = (links, uniqueNames, nameEncoding)
+        formats = Set(names.split(separator: " ").compactMap { ArchiveFormat(wireName: String($0)) })
+        for _ in 0..<count {
+            guard let password = reader.array() else { return nil }
+            passwords.append(password)
+        }
+    }
+}
+
+/// What a helper says while it works.
+enum HelperMessage: Equatable {
+    /// It has given up its rights and begins; with the version of Landlock that holds it, 0 for none.
+    case begun(landlock: Int64)
+    /// What was done since the last message.
+    case progress(bytes: Int64, entries: Int64)
+    /// All is there.
+    case done(Unpacking.Report)
+    /// It ends with this.
+    case failed(ArchiveError)
+    /// The kernel cannot confine it as was required; with what is missing.
+    case unconfined(String)
+
+    /// The most bytes of a message.
+    static let mostBytes = 16 << 10
+
+    var packet: [UInt8] {
+        var writer = WireWriter()
+        switch self {
+        case .begun(let landlock):
+            writer.put("begun")
+            writer.put(landlock)
+        case .progress(let bytes, let entries):
+            writer.put("progress")
+            writer.put(bytes)
+            writer.put(entries)
+        case .done(let report):
+            writer.put("done")
+            writer.put(report.isLoneFile)
+            writer.put(report.integrity == .verified)
+            for number in [report.entries, report.bytes, report.skippedLinks, report.nested] { writer.put(number) }
+        case .failed(let error):
+            writer.put("failed")
+            writer.put(error)
+        case .unconfined(let what):
+            writer.put("unconfined")
+            writer.put(what)
+        }
+        return writer.bytes
+    }
+
+    init?(packet: some Sequence<UInt8>) {
+        var reader = WireReader(packet)
+        switch reader.text() {
+        case "begun":
+            guard let landlock = reader.number() else { return nil }
+            self = .begun(landlock: landlock)
+        case "progress":
+            guard let bytes = reader.number(), let entries = reader.number(), bytes >= 0, entries >= 0 else {
+                return nil
+            }
+            self = .progress(bytes: bytes, entries: entries)
+        case "done":
+            guard let isLone = reader.flag(), let isVerified = reader.flag(), let entries = reader.number(),
+                let bytes = reader.number(), let skipped = reader.number(), let nested = reader.number()
+            else { return nil }
+            self = .done(
+                Unpacking.Report(
+                    isLoneFile: isLone, integrity: isVerified ? .verified : .unverifiable, entries: entries,
+                    bytes: bytes, skippedLinks: skipped, nested: nested))
+        case "failed":
+            guard let error = reader.error() else { return nil }
+            self = .failed(error)
+        case "unconfined":
+            guard let what = reader.text() else { return nil }
+            self = .unconfined(what)
+        default: return nil
+        }
+        guard reader.isAtEnd else { return nil }
+    }
+}

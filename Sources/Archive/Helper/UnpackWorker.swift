@@ -1,0 +1,109 @@
+import CLinux
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// The process that parses archives: it does one, with next to no rights, and ends. Whatever a hostile archive makes of
+/// it, it can reach nothing but the folder that it unpacks to, and the daemon can kill it.
+package enum UnpackWorker {
+    /// Where the daemon's end of the conversation is; 2 takes what a crash has to say.
+    private static let channel: Int32 = 3
+    /// The most memory besides that which the program itself takes, and that of each thread.
+    private static let memory: UInt64 = 1 << 30
+    private static let memoryPerThread: UInt64 = 160 << 20
+
+    /// Waits for one request, does it, and ends the process.
+    package static func run() -> Never {
+        guard dm_begin_helper() == 0 else { exit(EX_OSERR) }
+        prepare()
+        var buffer = [UInt8](repeating: 0, count: UnpackRequest.mostBytes)
+        var descriptors: (Int32, Int32, Int32, Int32) = (-1, -1, -1, -1)
+        var count: Int32 = 0
+        let received = withUnsafeMutableBytes(of: &descriptors) { raw in
+            dm_receive_packet(
+                channel, &buffer, buffer.count, raw.baseAddress?.assumingMemoryBound(to: Int32.self), &count)
+        }
+        // A daemon that goes without a request needs no helper.
+        guard received > 0 else { exit(EX_OK) }
+        guard count == 2, let request = UnpackRequest(packet: buffer[..<received]) else { exit(EX_PROTOCOL) }
+        say(carryOut(request, archive: descriptors.0, folder: descriptors.1))
+        _exit(EX_OK)
+    }
+
+    /// Has the C library load what it would otherwise look for in files when it is needed.
+    private static func prepare() {
+        tzset()
+        var time = 0
+        var parts = tm()
+        localtime_r(&time, &parts)
+        EntryNames.prepare(.bytes)
+    }
+
+    private static func carryOut(_ request: UnpackRequest, archive: Int32, folder: Int32) -> HelperMessage {
+        EntryNames.prepare(request.policy.nameEncoding)
+        let threads = UInt64(max(1, request.policy.workers)) + 1
+        var limits = dm_limits(
+            memory: addressSpace() + memory + threads * memoryPerThread, cpu: UInt64(max(1, request.cpuSeconds)),
+            file_size: UInt64(max(1, request.policy.limits.entry ?? request.policy.limits.bytes)), descriptors: 64)
+        let landlock = dm_confine(folder, &limits)
+        if landlock < 0 { return .unconfined("the kernel refuses it: \(Errno(rawValue: errno))") }
+        if landlock == 0, request.requiresSandbox { return .unconfined("the kernel has no Landlock") }
+        say(.begun(landlock: Int64(landlock)))
+        let progress = ProgressReport()
+        let monitor = UnpackMonitor(report: { @Sendable (bytes, entries) in progress.add(bytes, entries) })
+        do throws(ArchiveError) {
+            return .done(
+                try Unpacking.run(
+                    archive, format: request.format, to: folder, alone: request.alone, policy: request.policy,
+                    monitor: monitor))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Tells the daemon; without one there is nothing left to do.
+    fileprivate static func say(_ message: HelperMessage) {
+        let packet = message.packet
+        if dm_send_packet(channel, packet, packet.count, nil, 0) != packet.count { _exit(EX_IOERR) }
+    }
+
+    /// The bytes of address space that the program takes by itself (proc(5), statm).
+    private static func addressSpace() -> UInt64 {
+        let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return 1 << 30 }
+        defer { close(file) }
+        var text = [UInt8](repeating: 0, count: 64)
+        let count = read(file, &text, text.count)
+        let pages = text.prefix(max(0, count)).prefix { $0 != UInt8(ascii: " ") }
+        return (UInt64(String(decoding: pages, as: UTF8.self)) ?? 1 << 18) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}
+
+/// Gathers what was done, so that not every small file is a message.
+private final class ProgressReport: Sendable {
+    private struct State {
+        var bytes: Int64 = 0
+        var entries: Int64 = 0
+        var due: Int64 = 0
+    }
+
+    /// Bytes after which the daemon is told at once, and nanoseconds after which it is told of anything.
+    private static let portion: Int64 = 1 << 20
+    private static let pause: Int64 = 50_000_000
+
+    private let state = Mutex(State())
+
+    func add(_ bytes: Int64, _ entries: Int64) {
+        state.withLock { state in
+            state.bytes += bytes
+            state.entries += entries
+            var time = timespec()
+            // Read from memory that the kernel shares: no system call.
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            let now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+            guard state.bytes >= Self.portion || now >= state.due else { return }
+            UnpackWorker.say(.progress(bytes: state.bytes, entries: state.entries))
+            state = State(due: now + Self.pause)
+        }
+    }
+}

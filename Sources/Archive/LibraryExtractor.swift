@@ -1,0 +1,62 @@
+import Glibc
+
+/// Writes the entries that libarchive reads, one after the other.
+enum LibraryExtractor {
+    /// Extracts everything but links and the times of folders, which the writer keeps for the end.
+    static func extract(
+        _ reader: consuming ArchiveReader, to writer: inout TreeWriter
+    ) throws(ArchiveError) {
+        while let entry = try reader.next() {
+            let size = if case .file = entry.kind { entry.size ?? 0 } else { Int64(0) }
+            try writer.budget.begin(entry.path, size: size)
+            try place(entry, reader, &writer)
+        }
+    }
+
+    private static func place(
+        _ entry: ArchiveEntry, _ reader: borrowing ArchiveReader, _ writer: inout TreeWriter
+    ) throws(ArchiveError) {
+        let path = try writer.check(entry.path)
+        switch entry.kind {
+        case .folder: try writer.makeFolder(path, modified: entry.modified)
+        case .file: try write(try writer.createFile(path, mode: entry.mode), path, entry, reader, &writer)
+        case .symbolicLink(let target): try writer.addLink(path, to: target, modified: entry.modified)
+        case .hardLink(let target):
+            let isMade = try writer.makeHardLink(path, to: target, mode: entry.mode)
+            // In some formats the data comes with the last name.
+            guard let size = entry.size, size > 0 else { return }
+            let file: OutputFile
+            if isMade {
+                file = try OutputFile.reopen(path, in: writer.cursor.enter(path.folder, for: entry.path), writer.budget)
+            } else {
+                file = try writer.createFile(path, mode: entry.mode)
+            }
+            try write(file, path, entry, reader, &writer)
+        case .special(let word): throw .unsafe(entry.path, "is \(word); only files, folders and links are taken")
+        }
+    }
+
+    private static func write(
+        _ created: consuming OutputFile, _ path: EntryPath, _ entry: ArchiveEntry, _ reader: borrowing ArchiveReader,
+        _ writer: inout TreeWriter
+    ) throws(ArchiveError) {
+        var file = created
+        var length: Int64 = 0
+        reading: while true {
+            switch try reader.nextBlock() {
+            case .data(let block, let offset):
+                if offset == 0 { writer.noteArchive(path, head: block) }
+                try file.write(block, at: offset)
+                length = max(length, offset + Int64(block.count))
+            case .end(let offset):
+                length = max(length, offset)
+                break reading
+            }
+        }
+        if let size = entry.size, size != length {
+            throw .damaged(entry.path, "has \(length) bytes, but should have \(size)")
+        }
+        let modified = entry.modified.map { FileTimes.clamp($0, to: writer.now) }
+        try file.finish(length: length, modified: modified)
+    }
+}

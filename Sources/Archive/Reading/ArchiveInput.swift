@@ -1,0 +1,87 @@
+import Glibc
+import SystemPackage
+
+/// What gives bytes block by block.
+protocol BlockSource: AnyObject {
+    /// The next block, valid until the next call; nil at the end.
+    func next() throws(ArchiveError) -> UnsafeRawBufferPointer?
+}
+
+/// Reads an archive's file, at a place of its own, and lets the work be called off between any two blocks. What undoes
+/// a compression may swallow much without giving anything (zeros that fill up a tape, frames to be skipped), so this is
+/// asked where it reads, not only where it gives.
+final class ArchiveInput: BlockSource {
+    /// What is read at once.
+    private static let blockSize = 128 << 10
+
+    private let descriptor: Int32
+    private let budget: Budget
+    private let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
+    /// Where the next block begins.
+    private var offset: Int64 = 0
+    /// The file's length.
+    let size: Int64
+    /// What ended the reading, for whoever only learns from a library that there is nothing more.
+    private(set) var failure: ArchiveError?
+
+    /// Reads from the file's beginning. The descriptor must stay open.
+    init(_ descriptor: Int32, _ budget: Budget) throws(ArchiveError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw .system(action: "read", entry: nil, errno: Errno(rawValue: errno))
+        }
+        self.descriptor = descriptor
+        self.budget = budget
+        size = Int64(status.st_size)
+    }
+
+    deinit { block.deallocate() }
+
+    func next() throws(ArchiveError) -> UnsafeRawBufferPointer? {
+        if let failure { throw failure }
+        while true {
+            do throws(ArchiveError) { try budget.checkStopped() } catch { throw fail(error) }
+            let count = pread(descriptor, block.baseAddress, block.count, off_t(offset))
+            if count > 0 {
+                offset += Int64(count)
+                budget.consume(Int64(count))
+                return UnsafeRawBufferPointer(rebasing: block[..<count])
+            }
+            if count == 0 { return nil }
+            if errno != EINTR { throw fail(.system(action: "read", entry: nil, errno: Errno(rawValue: errno))) }
+        }
+    }
+
+    /// Reads exactly so many bytes from a place, or as many as there are.
+    func read(_ count: Int, at offset: Int64) throws(ArchiveError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: max(0, count))
+        var filled = 0
+        while filled < bytes.count {
+            let got = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress.map { $0 + filled }, $0.count - filled, off_t(offset) + off_t(filled))
+            }
+            if got == 0 { break }
+            if got > 0 {
+                filled += got
+            } else if errno != EINTR {
+                throw .system(action: "read", entry: nil, errno: Errno(rawValue: errno))
+            }
+        }
+        return filled == bytes.count ? bytes : Array(bytes[..<filled])
+    }
+
+    /// Goes on elsewhere in the file; gives the new place, or nil where there is no such place.
+    func seek(to place: Int64) -> Int64? {
+        guard (0...size).contains(place) else { return nil }
+        offset = place
+        return place
+    }
+
+    /// Where the next block begins.
+    var position: Int64 { offset }
+
+    private func fail(_ error: ArchiveError) -> ArchiveError {
+        failure = error
+        return error
+    }
+}

@@ -1,0 +1,166 @@
+import CArchive
+import Glibc
+import SystemPackage
+
+/// Reads an archive through libarchive: entry by entry, and the data of each block by block. Memory stays flat whatever
+/// the archive's size.
+///
+/// Only the format that the file's own content says is enabled, and never an external program. Used on one thread.
+struct ArchiveReader: ~Copyable {
+    private let handle: ArchiveHandle
+    private let source: Source
+    private let container: ArchiveFormat.Container
+    private var entries: Int64 = 0
+    private var current: [UInt8]?
+
+    /// What the library reads from.
+    private enum Source {
+        /// From the beginning to the end.
+        case stream(ByteStream)
+        /// Here and there.
+        case file(ArchiveInput)
+
+        var failure: ArchiveError? {
+            switch self {
+            case .stream(let stream): stream.failure
+            case .file(let input): input.failure
+            }
+        }
+    }
+
+    private init(handle: consuming ArchiveHandle, source: Source, container: ArchiveFormat.Container) {
+        self.handle = handle
+        self.source = source
+        self.container = container
+    }
+
+    /// Opens the archive in a stream.
+    static func open(
+        _ stream: ByteStream, _ container: ArchiveFormat.Container
+    ) throws(ArchiveError) -> ArchiveReader {
+        let handle = try ArchiveHandle.make()
+        try handle.enable(container)
+        let client = Unmanaged.passUnretained(stream).toOpaque()
+        let status = archive_read_open(handle.pointer, client, nil, readFromStream, nil)
+        if status != ARCHIVE_OK { throw stream.failure ?? handle.openingFailure() }
+        return ArchiveReader(handle: handle, source: .stream(stream), container: container)
+    }
+
+    /// Opens an archive whose parts are read in an order of their own.
+    static func open(
+        _ input: ArchiveInput, _ container: ArchiveFormat.Container, _ policy: UnpackPolicy, passwords: [[UInt8]]
+    ) throws(ArchiveError) -> ArchiveReader {
+        let handle = try ArchiveHandle.make()
+        try handle.enable(container)
+        if container == .zip { try handle.set(nameEncoding: policy.nameEncoding) }
+        for password in passwords { try handle.add(password: password) }
+        let client = Unmanaged.passUnretained(input).toOpaque()
+        archive_read_set_read_callback(handle.pointer, readFromFile)
+        archive_read_set_skip_callback(handle.pointer, skipInFile)
+        archive_read_set_seek_callback(handle.pointer, seekInFile)
+        archive_read_set_callback_data(handle.pointer, client)
+        if archive_read_open1(handle.pointer) != ARCHIVE_OK { throw input.failure ?? handle.openingFailure() }
+        return ArchiveReader(handle: handle, source: .file(input), container: container)
+    }
+
+    /// The next entry; nil after the last one, once it is sure that the archive is whole and not empty.
+    mutating func next() throws(ArchiveError) -> ArchiveEntry? {
+        if current != nil { try attributing { (handle) throws(ArchiveError) in try handle.skipData(of: current) } }
+        let end = handle.position
+        let found = try EntryNames.asUTF8 { () throws(ArchiveError) -> ArchiveEntry? in
+            try attributing { (handle) throws(ArchiveError) -> ArchiveEntry? in
+                guard let header = try handle.nextHeader() else { return nil }
+                guard let entry = ArchiveEntry(header) else {
+                    throw ArchiveError.damaged(
+                        current, "is followed by one whose name cannot be read", detail: handle.message)
+                }
+                return entry
+            }
+        }
+        guard let entry = found else {
+            try checkEnd(after: end)
+            return nil
+        }
+        entries += 1
+        current = entry.path
+        return entry
+    }
+
+    /// The next block of the current entry's data.
+    func nextBlock() throws(ArchiveError) -> ArchiveHandle.Block {
+        let block = try attributing { (handle) throws(ArchiveError) in try handle.nextBlock(of: current) }
+        // Only in tar can a hole end a file; other formats leave any number there.
+        if case .end = block, container != .tar { return .end(offset: 0) }
+        return block
+    }
+
+    /// A tar that was cut between two entries looks complete to the library: only the two empty blocks that end it
+    /// tell. And behind them it would not look.
+    private func checkEnd(after end: Int64) throws(ArchiveError) {
+        let position = handle.position
+        if container == .tar, position - end < 1024 {
+            throw .damaged(nil, "ends too early: the mark of its end is missing")
+        }
+        if entries == 0 { throw .empty }
+        guard case .stream(let stream) = source else { return }
+        if container == .tar { try stream.drainZeros(from: position) } else { try stream.drain() }
+    }
+
+    /// What stopped the source below is the cause of what the reader above says.
+    private func attributing<Result>(
+        _ body: (borrowing ArchiveHandle) throws(ArchiveError) -> Result
+    ) throws(ArchiveError) -> Result {
+        do throws(ArchiveError) {
+            return try body(handle)
+        } catch {
+            throw source.failure ?? error
+        }
+    }
+}
+
+/// Hands libarchive the next block of the stream that it was opened on.
+private func readFromStream(
+    _: OpaquePointer?, _ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?
+) -> la_ssize_t {
+    guard let client, let buffer else { return -1 }
+    return give(Unmanaged<ByteStream>.fromOpaque(client).takeUnretainedValue().next, to: buffer)
+}
+
+/// The same for a file.
+private func readFromFile(
+    _: OpaquePointer?, _ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?
+) -> la_ssize_t {
+    guard let client, let buffer else { return -1 }
+    return give(Unmanaged<ArchiveInput>.fromOpaque(client).takeUnretainedValue().next, to: buffer)
+}
+
+private func give(
+    _ next: () throws(ArchiveError) -> UnsafeRawBufferPointer?, to buffer: UnsafeMutablePointer<UnsafeRawPointer?>
+) -> la_ssize_t {
+    do throws(ArchiveError) {
+        guard let block = try next() else { return 0 }
+        buffer.pointee = block.baseAddress
+        return block.count
+    } catch {
+        return -1
+    }
+}
+
+private func skipInFile(_: OpaquePointer?, _ client: UnsafeMutableRawPointer?, _ count: la_int64_t) -> la_int64_t {
+    guard let client else { return -1 }
+    let input = Unmanaged<ArchiveInput>.fromOpaque(client).takeUnretainedValue()
+    // As far as there is a file; what is missing shows when it is read.
+    let place = input.position
+    let target = min(input.size, place.addingReportingOverflow(max(0, count)).partialValue)
+    return target >= place ? (input.seek(to: target) ?? place) - place : 0
+}
+
+private func seekInFile(
+    _: OpaquePointer?, _ client: UnsafeMutableRawPointer?, _ offset: la_int64_t, _ whence: Int32
+) -> la_int64_t {
+    guard let client else { return la_int64_t(ARCHIVE_FATAL) }
+    let input = Unmanaged<ArchiveInput>.fromOpaque(client).takeUnretainedValue()
+    let base: Int64 = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? input.position : input.size
+    let (place, overflow) = base.addingReportingOverflow(offset)
+    return overflow ? la_int64_t(ARCHIVE_FATAL) : input.seek(to: place) ?? la_int64_t(ARCHIVE_FATAL)
+}

@@ -1,0 +1,75 @@
+import Glibc
+import SystemPackage
+
+/// What a look at a file's first bytes tells.
+package struct ArchiveSniff: Sendable {
+    /// The format; nil where the file is no archive.
+    package let format: ArchiveFormat?
+    /// The name of the first entry, for the formats that begin with it (zip, ar): it tells documents from archives.
+    package let firstName: [UInt8]?
+
+    /// The bytes that are looked at: more than the 4 KiB of many small files, so that one read sees that there is no
+    /// more.
+    private static let headLength = 8 << 10
+    /// Where an ISO 9660 file system has its mark (ECMA-119, 8.1.2: in sector 16, after one byte).
+    private static let isoMark = (offset: 32769, bytes: Array("CD001".utf8))
+
+    private init(format: ArchiveFormat?, firstName: [UInt8]?) {
+        self.format = format
+        self.firstName = firstName
+    }
+
+    /// What a file of that format begins with.
+    init(format: ArchiveFormat, head: UnsafeRawBufferPointer) {
+        self.init(format: format, firstName: Self.firstName(format, head))
+    }
+
+    /// Looks at an open file, whose offset stays where it is: one read, or two for files large enough to be a disc's
+    /// image.
+    package static func look(at descriptor: Int32) throws(ArchiveError) -> ArchiveSniff {
+        var failure: Errno?
+        let sniff: ArchiveSniff? = withUnsafeTemporaryAllocation(byteCount: headLength, alignment: 16) { buffer in
+            do throws(Errno) {
+                let count = try read(descriptor, into: buffer, at: 0)
+                let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+                if let format = ArchiveFormat.of(head: head) {
+                    return ArchiveSniff(format: format, head: head)
+                }
+                guard count == headLength else { return ArchiveSniff(format: nil, firstName: nil) }
+                let mark = UnsafeMutableRawBufferPointer(rebasing: buffer[..<isoMark.bytes.count])
+                let found = try read(descriptor, into: mark, at: isoMark.offset)
+                let isDisc = found == mark.count && mark.elementsEqual(isoMark.bytes)
+                return ArchiveSniff(format: isDisc ? .container(.iso) : nil, firstName: nil)
+            } catch {
+                failure = error
+                return nil
+            }
+        }
+        guard let sniff else { throw .system(action: "read", entry: nil, errno: failure ?? .ioError) }
+        return sniff
+    }
+
+    private static func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(Errno) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
+            if count >= 0 { return count }
+            if errno != EINTR { throw Errno(rawValue: errno) }
+        }
+    }
+
+    /// From the local header of a zip (APPNOTE 4.3.7) or the header of an ar member (ar(5)).
+    private static func firstName(_ format: ArchiveFormat, _ head: UnsafeRawBufferPointer) -> [UInt8]? {
+        switch format {
+        case .container(.zip):
+            guard head.count >= 30 else { return nil }
+            let end = 30 + Int(head.loadUnaligned(fromByteOffset: 26, as: UInt16.self).littleEndian)
+            return end <= head.count ? Array(head[30..<end]) : nil
+        case .container(.ar):
+            guard head.count >= 24 else { return nil }
+            return Array(head[8..<24].prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "/") })
+        default: return nil
+        }
+    }
+}

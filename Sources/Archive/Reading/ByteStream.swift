@@ -1,0 +1,122 @@
+/// The content of an archive made for tapes, or of one compressed file: as it lies in the file, or what comes out of
+/// its one layer of compression.
+///
+/// Kept apart from the reader of the archive inside, so that it can be read to its end: where the checksums are, and
+/// where what an archive's reader would not look at must not lie.
+final class ByteStream {
+    /// As much of the content as is looked at to tell what it is.
+    private static let headLength = 1024
+    /// The longest run of zeros that is taken for a tar without entries (twice what GNU tar writes by default).
+    private static let longestEmptyTar = 20 << 10
+    /// Compressed files smaller than this are not worth a thread.
+    private static let aheadFrom: Int64 = 64 << 10
+
+    private let budget: Budget
+    private var source: any BlockSource
+    private var head = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var isHeadPending = true
+    /// The block that was given last, and how many bytes with it.
+    private var last = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var given: Int64 = 0
+    /// What stopped the stream, for the reader inside, which only learns that there is nothing more.
+    private(set) var failure: ArchiveError?
+
+    /// An archive that is not compressed.
+    init(plain input: ArchiveInput, _ budget: Budget) {
+        self.budget = budget
+        source = input
+        isHeadPending = false
+    }
+
+    /// Opens a compressed file and reads as much as is needed to tell what is inside. `ahead`: whether a thread of its
+    /// own may go on with it.
+    init(
+        _ input: ArchiveInput, _ compression: ArchiveFormat.Compression, _ budget: Budget, ahead: Bool
+    ) throws(ArchiveError) {
+        self.budget = budget
+        source =
+            compression == .gzip ? GzipInflater(input) : try LibraryDecoder(input, compression)
+        try readHead()
+        if ahead, input.size >= Self.aheadFrom { source = try DecodeAhead(source) }
+    }
+
+    deinit { head.deallocate() }
+
+    /// What the content begins with.
+    var contentHead: UnsafeRawBufferPointer { UnsafeRawBufferPointer(head) }
+
+    /// Which archive is inside; nil where it is one file.
+    var container: ArchiveFormat.Container? {
+        switch ArchiveFormat.of(head: UnsafeRawBufferPointer(head)) {
+        case .container(.tar): .tar
+        case .container(.cpio): .cpio
+        default: isEmptyTar ? .tar : nil
+        }
+    }
+
+    /// The blocks of zeros that end every tar, and nothing else.
+    private var isEmptyTar: Bool {
+        head.count >= 1024 && head.count <= Self.longestEmptyTar && head.count % 512 == 0 && head.allSatisfy { $0 == 0 }
+    }
+
+    /// Reads on until there is enough to tell; a stream that may be a tar without entries is read as far as one goes.
+    private func readHead() throws(ArchiveError) {
+        var bytes: [UInt8] = []
+        while bytes.count < Self.headLength || (bytes.count <= Self.longestEmptyTar && bytes.allSatisfy { $0 == 0 }) {
+            guard let block = try source.next() else { break }
+            bytes += block
+        }
+        head = .allocate(byteCount: bytes.count, alignment: 16)
+        head.copyBytes(from: bytes)
+    }
+
+    /// The next block, valid until the next call; nil at the end.
+    func next() throws(ArchiveError) -> UnsafeRawBufferPointer? {
+        if let failure { throw failure }
+        do throws(ArchiveError) {
+            // A little that is read may give much, and a reader may pass over all of it.
+            try budget.checkStopped()
+            guard let block = try takeNext() else { return nil }
+            last = block
+            given += Int64(block.count)
+            return block
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private func takeNext() throws(ArchiveError) -> UnsafeRawBufferPointer? {
+        if isHeadPending {
+            isHeadPending = false
+            if head.count > 0 { return UnsafeRawBufferPointer(head) }
+        }
+        return try source.next()
+    }
+
+    /// Reads what is left, so that a stream that is cut or wrong after the archive's last entry does not pass.
+    func drain() throws(ArchiveError) {
+        while try next() != nil {}
+    }
+
+    /// The same from a place on, where nothing but zeros may follow: what an archive's reader leaves unread would be
+    /// lost without a word, such as the second of two archives that were put together.
+    func drainZeros(from place: Int64) throws(ArchiveError) {
+        let unread = Int(min(max(0, given - place), Int64(last.count)))
+        var block: UnsafeRawBufferPointer? = UnsafeRawBufferPointer(rebasing: last.suffix(unread))
+        while let rest = block {
+            guard Self.isZero(rest) else {
+                throw .damaged(nil, "has more data after the mark of its end, which nothing would unpack")
+            }
+            block = try next()
+        }
+    }
+
+    private static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let words = bytes.count / 8
+        for index in 0..<words where bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) != 0 {
+            return false
+        }
+        return bytes[(words * 8)...].allSatisfy { $0 == 0 }
+    }
+}

@@ -1,0 +1,165 @@
+/// Whether a format, as this archive uses it, has a checksum for every byte of content. Those that there are, are
+/// checked while unpacking; this only looks for what is not covered. docs/archives.md has the table.
+enum IntegrityCheck {
+    /// What can be promised of an archive that unpacks without an error, and why it is no more.
+    static func expected(
+        of input: ArchiveInput, _ format: ArchiveFormat
+    ) throws(ArchiveError) -> (integrity: Integrity, why: String) {
+        switch format {
+        case .container(let container):
+            switch container {
+            // CRC-32 for every file; rar5 may have BLAKE2 as well.
+            case .zip, .sevenZip, .rar, .rar5: return (.verified, "")
+            // CRC-16; a digest of each file.
+            case .lha, .xar: return (.verified, "")
+            // Its checksums may be left out, and nobody can see here whether they were.
+            case .cab: return (.unverifiable, "cab need not carry checksums")
+            case .tar, .cpio, .ar, .iso, .rpm:
+                return (.unverifiable, "\(container.rawValue) has no checksum of the content")
+            }
+        case .compressed(let compression):
+            switch compression {
+            case .gzip, .bzip2, .lzip: return (.verified, "")
+            case .lzma, .compress: return (.unverifiable, "\(compression.rawValue) has no checksum")
+            case .xz: return verdict(try hasCheckedStreams(xz: input), "xz was told to leave the check out")
+            case .zstd: return verdict(try hasCheckedFrames(zstd: input), "zstd was used without --check")
+            case .lz4:
+                return verdict(try hasCheckedFrames(lz4: input), "lz4 was used without a checksum of the content")
+            }
+        }
+    }
+
+    private static func verdict(_ isCovered: Bool, _ why: String) -> (Integrity, String) {
+        isCovered ? (.verified, "") : (.unverifiable, why)
+    }
+
+    /// Whether every frame has its checksum (RFC 8878, 3.1.1). What is no frame ends the look: it fails to unpack, or
+    /// is damaged.
+    private static func hasCheckedFrames(zstd input: ArchiveInput) throws(ArchiveError) -> Bool {
+        var place: Int64 = 0
+        while place < input.size {
+            let head = Fields(try input.read(18, at: place))
+            if let next = head.afterSkippableFrame(at: place) {
+                place = next
+                continue
+            }
+            guard head.u32(0) == 0xFD2F_B528, let flags = head.u8(4) else { return false }
+            guard flags & 4 != 0 else { return false }
+            let sizeFlag = Int(flags >> 6)
+            let isSingle = flags & 0x20 != 0
+            let sizeBytes = sizeFlag == 0 ? (isSingle ? 1 : 0) : 1 << sizeFlag
+            place += 5 + (isSingle ? 0 : 1) + [0, 1, 2, 4][Int(flags & 3)] + Int64(sizeBytes)
+            while true {
+                guard let block = Fields(try input.read(3, at: place)).u24(0) else { return false }
+                // A block of one repeated byte has its length where others have their size (type 1).
+                place += 3 + (block >> 1 & 3 == 1 ? 1 : Int64(block >> 3))
+                if block & 1 != 0 { break }
+            }
+            place += 4
+        }
+        return true
+    }
+
+    /// The same for lz4 (LZ4 frame format 1.6); its old format has none.
+    private static func hasCheckedFrames(lz4 input: ArchiveInput) throws(ArchiveError) -> Bool {
+        var place: Int64 = 0
+        while place < input.size {
+            let head = Fields(try input.read(8, at: place))
+            if let next = head.afterSkippableFrame(at: place) {
+                place = next
+                continue
+            }
+            guard head.u32(0) == 0x184D_2204, let flags = head.u8(4), flags & 4 != 0 else { return false }
+            place += 7 + (flags & 8 != 0 ? 8 : 0) + (flags & 1 != 0 ? 4 : 0)
+            while true {
+                guard let size = Fields(try input.read(4, at: place)).u32(0) else { return false }
+                place += 4
+                if size == 0 { break }
+                place += Int64(size & 0x7FFF_FFFF) + (flags & 0x10 != 0 ? 4 : 0)
+            }
+            place += 4
+        }
+        return true
+    }
+
+    /// Whether every stream names a check (The .xz File Format 1.2.0, 2.1): read from the end, where each says how long
+    /// it is.
+    private static func hasCheckedStreams(xz input: ArchiveInput) throws(ArchiveError) -> Bool {
+        var end = input.size
+        while end > 0 {
+            guard end >= 32 else { return false }
+            let footer = Fields(try input.read(12, at: end - 12))
+            if footer.u32(8) == 0 {
+                end -= 4
+                continue
+            }
+            guard footer.u8(10) == UInt8(ascii: "Y"), footer.u8(11) == UInt8(ascii: "Z"), let stored = footer.u32(4),
+                let check = footer.u8(9), check & 0x0F != 0
+            else { return false }
+            let indexSize = (Int64(stored) + 1) * 4
+            let indexStart = end - 12 - indexSize
+            // One of millions of blocks; others are as good as unchecked.
+            guard indexStart >= 12, indexSize <= 16 << 20 else { return false }
+            var index = Fields(try input.read(Int(indexSize), at: indexStart))
+            guard let blocks = index.xzBlocksLength(), blocks <= indexStart - 12 else { return false }
+            end = indexStart - blocks - 12
+        }
+        return end == 0
+    }
+}
+
+/// Little-endian numbers in a few bytes of a file.
+struct Fields {
+    private let bytes: [UInt8]
+    private var next = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func u8(_ offset: Int) -> UInt8? { bytes.indices.contains(offset) ? bytes[offset] : nil }
+
+    func u16(_ offset: Int) -> UInt16? { number(offset, 2).map { UInt16($0) } }
+
+    func u24(_ offset: Int) -> UInt32? { number(offset, 3).map { UInt32($0) } }
+
+    func u32(_ offset: Int) -> UInt32? { number(offset, 4).map { UInt32($0) } }
+
+    func u64(_ offset: Int) -> UInt64? { number(offset, 8) }
+
+    private func number(_ offset: Int, _ count: Int) -> UInt64? {
+        guard offset >= 0, offset + count <= bytes.count else { return nil }
+        return (0..<count).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (8 * UInt64($1)) }
+    }
+
+    /// Where a frame ends that is to be skipped (zstd and lz4 share them); nil where this is none.
+    func afterSkippableFrame(at place: Int64) -> Int64? {
+        guard let magic = u32(0), magic & 0xFFFF_FFF0 == 0x184D_2A50, let size = u32(4) else { return nil }
+        return place + 8 + Int64(size)
+    }
+
+    /// The length of all blocks that an index of xz lists, padding included.
+    fileprivate mutating func xzBlocksLength() -> Int64? {
+        guard u8(0) == 0 else { return nil }
+        next = 1
+        guard let count = variable() else { return nil }
+        var sum: Int64 = 0
+        for _ in 0..<count {
+            guard let unpadded = variable(), variable() != nil, unpadded < 1 << 60 else { return nil }
+            let (total, overflow) = sum.addingReportingOverflow(Int64(unpadded + 3) & ~3)
+            if overflow { return nil }
+            sum = total
+        }
+        return sum
+    }
+
+    /// A number of 7 bits to the byte, the lowest first.
+    private mutating func variable() -> UInt64? {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 63, by: 7) {
+            guard let byte = u8(next) else { return nil }
+            next += 1
+            value |= UInt64(byte & 0x7F) << shift
+            if byte & 0x80 == 0 { return value }
+        }
+        return nil
+    }
+}

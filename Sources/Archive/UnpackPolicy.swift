@@ -1,0 +1,96 @@
+/// What may come out of an archive and how much of it: the word of whoever lets it be unpacked.
+package struct UnpackPolicy: Sendable, Equatable {
+    /// What becomes of symbolic and hard links.
+    package enum Links: String, Sendable, CaseIterable {
+        /// Any link fails the archive.
+        case fail
+        /// Links are left out.
+        case skip
+        /// Those whose target stays inside are kept; any other fails the archive.
+        case inside
+    }
+
+    /// Which names count as the same.
+    package enum UniqueNames: String, Sendable, CaseIterable {
+        /// Those of the same bytes.
+        case exact
+        /// Also those that a file system without regard to case, or with names in Unicode's composed form, would take
+        /// for one.
+        case strict
+    }
+
+    /// The character set of a zip's names that do not say they are UTF-8.
+    package enum NameEncoding: String, Sendable, CaseIterable {
+        /// Kept as the bytes that they are.
+        case bytes
+        /// As the first PCs had it, which is what the zip format means where nothing else is said.
+        case cp437
+        /// Shift-JIS with the extensions of Windows.
+        case shiftJIS = "shift_jis"
+    }
+
+    /// How much it may be.
+    package var limits = ExtractionLimits()
+    /// What becomes of links.
+    package var links = Links.inside
+    /// The permission bits that files (0644, or 0755 for those that may be run) and folders (0755) keep; the umask
+    /// takes from them too.
+    package var mode: UInt32 = 0o755
+    /// Whether files keep the right to be run.
+    package var keepsExecutable = false
+    /// Which names count as the same.
+    package var uniqueNames = UniqueNames.exact
+    /// The character set of a zip's unmarked names.
+    package var nameEncoding = NameEncoding.bytes
+    /// The formats that are unpacked: the rest is no archive.
+    package var formats = ArchiveFormat.usual
+    /// How many layers of archives within archives are unpacked as well.
+    package var nested = 0
+    /// Whether documents that happen to be archives are unpacked where they lie within archives.
+    package var takesDocuments = false
+    /// Whether an archive fails whose content nothing proves to be what it was.
+    package var requiresIntegrity = false
+    /// Passwords to be tried on encrypted zips.
+    package var passwords: [[UInt8]] = []
+    /// How many threads may work at one archive.
+    package var workers = 1
+
+    /// The defaults.
+    package init() {}
+}
+
+/// How much may come out of one archive, those within it included. What would be more fails it before it is written.
+package struct ExtractionLimits: Sendable, Equatable {
+    /// Bytes of all files together, holes included.
+    package var bytes: Int64 = 10 << 30
+    /// Whether `bytes` is not what was configured but what the file system has left.
+    package var isBytesOfSpace = false
+    /// Bytes of one file, holes included; nil: as many as of all.
+    package var entry: Int64?
+    /// Bytes that come out for each byte that was read, once `ratioGrace` bytes are out.
+    package var ratio: Int64 = 100
+    /// Below so many bytes nobody asks for the ratio: small archives compress well.
+    package var ratioGrace: Int64 = 64 << 20
+    /// Entries of any kind.
+    package var entries: Int64 = 100_000
+    /// Bytes of one name.
+    package var name = 255
+    /// Bytes of a path.
+    package var path = 1024
+    /// Folders and the file within each other.
+    package var depth = 32
+
+    /// The defaults.
+    package init() {}
+}
+
+/// Whether an archive's content is proved to be what was packed.
+package enum Integrity: UInt8, Sendable, Comparable {
+    /// Nothing in the archive, or not everything of it, could have told.
+    case unverifiable
+    /// Every byte is covered by a checksum, and all of them are right.
+    case verified
+
+    /// The weaker first.
+    package static func < (left: Integrity, right: Integrity) -> Bool { left.rawValue < right.rawValue }
+}

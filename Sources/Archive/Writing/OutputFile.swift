@@ -1,0 +1,109 @@
+import CLinux
+import Glibc
+import SystemPackage
+
+/// A file that is being extracted. Closed when it goes; `finish` makes sure that all went well.
+struct OutputFile: ~Copyable {
+    private var descriptor: Int32
+    private let entry: [UInt8]
+    private let budget: Budget
+    /// Where the data written so far ends.
+    private(set) var end: Int64 = 0
+
+    private init(descriptor: Int32, entry: [UInt8], budget: Budget) {
+        self.descriptor = descriptor
+        self.entry = entry
+        self.budget = budget
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Makes a new file. The folder it goes to is nobody else's business until all is done, so it has its final mode
+    /// from the beginning.
+    static func create(
+        _ path: EntryPath, in folder: Int32, mode: mode_t, _ budget: Budget
+    ) throws(ArchiveError) -> OutputFile {
+        let descriptor = path.withName { dm_open_beneath(folder, $0, O_WRONLY | O_CREAT | O_EXCL, mode) }
+        guard descriptor >= 0 else {
+            let error = Errno(rawValue: errno)
+            if error == .fileExists { throw .conflict(path.stored, "is there twice") }
+            throw .system(action: "create", entry: path.stored, errno: error)
+        }
+        return OutputFile(descriptor: descriptor, entry: path.stored, budget: budget)
+    }
+
+    /// Opens a file that was extracted before, to give it its content.
+    static func reopen(_ path: EntryPath, in folder: Int32, _ budget: Budget) throws(ArchiveError) -> OutputFile {
+        let descriptor = path.withName { dm_open_beneath(folder, $0, O_WRONLY | O_TRUNC, 0) }
+        guard descriptor >= 0 else {
+            throw .system(action: "open", entry: path.stored, errno: Errno(rawValue: errno))
+        }
+        return OutputFile(descriptor: descriptor, entry: path.stored, budget: budget)
+    }
+
+    /// Writes a block to its place; what lies between blocks stays a hole, and counts like data.
+    mutating func write(_ block: UnsafeRawBufferPointer, at offset: Int64) throws(ArchiveError) {
+        let (next, overflow) = offset.addingReportingOverflow(Int64(block.count))
+        guard offset >= 0, !overflow else { throw .damaged(entry, "has data at a place that no file has") }
+        if next > end {
+            try budget.charge(next - end, total: next, to: entry)
+        } else {
+            // Over what is there already: the work counts all the same.
+            try budget.charge(Int64(block.count), total: end, to: entry)
+        }
+        var written = 0
+        while written < block.count {
+            let rest = UnsafeRawBufferPointer(rebasing: block[written...])
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system(action: "write", entry: entry, errno: Errno(rawValue: errno))
+            }
+            written += count
+        }
+        end = max(end, next)
+    }
+
+    /// Gives the file its length (a hole may end it) and time, and closes it.
+    consuming func finish(length: Int64, modified: timespec?) throws(ArchiveError) {
+        if length > end {
+            try budget.charge(length - end, total: length, to: entry)
+            guard ftruncate(descriptor, off_t(length)) == 0 else {
+                throw .system(action: "write", entry: entry, errno: Errno(rawValue: errno))
+            }
+        }
+        if let modified {
+            // A time that the file system cannot hold is cut to what it can (utimensat(2)).
+            guard futimens(descriptor, FileTimes.pair(modified)) == 0 else {
+                throw .system(action: "set the time of", entry: entry, errno: Errno(rawValue: errno))
+            }
+        }
+        let closing = descriptor
+        descriptor = -1
+        if close(closing) != 0, errno != EINTR {
+            throw .system(action: "close", entry: entry, errno: Errno(rawValue: errno))
+        }
+    }
+}
+
+/// The times that entries get.
+enum FileTimes {
+    /// The time now: nothing that is extracted is from later.
+    static func now() -> timespec {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return now
+    }
+
+    /// A time, or now where it lies ahead.
+    static func clamp(_ time: timespec, to now: timespec) -> timespec {
+        (time.tv_sec, time.tv_nsec) < (now.tv_sec, now.tv_nsec) ? time : now
+    }
+
+    /// The pair that utimensat(2) takes: no change (UTIME_OMIT) for the time of the last access.
+    static func pair(_ modified: timespec) -> [timespec] {
+        [timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2), modified]
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import SystemPackage
+
+extension TreeWriter {
+    /// Whether an entry that is a link is to be made; counts it where it is not, and throws where no link is taken.
+    mutating func takesLink(_ path: EntryPath) throws(ArchiveError) -> Bool {
+        switch policy.links {
+        case .inside: return true
+        case .skip:
+            deferred.skippedLinks += 1
+            return false
+        case .fail: throw .unsafe(path.stored, "is a link, and none are taken here (links: fail)")
+        }
+    }
+
+    /// Checks a symbolic link and keeps it for the end.
+    mutating func addLink(_ path: EntryPath, to target: [UInt8], modified: timespec?) throws(ArchiveError) {
+        guard try takesLink(path) else { return }
+        try path.checkLinkTarget(target, policy.limits)
+        guard !path.isTop else { throw .conflict(path.stored, "is a symbolic link in the place of the top folder") }
+        // Its name and target are remembered, so they count.
+        try budget.charge(Int64(target.count), total: Int64(target.count), to: path.stored)
+        deferred.links.append((path.stored, target, modified.map { FileTimes.clamp($0, to: now) }))
+    }
+
+    /// Makes a symbolic link, once all files are written.
+    mutating func makeLink(_ path: EntryPath, to target: [UInt8], modified: timespec?) throws(ArchiveError) {
+        let target = target.map { CChar(bitPattern: $0) } + [0]
+        let folder = try cursor.enter(path.folder, for: path.stored)
+        if path.withName({ symlinkat(target, folder, $0) }) != 0 {
+            let error = Errno(rawValue: errno)
+            guard error == .fileExists else {
+                throw .system(action: "create the link", entry: path.stored, errno: error)
+            }
+            let isLink = kind(of: path, in: folder) == S_IFLNK
+            throw .conflict(
+                path.stored, isLink ? "is there twice" : "is a symbolic link and a file or folder at once")
+        }
+        guard let modified else { return }
+        let times = FileTimes.pair(modified)
+        guard path.withName({ utimensat(folder, $0, times, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+            throw .system(action: "set the time of", entry: path.stored, errno: Errno(rawValue: errno))
+        }
+    }
+
+    /// Makes another name for a file that was extracted before. No symbolic link exists yet, so none can stand in
+    /// between. Gives false where links are left out.
+    mutating func makeHardLink(_ path: EntryPath, to target: [UInt8], mode: mode_t) throws(ArchiveError) -> Bool {
+        guard try takesLink(path) else { return false }
+        guard !path.isTop else { throw .conflict(path.stored, "is a hard link in the place of the top folder") }
+        try refusePrivileges(mode, path)
+        let source: EntryPath
+        do throws(ArchiveError) {
+            source = try EntryPath(target, policy.limits)
+        } catch {
+            throw .unsafe(path.stored, "is a hard link that leads out of the archive's folder")
+        }
+        guard !source.isTop else { throw .unsafe(path.stored, "is a hard link to a folder") }
+        if source.isSame(as: path) { throw .conflict(path.stored, "is a hard link to itself") }
+        // linkat needs both folders at once; the cursor has one.
+        var sourceCursor = cursor.another()
+        guard let sourceFolder = sourceCursor.find(source.folder), kind(of: source, in: sourceFolder) == S_IFREG else {
+            throw .unsafe(path.stored, "is a hard link to something that is no file of the archive before it")
+        }
+        let folder = try cursor.enter(path.folder, for: path.stored)
+        let linked = source.withName { from in path.withName { linkat(sourceFolder, from, folder, $0, 0) } }
+        guard linked == 0 else {
+            let error = Errno(rawValue: errno)
+            if error == .fileExists { throw .conflict(path.stored, "is there twice") }
+            throw .system(action: "link", entry: path.stored, errno: error)
+        }
+        return true
+    }
+}

@@ -1,0 +1,152 @@
+import CLinux
+import Glibc
+import SystemPackage
+
+/// Writes entries below one folder: nothing lands elsewhere, whatever the archive says.
+///
+/// Paths are walked without following links, files are made anew, and symbolic links come last, so nothing is ever
+/// written through one. An entry that is not harmless fails the archive as a whole. Used on one thread; several may
+/// write below one folder.
+struct TreeWriter: ~Copyable {
+    let root: Int32
+    let policy: UnpackPolicy
+    let budget: Budget
+    let now: timespec
+    var cursor: FolderCursor
+    /// What is done when all files are there.
+    var deferred = Deferred()
+    private var names = NameRegister()
+
+    /// What can only be done at the end: links, since nothing may be written through one, and the times of folders,
+    /// which change as files are put into them.
+    struct Deferred {
+        var links: [(path: [UInt8], target: [UInt8], modified: timespec?)] = []
+        var folders: [(path: [UInt8], modified: timespec)] = []
+        /// Files that turned out to be archives.
+        var archives: [(path: [UInt8], format: ArchiveFormat)] = []
+        /// Links that were left out.
+        var skippedLinks: Int64 = 0
+
+        /// Adds what another thread has.
+        mutating func add(_ other: Deferred) {
+            links += other.links
+            folders += other.folders
+            archives += other.archives
+            skippedLinks += other.skippedLinks
+        }
+    }
+
+    /// A writer to a folder, whose descriptor must stay open.
+    init(root: Int32, _ policy: UnpackPolicy, _ budget: Budget) {
+        self.root = root
+        self.policy = policy
+        self.budget = budget
+        now = FileTimes.now()
+        cursor = FolderCursor(root: root, mode: Self.folderMode(policy))
+    }
+
+    /// The mode of folders: their owner can always work in them.
+    private static func folderMode(_ policy: UnpackPolicy) -> mode_t { 0o755 & mode_t(policy.mode) | 0o700 }
+
+    /// The mode of files; those that may be run keep that if wanted. Their owner can always read them.
+    func fileMode(_ stored: mode_t) -> mode_t {
+        let usual: mode_t = policy.keepsExecutable && stored & 0o111 != 0 ? 0o755 : 0o644
+        return usual & mode_t(policy.mode) | 0o400
+    }
+
+    /// Checks a name, and where wanted that no other spelling of it was there.
+    mutating func check(_ stored: [UInt8]) throws(ArchiveError) -> EntryPath {
+        let path = try EntryPath(stored, policy.limits)
+        if policy.uniqueNames == .strict { try names.add(path) }
+        return path
+    }
+
+    /// Makes a folder, or finds it there: archives list folders again.
+    mutating func makeFolder(_ path: EntryPath, modified: timespec?) throws(ArchiveError) {
+        if !path.isTop {
+            let parent = try cursor.enter(path.folder, for: path.stored)
+            let mode = Self.folderMode(policy)
+            if path.withName({ mkdirat(parent, $0, mode) }) != 0 {
+                let error = Errno(rawValue: errno)
+                guard error == .fileExists else {
+                    throw .system(action: "create the folder", entry: path.stored, errno: error)
+                }
+                guard kind(of: path, in: parent) == S_IFDIR else {
+                    throw .conflict(path.stored, "is a file and a folder at once")
+                }
+            }
+        }
+        if let modified { deferred.folders.append((path.bytes, FileTimes.clamp(modified, to: now))) }
+    }
+
+    /// Makes a new file.
+    mutating func createFile(_ path: EntryPath, mode: mode_t) throws(ArchiveError) -> OutputFile {
+        guard !path.isTop else { throw .conflict(path.stored, "is a file in the place of the top folder") }
+        try refusePrivileges(mode, path)
+        let folder = try cursor.enter(path.folder, for: path.stored)
+        return try OutputFile.create(path, in: folder, mode: fileMode(mode), budget)
+    }
+
+    /// Nothing that is unpacked may run with rights that are not those of whoever runs it.
+    func refusePrivileges(_ mode: mode_t, _ path: EntryPath) throws(ArchiveError) {
+        guard mode & 0o7000 == 0 else {
+            throw .unsafe(
+                path.stored, "has the set-user-id, set-group-id or sticky bit, which would give it rights of its own")
+        }
+    }
+
+    /// The type of what is there (S_IFMT); nil for nothing.
+    func kind(of path: EntryPath, in folder: Int32) -> mode_t? {
+        var status = stat()
+        return path.withName { fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0 ? status.st_mode & S_IFMT : nil
+    }
+
+    /// Notes a file that begins like an archive, if those are unpacked too.
+    mutating func noteArchive(_ path: EntryPath, head: UnsafeRawBufferPointer) {
+        guard policy.nested > 0, let format = ArchiveFormat.of(head: head), policy.formats.contains(format) else {
+            return
+        }
+        let sniff = ArchiveSniff(format: format, head: head)
+        if !policy.takesDocuments, Documents.contains(path.bytes, sniff) { return }
+        deferred.archives.append((path.bytes, format))
+    }
+
+    /// Gives the top folder its mode: as far as it has it, since the umask is in that already.
+    func openTop() throws(ArchiveError) {
+        var status = stat()
+        guard fstat(root, &status) == 0 else {
+            throw .system(action: "create the folder", entry: nil, errno: Errno(rawValue: errno))
+        }
+        let mode = status.st_mode & Self.folderMode(policy) | 0o700
+        guard mode == status.st_mode & 0o7777 || fchmod(root, mode) == 0 else {
+            throw .system(action: "set the mode of", entry: nil, errno: Errno(rawValue: errno))
+        }
+    }
+
+    /// Makes the links, when all files are there.
+    mutating func makeLinks() throws(ArchiveError) {
+        for link in deferred.links {
+            try budget.checkStopped()
+            try makeLink(EntryPath(link.path, policy.limits), to: link.target, modified: link.modified)
+        }
+    }
+
+    /// Gives the folders their times, when nothing more is put into them.
+    mutating func setFolderTimes() throws(ArchiveError) {
+        for folder in deferred.folders {
+            try budget.checkStopped()
+            let path = try folder.path.isEmpty ? nil : EntryPath(folder.path, policy.limits)
+            let times = FileTimes.pair(folder.modified)
+            let done: Int32
+            if let path {
+                let parent = try cursor.enter(path.folder, for: path.stored)
+                done = path.withName { utimensat(parent, $0, times, AT_SYMLINK_NOFOLLOW) }
+            } else {
+                done = futimens(root, times)
+            }
+            guard done == 0 else {
+                throw .system(action: "set the time of", entry: folder.path, errno: Errno(rawValue: errno))
+            }
+        }
+    }
+}

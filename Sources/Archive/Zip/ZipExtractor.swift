@@ -1,0 +1,175 @@
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// Unpacks a zip, by several threads over disjoint entries where it is worth it: the directory says where each lies.
+enum ZipExtractor {
+    /// A thread takes entries of about so many bytes at once: what it reads lies together, and so mostly in one folder.
+    private static let portion: UInt64 = 1 << 20
+    /// Entries count as so many bytes more: small ones cost by their number.
+    private static let entryCost: UInt64 = 16 << 10
+    /// The longest target of a symbolic link (PATH_MAX).
+    private static let longestTarget: UInt64 = 4096
+
+    /// Extracts everything but links and the times of folders, which the writer keeps for the end.
+    static func extract(_ input: ArchiveInput, _ descriptor: Int32, to writer: inout TreeWriter) throws(ArchiveError) {
+        let directory = try ZipDirectory(input, writer.policy, writer.budget)
+        guard !directory.needsLibrary else { return try extractByLibrary(input, directory, to: &writer) }
+        // Names are looked at in one place, before anything is made: they must be different from all others.
+        var items: [Item] = []
+        items.reserveCapacity(directory.entries.count)
+        for entry in directory.entries { items.append(Item(entry: entry, path: try writer.check(entry.name))) }
+        let portions = portions(of: items)
+        let threads = min(writer.policy.workers, portions.count)
+        let work = Work(descriptor, items, portions, root: writer.root, writer.policy, writer.budget)
+        try Threads.run(threads) { work.run() }
+        try writer.deferred.add(work.result())
+    }
+
+    fileprivate struct Item {
+        let entry: ZipEntry
+        let path: EntryPath
+    }
+
+    private static func portions(of items: [Item]) -> [Range<Int>] {
+        var portions: [Range<Int>] = []
+        var first = 0
+        var cost: UInt64 = 0
+        for (index, item) in items.enumerated() {
+            cost += min(item.entry.size, portion) + entryCost
+            guard cost >= portion else { continue }
+            portions.append(first..<(index + 1))
+            first = index + 1
+            cost = 0
+        }
+        if first < items.count { portions.append(first..<items.count) }
+        return portions
+    }
+
+    /// For methods that are rarely used, and what is encrypted.
+    private static func extractByLibrary(
+        _ input: ArchiveInput, _ directory: ZipDirectory, to writer: inout TreeWriter
+    ) throws(ArchiveError) {
+        let passwords = try ZipPasswords.fitting(input, directory, writer.policy)
+        let reader = try ArchiveReader.open(input, .zip, writer.policy, passwords: passwords)
+        try LibraryExtractor.extract(reader, to: &writer)
+    }
+
+    /// Writes one entry.
+    fileprivate static func extract(
+        _ item: Item, _ reader: ZipEntryReader, _ writer: inout TreeWriter
+    ) throws(ArchiveError) {
+        let (entry, path) = (item.entry, item.path)
+        switch entry.kind {
+        case .folder:
+            try writer.budget.begin(entry.name)
+            try reader.read(entry) { (_) throws(ArchiveError) in }
+            try writer.makeFolder(path, modified: entry.modified)
+        case .file:
+            try writer.budget.begin(entry.name, size: Int64(entry.size))
+            var file = try writer.createFile(path, mode: entry.mode)
+            var length: Int64 = 0
+            var isFirst = true
+            // The closure must not hold what cannot be copied.
+            try reader.read(entry) { (block) throws(ArchiveError) in
+                if isFirst { writer.noteArchive(path, head: block) }
+                isFirst = false
+                try file.write(block, at: length)
+                length += Int64(block.count)
+            }
+            try file.finish(length: length, modified: entry.modified.map { FileTimes.clamp($0, to: writer.now) })
+        case .symbolicLink:
+            try writer.budget.begin(entry.name)
+            guard entry.size <= longestTarget else {
+                throw .unsafe(entry.name, "is a symbolic link with an overlong target")
+            }
+            var target: [UInt8] = []
+            try reader.read(entry) { (block) throws(ArchiveError) in target += block }
+            try writer.addLink(path, to: target, modified: entry.modified)
+        case .special(let word): throw .unsafe(entry.name, "is \(word); only files, folders and links are taken")
+        }
+    }
+
+    /// What the threads share.
+    // @unchecked: everything is immutable but `next`, which is atomic, and `outcome`, which has its lock.
+    private final class Work: @unchecked Sendable {
+        private struct Outcome {
+            var deferred = TreeWriter.Deferred()
+            var failure: ArchiveError?
+        }
+
+        private let descriptor: Int32
+        private let items: [Item]
+        private let portions: [Range<Int>]
+        private let root: Int32
+        private let policy: UnpackPolicy
+        private let budget: Budget
+        private let next = Atomic<Int>(0)
+        private let outcome = Mutex(Outcome())
+
+        init(
+            _ descriptor: Int32, _ items: [Item], _ portions: [Range<Int>], root: Int32, _ policy: UnpackPolicy,
+            _ budget: Budget
+        ) {
+            self.descriptor = descriptor
+            self.items = items
+            self.portions = portions
+            self.root = root
+            self.policy = policy
+            self.budget = budget
+        }
+
+        /// Takes portions until there are no more.
+        func run() {
+            var writer = TreeWriter(root: root, policy, budget)
+            do throws(ArchiveError) {
+                let reader = ZipEntryReader(descriptor, budget)
+                while true {
+                    let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                    guard index < portions.count else { break }
+                    for item in portions[index] { try ZipExtractor.extract(items[item], reader, &writer) }
+                }
+                let deferred = writer.deferred
+                outcome.withLock { $0.deferred.add(deferred) }
+            } catch {
+                // The first failure counts; that of the others is that they were stopped.
+                outcome.withLock { if $0.failure == nil { $0.failure = error } }
+                budget.callOff()
+            }
+        }
+
+        func result() throws(ArchiveError) -> TreeWriter.Deferred {
+            let outcome = outcome.withLock { $0 }
+            if let failure = outcome.failure { throw failure }
+            return outcome.deferred
+        }
+    }
+}
+
+/// Threads of the kernel, without a queue's machinery: in a confined process every system call counts.
+enum Threads {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Runs the body on so many threads at once, the calling one among them, and waits for all.
+    static func run(_ count: Int, _ body: @escaping @Sendable () -> Void) throws(ArchiveError) {
+        let body = Body(body)
+        var threads: [pthread_t] = []
+        for _ in 1..<max(1, count) {
+            var thread: pthread_t = 0
+            let status = pthread_create(
+                &thread, nil,
+                { pointer in
+                    guard let pointer else { return nil }
+                    Unmanaged<Body>.fromOpaque(pointer).takeUnretainedValue().run()
+                    return nil
+                }, Unmanaged.passUnretained(body).toOpaque())
+            // One thread fewer does it too.
+            if status == 0 { threads.append(thread) }
+        }
+        body.run()
+        for thread in threads { pthread_join(thread, nil) }
+    }
+}

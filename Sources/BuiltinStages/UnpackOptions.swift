@@ -1,0 +1,161 @@
+import Archive
+import PipelineKit
+import SystemPackage
+
+/// What can be set of the stage `unpack`.
+struct UnpackOptions: Sendable {
+    private static let require = StageOption<Bool>.flag(
+        "require", "whether a drop that is no archive fails", default: false)
+    private static let documents = StageOption<Bool>.flag(
+        "documents", "whether documents that happen to be archives (docx, epub, jar, deb, …) are unpacked too",
+        default: false)
+    private static let formats = StageOption<Set<ArchiveFormat>>(
+        "formats", "the formats that are unpacked; files of others pass",
+        takes: "a list of " + formatNames.joined(separator: ", "), default: ArchiveFormat.usual,
+        shown: "all but rar, iso, cab, xar, lha, rpm, lzip"
+    ) { (node, _) throws(OptionProblem) in try readFormats(node) }
+    private static let links = StageOption<UnpackPolicy.Links>.choice(
+        "links", "links whose target stays inside are kept and others fail the archive; or skip, or fail, any",
+        default: .inside)
+    private static let mode = StageOption<UInt32>(
+        "mode", "the permission bits that files (0644) and folders (0755) keep; the umask takes from them too",
+        takes: "an octal number", default: 0o755, shown: "0755"
+    ) { (node, _) throws(OptionProblem) in try readMode(node) }
+    private static let executable = StageOption<Bool>.flag(
+        "executable", "whether files keep the right to be run", default: false)
+    private static let uniqueNames = StageOption<UnpackPolicy.UniqueNames>.choice(
+        "unique_names", "strict: names that differ only in case or in how letters are composed fail the archive too",
+        default: .exact)
+    private static let nameEncoding = StageOption<UnpackPolicy.NameEncoding>.choice(
+        "name_encoding", "the character set of a zip's names that are not marked as UTF-8; bytes: kept as they are",
+        default: .bytes)
+    private static let nested = StageOption<Int>.number(
+        "nested", "how many layers of archives within archives are unpacked too, within the same limits", 0...3,
+        default: 0)
+    private static let maxBytes = StageOption<Int64>.size(
+        "max_bytes", "the most bytes of an archive's files together, and never more than min_free leaves",
+        default: 10 << 30)
+    private static let maxEntry = StageOption<Int64?>.optionalSize(
+        "max_entry", "the most bytes of one file", shown: "as max_bytes")
+    private static let maxRatio = StageOption<Int>.number(
+        "max_ratio", "the most bytes out for each byte in, once 64MiB are out", 1...1_000_000, default: 100)
+    private static let maxEntries = StageOption<Int>.number(
+        "max_entries", "the most entries of an archive", 1...100_000_000, default: 100_000)
+    private static let maxName = StageOption<Int>.number(
+        "max_name", "the most bytes of a name", 1...255, default: 255)
+    private static let maxPath = StageOption<Int>.number(
+        "max_path", "the most bytes of a path within an archive", 1...3000, default: 1024)
+    private static let maxDepth = StageOption<Int>.number(
+        "max_depth", "the most names of a path within an archive", 1...128, default: 32)
+    private static let requireIntegrity = StageOption<Bool>.flag(
+        "require_integrity", "whether an archive fails that carries no checksum of all its content", default: false)
+    private static let requireSandbox = StageOption<Bool>.flag(
+        "require_sandbox", "whether nothing is unpacked where the kernel has no Landlock", default: false)
+    private static let passwordsFile = StageOption<FilePath?>(
+        "passwords_file", "a file, readable by its owner alone, of passwords to try on encrypted zips, one to a line",
+        takes: "a file", default: .some(nil), shown: ""
+    ) { (node, context) throws(OptionProblem) in context.base.pushing(FilePath(try node.string())) }
+
+    /// All of them, in the order they are shown.
+    static let all: [AnyStageOption] = [
+        require.erased, documents.erased, formats.erased, nested.erased, links.erased, mode.erased, executable.erased,
+        uniqueNames.erased, nameEncoding.erased, maxBytes.erased, maxEntry.erased, maxRatio.erased, maxEntries.erased,
+        maxName.erased, maxPath.erased, maxDepth.erased, requireIntegrity.erased, requireSandbox.erased,
+        passwordsFile.erased,
+    ]
+
+    let require: Bool
+    let documents: Bool
+    let requiresSandbox: Bool
+    let passwordsFile: FilePath?
+    /// As far as it is known before there is a job.
+    let policy: UnpackPolicy
+
+    init(_ options: StageOptions) throws(OptionProblem) {
+        require = try options.value(Self.require)
+        documents = try options.value(Self.documents)
+        requiresSandbox = try options.value(Self.requireSandbox)
+        passwordsFile = try options.value(Self.passwordsFile)
+        var policy = UnpackPolicy()
+        policy.formats = try options.value(Self.formats)
+        policy.links = try options.value(Self.links)
+        policy.mode = try options.value(Self.mode)
+        policy.keepsExecutable = try options.value(Self.executable)
+        policy.uniqueNames = try options.value(Self.uniqueNames)
+        policy.nameEncoding = try options.value(Self.nameEncoding)
+        policy.nested = try options.value(Self.nested)
+        policy.takesDocuments = documents
+        policy.requiresIntegrity = try options.value(Self.requireIntegrity)
+        policy.limits.bytes = try options.value(Self.maxBytes)
+        policy.limits.entry = try options.value(Self.maxEntry)
+        policy.limits.ratio = Int64(try options.value(Self.maxRatio))
+        policy.limits.entries = Int64(try options.value(Self.maxEntries))
+        policy.limits.name = try options.value(Self.maxName)
+        policy.limits.path = try options.value(Self.maxPath)
+        policy.limits.depth = try options.value(Self.maxDepth)
+        self.policy = policy
+    }
+
+    /// `rar` is both of its formats, which people do not tell apart.
+    private static let formatNames = ArchiveFormat.all.map(\.name)
+
+    private static func readFormats(_ node: OptionNode) throws(OptionProblem) -> Set<ArchiveFormat> {
+        var formats: Set<ArchiveFormat> = []
+        for member in node.members {
+            let name = try member.string()
+            guard let format = ArchiveFormat.all.first(where: { $0.name == name }) else {
+                let hint = Suggestion.nearest(to: name, among: formatNames).map { "; did you mean '\($0)'?" } ?? ""
+                throw member.problem("'\(name)' is none of \(formatNames.joined(separator: ", "))\(hint)")
+            }
+            formats.insert(format)
+            if format == .container(.rar) { formats.insert(.container(.rar5)) }
+        }
+        if formats.isEmpty { throw node.problem("name at least one format, such as zip") }
+        return formats
+    }
+
+    private static func readMode(_ node: OptionNode) throws(OptionProblem) -> UInt32 {
+        let text = try node.string()
+        guard let mode = UInt32(text, radix: 8), mode <= 0o777 else {
+            throw node.problem("'\(text)' is no mode; write an octal number such as 0750")
+        }
+        return mode
+    }
+}
+
+extension StageOption where Value == Int {
+    fileprivate static func number(
+        _ name: String, _ summary: String, _ range: ClosedRange<Int>, default fallback: Int
+    ) -> Self {
+        Self(
+            name, summary, takes: "a number from \(range.lowerBound) to \(range.upperBound)", default: fallback,
+            shown: "\(fallback)"
+        ) { (node, _) throws(OptionProblem) in try node.integer(in: range) }
+    }
+}
+
+extension StageOption where Value == Int64 {
+    fileprivate static func size(_ name: String, _ summary: String, default fallback: Int64) -> Self {
+        Self(
+            name, summary, takes: "a size", default: fallback,
+            shown: "\(ByteSize(bytes: fallback))".filter { $0 != " " }
+        ) { (node, _) throws(OptionProblem) in try node.positiveSize() }
+    }
+}
+
+extension StageOption where Value == Int64? {
+    fileprivate static func optionalSize(_ name: String, _ summary: String, shown: String) -> Self {
+        Self(name, summary, takes: "a size", default: .some(nil), shown: shown) {
+            (node, _) throws(OptionProblem) in
+            try node.positiveSize()
+        }
+    }
+}
+
+extension OptionNode {
+    fileprivate func positiveSize() throws(OptionProblem) -> Int64 {
+        let size = try size().bytes
+        guard size > 0 else { throw problem("0 bytes would let nothing through; write a size such as 10GiB") }
+        return size
+    }
+}

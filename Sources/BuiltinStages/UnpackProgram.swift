@@ -1,0 +1,43 @@
+import Archive
+import PipelineKit
+import Synchronization
+package import SystemPackage
+
+/// The program that unpacks archives: which one that is, only the top of the house knows, and says it before the first
+/// stage runs.
+package enum UnpackProgram {
+    private static let state = Mutex(State())
+
+    private struct State {
+        var helpers: UnpackHelpers?
+        var hasSaidUnconfined = false
+    }
+
+    /// Names a program that unpacks (`UnpackWorker.run`) when it is started with these arguments.
+    package static func use(_ program: FilePath, _ arguments: [String]) {
+        let helpers = UnpackHelpers(program: program, arguments: arguments)
+        state.withLock { $0.helpers = helpers }
+    }
+
+    /// Waits for one request from the daemon that started this process, does it, and ends the process.
+    package static func run() -> Never { UnpackWorker.run() }
+
+    static func helpers() throws(StageFailure) -> UnpackHelpers {
+        if let helpers = state.withLock({ $0.helpers }) { return helpers }
+        throw StageFailure(
+            .environment, code: "unpack.no-program", summary: "No program that unpacks archives was named.")
+    }
+
+    /// Says once for all that the kernel cannot confine helpers to their folder.
+    static func noteConfinement(_ landlock: Int64, _ notes: StageNotes) {
+        guard landlock == 0 else { return }
+        let isFirst = state.withLock { state in
+            defer { state.hasSaidUnconfined = true }
+            return !state.hasSaidUnconfined
+        }
+        guard isFirst else { return }
+        notes.warn(
+            "this kernel has no Landlock (Linux 5.13 and later can), so the process that unpacks is confined by its "
+                + "list of system calls alone; `require_sandbox: true` would rather unpack nothing")
+    }
+}

@@ -1,0 +1,134 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// What headers older than the kernel do not name (linux/landlock.h of Linux 6.12).
+#define FS_TRUNCATE (1ULL << 14)
+#define FS_IOCTL_DEV (1ULL << 15)
+#define NET_ALL 3ULL
+#define SCOPE_ALL 3ULL
+
+// linux/landlock.h of Linux 6.12; older kernels take the shorter ones as long as the rest is zero.
+struct ruleset {
+    uint64_t fs, net, scoped;
+};
+
+/// Everything below the folder that an unpacked tree is made of, and nothing anywhere else. Returns the version in force.
+static int restrict_files(int folder) {
+    int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (version < 1) return 0;
+    uint64_t allowed = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
+                       LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                       LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SYM;
+    uint64_t denied = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                      LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+    if (version >= 2) allowed |= LANDLOCK_ACCESS_FS_REFER;
+    if (version >= 3) allowed |= FS_TRUNCATE;
+    if (version >= 5) denied |= FS_IOCTL_DEV;
+    struct ruleset attributes = {
+        .fs = allowed | denied,
+        .net = version >= 4 ? NET_ALL : 0,
+        .scoped = version >= 6 ? SCOPE_ALL : 0,
+    };
+    size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
+    if (rules < 0) return -1;
+    struct landlock_path_beneath_attr rule = {.allowed_access = allowed, .parent_fd = folder};
+    int result = 0;
+    if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0 ||
+        syscall(SYS_landlock_restrict_self, rules, 0) != 0)
+        result = -1;
+    int error = errno;
+    close(rules);
+    errno = error;
+    return result == 0 ? version : -1;
+}
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#else
+#error "the list of system calls is written for x86-64 and AArch64"
+#endif
+
+#define FIELD(name) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
+// The low half of an argument, on the little-endian machines above.
+#define ARGUMENT(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (index))
+#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
+#define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
+#define REFUSE(call, error) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), ANSWER(SECCOMP_RET_ERRNO | (error))
+// Allowed unless the memory is to hold code.
+#define ALLOW_DATA(call) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), ARGUMENT(2), \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), ANSWER(SECCOMP_RET_KILL_PROCESS), \
+        ANSWER(SECCOMP_RET_ALLOW)
+
+static const struct sock_filter allowed_calls[] = {
+    FIELD(arch),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+    ANSWER(SECCOMP_RET_KILL_PROCESS),
+    FIELD(nr),
+    // The tree that is made. Every path goes through openat2, mkdirat and their like, below the folder.
+    ALLOW(pwrite64), ALLOW(write), ALLOW(openat2), ALLOW(close), ALLOW(pread64), ALLOW(read), ALLOW(lseek),
+    ALLOW(utimensat), ALLOW(fstat), ALLOW(newfstatat), ALLOW(mkdirat), ALLOW(ftruncate), ALLOW(fchmod),
+    ALLOW(symlinkat), ALLOW(linkat), ALLOW(unlinkat), ALLOW(renameat2), ALLOW(getdents64), ALLOW(fadvise64),
+    // What is told to the daemon.
+    ALLOW(sendmsg),
+    // Memory, threads, and the end.
+    ALLOW(futex), ALLOW(brk), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW(getrandom),
+    ALLOW_DATA(mmap), ALLOW_DATA(mprotect),
+    ALLOW(set_robust_list), ALLOW(rseq), ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(rt_sigreturn),
+    ALLOW(sched_yield), ALLOW(sched_getaffinity), ALLOW(restart_syscall), ALLOW(clock_gettime),
+    ALLOW(gettid), ALLOW(getpid), ALLOW(tgkill), ALLOW(prlimit64), ALLOW(exit), ALLOW(exit_group),
+    // Its flags lie in memory, where a filter cannot look; the C library then falls back to clone.
+    REFUSE(clone3, ENOSYS),
+    // The C library may look for a character set; it does without.
+    REFUSE(openat, EACCES),
+    // A thread, not a process.
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
+    ARGUMENT(0),
+    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, CLONE_THREAD | CLONE_VM),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CLONE_THREAD | CLONE_VM, 0, 1),
+    ANSWER(SECCOMP_RET_ALLOW),
+    ANSWER(SECCOMP_RET_KILL_PROCESS),
+};
+
+// `grace`: how much more there is between the first word of it and the last, as for computing (SIGXCPU, then SIGKILL).
+static int limit(__rlimit_resource_t resource, uint64_t most, uint64_t grace) {
+    struct rlimit value;
+    if (most == 0) return 0;
+    if (getrlimit(resource, &value) != 0) return -1;
+    if (value.rlim_max == RLIM_INFINITY || most + grace < value.rlim_max) value.rlim_max = most + grace;
+    value.rlim_cur = most < value.rlim_max ? most : value.rlim_max;
+    return setrlimit(resource, &value);
+}
+
+int dm_confine(int folder, const struct dm_limits *limits) {
+    const struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_CORE, &none) != 0 || limit(RLIMIT_AS, limits->memory, 0) != 0 ||
+        limit(RLIMIT_CPU, limits->cpu, 2) != 0 || limit(RLIMIT_FSIZE, limits->file_size, 0) != 0 ||
+        limit(RLIMIT_NOFILE, limits->descriptors, 0) != 0)
+        return -1;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    int version = restrict_files(folder);
+    if (version < 0) return -1;
+    struct sock_fprog filter = {
+        .len = sizeof allowed_calls / sizeof *allowed_calls,
+        .filter = (struct sock_filter *)allowed_calls,
+    };
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) != 0) return -1;
+    return version;
+}

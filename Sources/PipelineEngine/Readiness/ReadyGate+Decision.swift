@@ -1,0 +1,37 @@
+extension ReadyGate {
+    /// A sample that is to be taken now.
+    package struct Request: Sendable, Equatable {
+        /// Of which candidate.
+        package let key: Key
+        /// Whether it may be the deciding one, so that open writers, and what has to come with it, are to be asked for.
+        package let deciding: Bool
+    }
+
+    /// What a sample led to.
+    package enum Decision: Sendable, Equatable {
+        /// Not yet; why.
+        case waiting(Reason)
+        /// Complete, in this state. The candidate is no longer in the gate.
+        case ready(Fingerprint)
+        /// It is gone, and forgotten.
+        case vanished
+        /// Never taken as it is; kept in mind until it is touched or vanishes.
+        case refused(String)
+        /// Empty, and empty files are ignored; looked at again when touched.
+        case ignored
+        /// Not complete after the time that it may take, in this state; why. The candidate is no longer in the gate.
+        case overdue(Fingerprint, Waiting)
+    }
+
+    /// Why a candidate waits.
+    package enum Reason: Sendable, Equatable {
+        /// It has to stand still for the quiet time.
+        case quiet
+        /// It changed since the last sample.
+        case changing
+        /// Some process has it open for writing.
+        case openWriter
+        /// Something that has to come with it is not there, or not right.
+        case lacking
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Archive
+
+/// What is more than there may be fails the archive before it is written, and the error names the limit, its value, the
+/// entry and the option.
+@Suite struct BudgetTests {
+    private let extraction: Extraction
+
+    init() throws { extraction = try Extraction() }
+
+    private func policy(_ change: (inout ExtractionLimits) -> Void) -> UnpackPolicy {
+        var policy = Extraction.policy
+        change(&policy.limits)
+        return policy
+    }
+
+    private func expectLimit(
+        _ bytes: [UInt8], _ policy: UnpackPolicy, entry: String?, saying words: String...,
+        at location: SourceLocation = #_sourceLocation
+    ) throws {
+        let problem = try #require(try extraction.problem(bytes, policy), sourceLocation: location)
+        #expect(problem.code == .limit, sourceLocation: location)
+        #expect(problem.entry.map { String(decoding: $0, as: UTF8.self) } == entry, sourceLocation: location)
+        for word in words {
+            #expect(problem.fact.contains(word), "\(problem.fact)", sourceLocation: location)
+        }
+        #expect(!problem.remedy.isEmpty, sourceLocation: location)
+    }
+
+    private var twoFiles: [UInt8] {
+        var tar = TarBuilder()
+        tar.add("a", content: String(repeating: "a", count: 600))
+        tar.add("b", content: String(repeating: "b", count: 600))
+        return tar.finished
+    }
+
+    @Test func bytes() throws {
+        try expectLimit(twoFiles, policy { $0.bytes = 1199 }, entry: "b", saying: "1199", "max_bytes")
+        #expect(try Extraction().problem(twoFiles, policy { $0.bytes = 1200 }) == nil)
+    }
+
+    @Test func bytesOfOneFile() throws {
+        try expectLimit(twoFiles, policy { $0.entry = 599 }, entry: "a", saying: "599", "max_entry")
+        #expect(try extraction.tree() == [], "what is too large by its header is not begun")
+        #expect(try Extraction().problem(twoFiles, policy { $0.entry = 600 }) == nil)
+    }
+
+    @Test func roomOnTheDisk() throws {
+        var policy = policy { $0.bytes = 1000 }
+        policy.limits.isBytesOfSpace = true
+        #expect(try extraction.problem(twoFiles, policy)?.code == .noRoom)
+    }
+
+    @Test func entries() throws {
+        try expectLimit(twoFiles, policy { $0.entries = 1 }, entry: "b", saying: "1", "max_entries")
+        var zip = ZipBuilder()
+        for name in ["a", "b", "c"] { zip.add(name) }
+        // A zip says so before anything is unpacked.
+        try expectLimit(zip.finished, policy { $0.entries = 2 }, entry: nil, saying: "2", "max_entries")
+    }
+
+    @Test func aMillionEntries() throws {
+        var tar = TarBuilder()
+        tar.add("f")
+        let entry = tar.bytes
+        let gzip = try #require(Tool.find("gzip"))
+        let path = extraction.scratch.path("million")
+        let file = try OpenFile.open(path, O_WRONLY | O_CREAT, mode: 0o644)
+        // All of one name: the limit is met, or the second is one too many of that name; both before there are many.
+        let thousand = Array((0..<1000).map { _ in entry }.joined())
+        for _ in 0..<1000 { try file.write(thousand) }
+        try file.close()
+        try #require(try gzip.run(["-1", path.string]).status == 0)
+        let problem = #expect(throws: ArchiveError.self) {
+            try extraction.extract(extraction.scratch.path("million.gz"))
+        }
+        #expect(problem == .conflict(Array("f".utf8), "is there twice"))
+
+        var folders = TarBuilder()
+        folders.add("d/", .folder, mode: 0o755)
+        // Folders may be listed again, but each is an entry.
+        let many = Array((0..<1000).map { _ in folders.bytes }.joined())
+        try expectLimit(many, policy { $0.entries = 999 }, entry: "d/", saying: "999", "max_entries")
+    }
+
+    /// 4 TiB in half a KiB.
+    @Test func aSparseBomb() throws {
+        var tar = TarBuilder()
+        tar.add(Array("hole".utf8), .sparse, content: [1], logical: 4 << 40)
+        try expectLimit(tar.finished, policy { $0.entry = 10 << 30 }, entry: "hole", saying: "max_entry")
+        try expectLimit(tar.finished, Extraction.policy, entry: "hole", saying: "max_bytes", "\(10 << 30)")
+        #expect(try extraction.tree() == [])
+    }
+
+    @Test(arguments: [("zstd", ["-q", "-19"], "zst"), ("gzip", ["-1"], "gz"), ("xz", ["-0"], "xz")])
+    func aRatioBomb(program: String, options: [String], ending: String) throws {
+        guard let tool = Tool.find(program) else { return }
+        let path = extraction.scratch.path("zeros")
+        try #require(creat(path.string, 0o644) >= 0 && truncate(path.string, 96 << 20) == 0)
+        try #require(try tool.run(options + [path.string]).status == 0)
+        let bomb = try extraction.scratch.read("zeros.\(ending)")
+        try expectLimit(bomb, Extraction.policy, entry: "lone", saying: "100", "max_ratio")
+        let size = try extraction.status("lone").st_size
+        #expect(size <= 65 << 20, "\(size) bytes were written")
+        #expect(try Extraction().problem(bomb, policy { $0.ratio = 100_000 }) == nil)
+    }
+
+    @Test func names() throws {
+        func zip(_ name: String) -> [UInt8] {
+            var zip = ZipBuilder()
+            zip.add(name, content: "x")
+            return zip.finished
+        }
+        let long = String(repeating: "a", count: 256)
+        try expectLimit(zip(long), Extraction.policy, entry: String(long.prefix(200)), saying: "256", "255", "max_name")
+        let deep = String(repeating: "a/", count: 32) + "f"
+        try expectLimit(zip(deep), Extraction.policy, entry: deep, saying: "32", "max_depth")
+        #expect(try Extraction().problem(zip(deep), policy { $0.depth = 33 }) == nil)
+        let path =
+            String(repeating: String(repeating: "b", count: 250) + "/", count: 4) + String(repeating: "c", count: 21)
+        try expectLimit(
+            zip(path), Extraction.policy, entry: String(path.prefix(200)), saying: "1025", "1024", "max_path")
+        #expect(try Extraction().problem(zip(path), policy { $0.path = 1025 }) == nil)
+    }
+}

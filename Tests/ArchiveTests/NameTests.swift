@@ -1,0 +1,79 @@
+import PipelineKit
+import TestSupport
+import Testing
+
+@testable import Archive
+
+/// Which names are refused, and which count as the same.
+@Suite struct NameTests {
+    private func tar(_ names: [String]) -> [UInt8] {
+        var tar = TarBuilder()
+        for name in names { tar.add(name, name.hasSuffix("/") ? .folder : .file, mode: 0o755) }
+        return tar.finished
+    }
+
+    @Test(arguments: ["line\nbreak", "a\u{1B}[2J", "del\u{7F}", "a//b", "a/./b", "././a", "a/b//"])
+    func refused(name: String) throws {
+        let problem = try Extraction().problem(tar(["good", name]))
+        #expect(problem?.code == .unsafeEntry)
+        #expect(problem?.entry == Array(name.utf8))
+    }
+
+    @Test(arguments: ["./a", "a", "a b", "-rf", "...", ".hidden", "..a", "ä", "\u{202E}txt.exe"])
+    func taken(name: String) throws {
+        let extraction = try Extraction()
+        try extraction.extract(tar([name]))
+        let expected = name.hasPrefix("./") ? String(name.dropFirst(2)) : name
+        #expect(try FileTree.list(extraction.folder).files.map(\.bytes) == [Array(expected.utf8)])
+    }
+
+    private static let pairs: [(first: String, second: String, exact: Bool, strict: Bool)] = [
+        ("a", "a", false, false), ("a", "./a", false, false), ("a/", "a/", true, true), ("a", "b", true, true),
+        ("a", "A", true, false), ("d/a", "D/b", true, false), ("Straße", "STRASSE", true, false),
+        ("caf\u{E9}", "cafe\u{301}", true, false), ("d/a", "d/b", true, true), ("d", "d/b", false, false),
+    ]
+
+    @Test(arguments: pairs.indices, [UnpackPolicy.UniqueNames.exact, .strict])
+    func names(index: Int, unique: UnpackPolicy.UniqueNames) throws {
+        let pair = Self.pairs[index]
+        var policy = Extraction.policy
+        policy.uniqueNames = unique
+        let problem = try Extraction().problem(tar([pair.first, pair.second]), policy)
+        #expect(problem?.code == ((unique == .exact ? pair.exact : pair.strict) ? nil : .conflictingEntries))
+
+        var zip = ZipBuilder()
+        for name in [pair.first, pair.second] { zip.add(name) }
+        let problemInZip = try Extraction().problem(zip.finished, policy)
+        #expect((problemInZip == nil) == (problem == nil))
+    }
+
+    @Test(arguments: UnpackPolicy.Links.allCases)
+    func links(links: UnpackPolicy.Links) throws {
+        var tar = TarBuilder()
+        tar.add("a", content: "x")
+        tar.add("soft", .symbolicLink, target: "a")
+        tar.add("hard", .hardLink, target: "a")
+        var policy = Extraction.policy
+        policy.links = links
+        let extraction = try Extraction()
+        if links == .fail {
+            #expect(try extraction.problem(tar.finished, policy)?.fact.contains("links: fail") == true)
+            return
+        }
+        let report = try extraction.extract(tar.finished, policy)
+        #expect(try extraction.tree() == (links == .skip ? ["a"] : ["a", "hard", "soft -> a"]))
+        #expect(report.skippedLinks == (links == .skip ? 2 : 0))
+    }
+
+    /// Left out, not looked at.
+    @Test func linksOutAreSkippedToo() throws {
+        var tar = TarBuilder()
+        tar.add("a", content: "x")
+        tar.add("out", .symbolicLink, target: "/etc/passwd")
+        var policy = Extraction.policy
+        policy.links = .skip
+        let extraction = try Extraction()
+        try extraction.extract(tar.finished, policy)
+        #expect(try extraction.tree() == ["a"])
+    }
+}

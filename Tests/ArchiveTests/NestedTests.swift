@@ -1,0 +1,96 @@
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Archive
+
+/// Archives within archives, and layers of compression.
+@Suite struct NestedTests {
+    private func policy(_ nested: Int) -> UnpackPolicy {
+        var policy = Extraction.policy
+        policy.nested = nested
+        return policy
+    }
+
+    private func zip(_ files: (String, [UInt8])...) -> [UInt8] {
+        var zip = ZipBuilder()
+        for (name, content) in files { zip.add(Array(name.utf8), content: content) }
+        return zip.finished
+    }
+
+    private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
+        let scratch = try ScratchFolder()
+        let path = try scratch.write(bytes, to: scratch.path("x"))
+        try #require(try #require(Tool.find("gzip")).run(["-n", path.string]).status == 0)
+        return try scratch.read("x.gz")
+    }
+
+    private var inner: [UInt8] { zip(("deep.txt", Array("deep".utf8))) }
+
+    @Test(arguments: 0...3)
+    func asManyLayersAsWanted(nested: Int) throws {
+        let archive = zip(("b/2.zip", zip(("1.zip", inner), ("plain", [1]))))
+        let extraction = try Extraction()
+        let report = try extraction.extract(archive, policy(nested))
+        let expected: [[String]] = [
+            ["b/", "b/2.zip"], ["b/", "b/2.zip/", "b/2.zip/1.zip", "b/2.zip/plain"],
+            ["b/", "b/2.zip/", "b/2.zip/1.zip/", "b/2.zip/1.zip/deep.txt", "b/2.zip/plain"],
+        ]
+        #expect(try extraction.tree() == expected[min(nested, 2)])
+        #expect(report.nested == Int64(min(nested, 2)))
+    }
+
+    @Test func compressedFilesWithin() throws {
+        let archive = zip(("log.gz", try gzip(Array("log".utf8))), ("a.tgz", try gzip(tar)))
+        let extraction = try Extraction()
+        try extraction.extract(archive, policy(1))
+        #expect(try extraction.tree() == ["a.tgz/", "a.tgz/f", "log"])
+    }
+
+    private var tar: [UInt8] {
+        var tar = TarBuilder()
+        tar.add("f", content: "x")
+        return tar.finished
+    }
+
+    @Test func aNameThatIsTaken() throws {
+        let archive = zip(("log.gz", try gzip([1])), ("log", [2]))
+        #expect(try Extraction().problem(archive, policy(1))?.code == .conflictingEntries)
+    }
+
+    @Test func documentsStay() throws {
+        let extraction = try Extraction()
+        try extraction.extract(zip(("letter.docx", inner), ("x.zip", inner)), policy(1))
+        #expect(try extraction.tree() == ["letter.docx", "x.zip/", "x.zip/deep.txt"])
+    }
+
+    /// A file that holds itself, as far as anybody would look: one layer comes off, and the rest is a file.
+    @Test func layersOfCompression() throws {
+        var bytes = Array("core".utf8)
+        for _ in 0..<30 { bytes = try gzip(bytes) }
+        let extraction = try Extraction()
+        try extraction.extract(bytes)
+        #expect(try extraction.scratch.read("out/lone").prefix(2) == [0x1F, 0x8B])
+    }
+
+    @Test func oneBudget() throws {
+        let archive = zip(("1.zip", inner), ("2.zip", inner))
+        var policy = policy(1)
+        policy.limits.entries = 3
+        let problem = try Extraction().problem(archive, policy)
+        #expect(problem?.code == .limit)
+        #expect(problem?.entry == Array("2.zip".utf8))
+        policy.limits.entries = 4
+        #expect(try Extraction().problem(archive, policy) == nil)
+    }
+
+    @Test func harmWithin() throws {
+        let evil = zip(("../../evil", [1]))
+        let extraction = try Extraction()
+        let problem = try extraction.problem(zip(("a/b.zip", evil)), policy(1))
+        #expect(problem?.code == .unsafeEntry)
+        #expect(problem?.entry == Array("a/b.zip/../../evil".utf8))
+        #expect(try extraction.outside().isEmpty)
+    }
+}

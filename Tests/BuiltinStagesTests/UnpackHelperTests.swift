@@ -1,0 +1,198 @@
+import Archive
+import Glibc
+import PipelineKit
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The process that unpacks: what it may do, and what becomes of it when it does not end well.
+@Suite struct UnpackHelperTests {
+    private let scratch: ScratchFolder
+    private let folder: FilePath
+
+    init() throws {
+        scratch = try ScratchFolder()
+        folder = try scratch.makeFolder("out")
+    }
+
+    private func helpers(_ program: FilePath, _ arguments: [String]) -> UnpackHelpers {
+        UnpackHelpers(program: program, arguments: arguments, spares: 0)
+    }
+
+    private var real: UnpackHelpers { helpers(DropmillProcess.binary, ["unpack-worker"]) }
+
+    private func unpack(
+        _ helpers: UnpackHelpers, _ archive: FilePath, seconds: Int64 = 60, workers: Int = 2,
+        monitor: UnpackMonitor = UnpackMonitor(), change: (inout UnpackRequest) -> Void = { _ in }
+    ) throws -> Unpacking.Report {
+        let source = try OpenFile.open(archive, O_RDONLY)
+        let root = try OpenFile.openFolder(folder)
+        let format = try #require(try ArchiveSniff.look(at: source.descriptor).format)
+        var policy = UnpackPolicy()
+        policy.workers = workers
+        var request = UnpackRequest(
+            format: format, alone: Unpacking.LoneFile(name: Array("lone.gz".utf8), modified: (1, 0)), policy: policy,
+            cpuSeconds: seconds)
+        change(&request)
+        let task = UnpackHelpers.Task(request: request, seconds: seconds, monitor: monitor)
+        return try helpers.unpack(task, archive: source.descriptor, folder: root.descriptor)
+    }
+
+    private func failure(_ body: () throws -> Unpacking.Report) throws -> HelperFailure {
+        do {
+            let report = try body()
+            Issue.record("it went well: \(report)")
+            throw HelperFailure.confused
+        } catch let failure as HelperFailure {
+            return failure
+        }
+    }
+
+    private func zip(_ count: Int = 3, size: Int = 2000) throws -> FilePath {
+        var zip = ZipBuilder()
+        for index in 0..<count { zip.add("d/f\(index)", content: String(repeating: "x", count: size)) }
+        return try scratch.write(zip.finished, to: scratch.path("archive"))
+    }
+
+    @Test func itUnpacks() throws {
+        let entries = Atomic<Int64>(0)
+        let report = try unpack(
+            real, zip(),
+            monitor: UnpackMonitor(report: { @Sendable in _ = entries.wrappingAdd($1, ordering: .relaxed) }))
+        #expect(report.entries == 3 && report.bytes == 6000 && report.integrity == .verified)
+        #expect(entries.load(ordering: .relaxed) == 3)
+        #expect(try scratch.tree("out").count == 4)
+    }
+
+    @Test func itSaysWhatIsWrong() throws {
+        var tar = TarBuilder()
+        tar.add("../evil\u{1}", content: "x")
+        let archive = try scratch.write(tar.finished, to: scratch.path("archive"))
+        guard case .archive(.bad(let problem)) = try failure({ try unpack(real, archive) }) else {
+            Issue.record("another failure")
+            return
+        }
+        #expect(problem.code == .unsafeEntry && problem.entry == Array("../evil\u{1}".utf8))
+    }
+
+    /// What a helper may call once it has given up its rights: those that write a tree, and what memory and threads
+    /// need.
+    private static let allowed: Set<String> = [
+        "pwrite64", "write", "openat2", "close", "pread64", "read", "lseek", "utimensat", "fstat", "newfstatat",
+        "mkdirat", "ftruncate", "fchmod", "symlinkat", "linkat", "unlinkat", "renameat2", "sendmsg", "futex", "brk",
+        "munmap", "mremap", "madvise", "getrandom", "mmap", "mprotect", "set_robust_list", "rseq", "rt_sigprocmask",
+        "rt_sigaction",
+        "sched_yield", "sched_getaffinity", "gettid", "getpid", "clone", "clone3", "exit", "exit_group",
+    ]
+
+    @Test(
+        .enabled(if: Tool.find("strace") != nil, Comment(rawValue: Tool.skip("strace"))),
+        arguments: [
+            "tar -cf archive in", "tar -czf archive in", "tar --zstd -cf archive in", "tar -cJf archive in",
+            "bsdtar --format=zip -cf archive in", "bsdtar --format=7zip -cf archive in",
+            "bsdtar --format=zip --options zip:encryption=traditional --passphrase p -cf archive in", "gzip -k in/big",
+        ])
+    func itCallsNothingElse(command: String) throws {
+        try scratch.write((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }, to: scratch.path("in/big"))
+        for index in 0..<150 { try scratch.write("file \(index)", to: "in/d\(index % 3)/f\(index)") }
+        try scratch.link("in/link", to: "big")
+        let words = command.split(separator: " ").map(String.init)
+        guard let tool = Tool.find(words[0]) else { return }
+        try #require(try tool.run(Array(words.dropFirst()), in: scratch.path).status == 0)
+        let trace = scratch.path("trace")
+        let strace = try #require(Tool.find("strace"))
+        let helpers = helpers(
+            strace.path, ["-f", "-qq", "-o", trace.string, DropmillProcess.binary.string, "unpack-worker"])
+        let archive = words[0] == "gzip" ? "in/big.gz" : "archive"
+        let report = try unpack(helpers, scratch.path(archive), change: { $0.policy.passwords = [Array("p".utf8)] })
+        #expect(report.entries > 0)
+        let lines = try scratch.text("trace").split(separator: "\n")
+        let confined = try #require(lines.firstIndex { $0.contains("PR_SET_SECCOMP") || $0.contains("seccomp(") })
+        var calls: Set<String> = []
+        for line in lines[(confined + 1)...] {
+            // The process, and the call; what was interrupted by another thread is told twice.
+            let call = line.drop { $0 != " " }.drop { $0 == " " }
+            guard call.first?.isLetter == true else { continue }
+            calls.insert(String(call.prefix { $0 != "(" }))
+            #expect(!line.contains("EACCES") && !line.contains("EPERM"), "\(line)")
+        }
+        #expect(calls.subtracting(Self.allowed) == [])
+        #expect(calls.contains("openat2"))
+        #expect(!lines.contains { $0.contains("SIGSYS") })
+    }
+
+    /// A helper that hangs, crashes, or says what no helper says.
+    @Test func othersThatDoNotHelp() throws {
+        let archive = try zip()
+        #expect(
+            try failure { try unpack(helpers("/bin/sleep", ["1000"]), archive, seconds: 1) } == .overTime(seconds: 1))
+        let silent = try failure { try unpack(helpers("/bin/true", []), archive) }
+        guard case .unavailable = silent else {
+            Issue.record("\(silent)")
+            return
+        }
+        let chatter = helpers("/bin/sh", ["-c", "printf nonsense >&3; sleep 1000"])
+        #expect(try failure { try unpack(chatter, archive) } == .confused)
+        let absent = try failure { try unpack(helpers("/nowhere/dropmill", []), archive) }
+        #expect(absent == .unavailable(.noSuchFileOrDirectory))
+    }
+
+    @Test func oneThatCrashes() throws {
+        // It says that it begins, as the real one does: 5 bytes of text after their number, and a number.
+        let begun = #"head -c1 <&3 >/dev/null; printf '\005\0\0\0\0\0\0\0begun\007\0\0\0\0\0\0\0' >&3; "#
+        for (end, signal) in [("kill -SEGV $$", SIGSEGV), ("kill -KILL $$", SIGKILL), ("exit 3", 0)] {
+            let helper = helpers("/bin/sh", ["-c", begun + "echo last words >&2; " + end])
+            let failure = try failure { try unpack(helper, zip()) }
+            #expect(failure == .crashed(signal: signal, status: signal == 0 ? 3 : 0, log: "last words\n"))
+        }
+    }
+
+    @Test func moreComputingThanItMay() throws {
+        let path = scratch.path("zeros")
+        try #require(creat(path.string, 0o644) >= 0 && truncate(path.string, 3 << 30) == 0)
+        guard let zstd = Tool.find("zstd") else { return }
+        try #require(try zstd.run(["-q", "-1", path.string]).status == 0)
+        let failure = try failure {
+            try unpack(
+                real, scratch.path("zeros.zst"),
+                change: { request in
+                    request.policy.limits.ratio = 1_000_000
+                    request.policy.limits.bytes = 4 << 30
+                    request.cpuSeconds = 1
+                })
+        }
+        #expect(failure == .overCPU)
+    }
+
+    /// The archive asks for more memory than a helper gets: an error, or its end, but never the machine's memory.
+    @Test func callingOffKills() throws {
+        let stopped = Atomic<Bool>(false)
+        let monitor = UnpackMonitor(
+            report: { @Sendable _, _ in stopped.store(true, ordering: .relaxed) },
+            isStopped: { @Sendable in stopped.load(ordering: .relaxed) })
+        let archive = try zip(20_000, size: 10)
+        #expect(try failure { try unpack(real, archive, monitor: monitor) } == .cancelled)
+    }
+
+    /// It works in the folder that it was given, and nowhere else.
+    @Test func nothingOutside() throws {
+        var tar = TarBuilder()
+        tar.add("up", .symbolicLink, target: "..")
+        tar.add("good", content: "x")
+        let archive = try scratch.write(tar.finished, to: scratch.path("archive"))
+        _ = try failure { try unpack(real, archive) }
+        #expect(try Folder.names(in: scratch.path).map(\.text).sorted() == ["archive", "out"])
+    }
+
+    /// Where a helper waits that was started ahead and is gone by now, another takes its place.
+    @Test func sparesThatAreGone() throws {
+        let flag = scratch.path("first")
+        // The first two end at once, as if killed for their memory.
+        let script =
+            "if mkdir '\(flag.string)1' 2>/dev/null || mkdir '\(flag.string)2' 2>/dev/null; then exit 1; fi; "
+            + "exec '\(DropmillProcess.binary.string)' unpack-worker"
+        let helpers = UnpackHelpers(program: "/bin/sh", arguments: ["-c", script], spares: 2)
+        #expect(try unpack(helpers, zip()).entries == 3)
+    }
+}

@@ -1,0 +1,46 @@
+import PipelineKit
+import SystemPackage
+import Testing
+
+@testable import PipelineEngine
+
+@Suite("Active job") struct ActiveJobTests {
+    private var job: ActiveJob {
+        get throws {
+            let id = JobIDGenerator().next()
+            let drop = Drop(name: try "a".fileName, size: 1, droppedAt: id.time)
+            let job = Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: "/work/a")
+            let record = JobRecord(claimed: job, identity: .unknown, definition: "")
+            return ActiveJob(job, state: .waiting(stage: 0, failures: 0), record: record)
+        }
+    }
+
+    private func full(_ code: String, _ free: Int) -> StageFailure {
+        StageFailure(.environment, code: code, summary: "Only \(free) bytes are free.", remedy: "")
+    }
+
+    @Test("A long pause is one entry of the history, with the number and the last time")
+    func repeats() throws {
+        var job = try job
+        for free in 1...1000 { job.failed("unpack", in: .zero, because: full("space.floor", free)) }
+        #expect(job.record.history.count == 1)
+        let only = try #require(job.record.history.first)
+        #expect(only.times == 1000)
+        #expect(only.note == "Only 1 bytes are free.")
+        #expect(try #require(only.lastAt) >= only.at)
+    }
+
+    @Test("Another reason, another stage and what is tried again for good are entries of their own")
+    func tellsApart() throws {
+        var job = try job
+        job.failed("unpack", in: .zero, because: full("space.floor", 1))
+        job.failed("unpack", in: .zero, because: full("io.full", 1))
+        job.failed("checksum", in: .zero, because: full("io.full", 1))
+        for _ in 1...2 {
+            job.failed(
+                "checksum", in: .zero,
+                because: StageFailure(.transient, code: "timeout", summary: "It took too long.", remedy: ""))
+        }
+        #expect(job.record.history.map(\.times) == [1, 1, 1, 1, 1])
+    }
+}

@@ -1,0 +1,138 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// Starts with a state folder that is not as the last run left it.
+@Suite("Start", .timeLimit(.minutes(2))) struct StartTests {
+    private let scratch: ScratchFolder
+    private var state: FilePath { scratch.path("state") }
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func harness(_ adjust: (inout Pipeline) -> Void = { _ in }) throws -> EngineHarness {
+        try EngineHarness(scratch: scratch, stages: [.passing], adjust: adjust)
+    }
+
+    /// A job folder with its drop, of which no journal knows.
+    private func leave(_ name: String) throws -> JobID {
+        let id = JobIDGenerator().next()
+        let work = try WorkFolder(for: harness().pipeline)
+        try scratch.write(Array("x".utf8), to: work.folder(of: id).appending(try name.fileName))
+        work.release()
+        return id
+    }
+
+    private func warnings(_ engine: EngineHarness) -> [String] {
+        engine.events.compactMap { if case .warning(_, let message) = $0 { message } else { nil } }
+    }
+
+    @Test(
+        "A journal that was damaged after an orderly end is set aside, and every job is kept",
+        arguments: ["jobs_unfinished", "sqlite_autoindex_jobs_1", ""])
+    func damaged(index: String) async throws {
+        let first = try harness()
+        try first.start(once: true)
+        #expect(await eventually { first.summary != nil })
+        if index.isEmpty {
+            try SQLiteJournal.markDamaged(in: state)
+        } else {
+            try DamagedJournal.overwrite(rootOf: index, in: state)
+        }
+        _ = try leave("a.txt")
+        let second = try harness()
+        try second.start(once: true)
+        #expect(await eventually { second.summary != nil })
+        #expect(second.summary?.processed == 1)
+        let told = warnings(second)
+        #expect(told.contains { $0.contains(". It was set aside as '\(state.text)/journal.corrupt-") }, "\(told)")
+        let third = try harness()
+        try third.start(once: true)
+        #expect(await eventually { third.summary != nil })
+        #expect(warnings(third) == [])
+    }
+
+    @Test("A journal that is gone is said loudly where there are jobs, and only there")
+    func journalIsGone() async throws {
+        let first = try harness()
+        try first.start(once: true)
+        #expect(await eventually { first.summary != nil })
+        #expect(warnings(first) == [])
+        try Folder.remove(state)
+        _ = try leave("a.txt")
+        let second = try harness()
+        try second.start(once: true)
+        #expect(await eventually { second.summary != nil })
+        #expect(second.summary?.processed == 1)
+        let told = warnings(second)
+        #expect(told.count == 1)
+        #expect(told.first?.hasPrefix("the journal is new, or was lost, but 1 job was found") == true, "\(told)")
+    }
+
+    @Test(
+        "A full disk at the start is told with what is to be done, and as nothing that passes by itself",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func fullDisk() async throws {
+        let mount = try TemporaryMount(tmpfs: "size=256k", at: state)
+        let ballast = mount.path.appending("ballast")
+        let file = try OpenFile.open(ballast, O_WRONLY | O_CREAT, mode: 0o600)
+        let block = [UInt8](repeating: 1, count: 4096)
+        while write(file.descriptor, block, block.count) > 0 {}
+        try file.close()
+        let engine = try harness()
+        let error = #expect(throws: EngineError.self) { try engine.start() }
+        #expect(error?.message.contains("Free space on its file system.") == true, "\(error?.message ?? "")")
+        #expect(error?.message.hasSuffix("Dropmill has not started; start it again after that.") == true)
+        #expect(error?.message.contains("by itself") == false)
+        try Folder.remove(ballast)
+        try engine.start(once: true)
+        #expect(await eventually { engine.summary != nil })
+    }
+
+    @Test("A settlement under suspicion is counted while it lasts only")
+    func countsSettlement() async throws {
+        let id = try leave("a.txt")
+        // With two attempts one recovery makes a job suspect.
+        let engine = try harness { $0.retry = RetryPolicy(attempts: 2) }
+        try engine.start(once: true)
+        #expect(await eventually { engine.summary != nil })
+        let journal = try SQLiteJournal.open(reading: state)
+        defer { journal.close() }
+        let record = try #require(try journal.job(id))
+        #expect(record.state == .processed)
+        #expect(record.recoveries == 1)
+    }
+
+    @Test("A job that settlement cannot survive is left alone, and all others go on")
+    func parks() async throws {
+        let poison = try leave("poison.txt")
+        _ = try leave("other.txt")
+        try Folder.make(state, mode: 0o700)
+        let journal = try SQLiteJournal.open(writing: state, durable: false)
+        _ = try journal.beginRun(RunRecord(boot: "b", process: 1, startedAt: .now()))
+        let pipeline = try harness().pipeline
+        let folder = try WorkFolder.path(for: pipeline).appending("active").appending(poison.text)
+        let name = try "poison.txt".fileName
+        let drop = Drop(name: name, size: 1, droppedAt: poison.time)
+        let job = Job(id: poison, pipeline: "test", drop: drop, claimedAt: poison.time, folder: folder)
+        var record = JobRecord(claimed: job, identity: .unknown, definition: pipeline.definition)
+        record.state = .settling
+        record.recoveries = 3
+        let source = folder.appending(name)
+        record.intents = [
+            Intent(role: .original, source: source, target: scratch.path("processed/poison.txt"), identity: .unknown)
+        ]
+        try journal.write([record], pipelines: [])
+        journal.close()
+        let engine = try harness()
+        try engine.start(once: true)
+        #expect(await eventually { engine.summary != nil })
+        #expect(engine.summary?.processed == 1)
+        #expect(engine.summary?.unfinished == 1)
+        #expect(Folder.kind(of: source) == .regular)
+        #expect(warnings(engine).contains { $0.contains("it is left alone in '\(folder.text)'") })
+    }
+}

@@ -1,0 +1,122 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+extension Torture {
+    /// The processes that unpack, seen from the daemon's side.
+    @Suite struct HelperTests {
+        /// What a process of the machine is.
+        private struct Process {
+            let id: pid_t
+            let parent: pid_t
+            let command: String
+        }
+
+        private static func processes() throws -> [Process] {
+            try Folder.names(in: "/proc").compactMap { name in
+                guard let id = pid_t(name.text) else { return nil }
+                do {
+                    let status = String(decoding: try ScratchFolder.read(FilePath("/proc/\(id)/stat")), as: UTF8.self)
+                    let command = String(
+                        decoding: try ScratchFolder.read(FilePath("/proc/\(id)/cmdline")), as: UTF8.self)
+                    // The name in brackets may hold anything.
+                    let fields = status[(status.lastIndex(of: ")") ?? status.startIndex)...].split(separator: " ")
+                    guard fields.count > 2, let parent = pid_t(fields[2]) else { return nil }
+                    return Process(id: id, parent: parent, command: command)
+                } catch {
+                    // It ended meanwhile.
+                    return nil
+                }
+            }
+        }
+
+        private static func helpers(of daemon: pid_t) throws -> [pid_t] {
+            try processes().filter { $0.parent == daemon && $0.command.contains("unpack-worker") }.map(\.id)
+        }
+
+        private static func resident(_ process: pid_t) throws -> Int {
+            let status = String(decoding: try ScratchFolder.read(FilePath("/proc/\(process)/status")), as: UTF8.self)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+            return line.split(separator: " ").compactMap { Int($0) }.first ?? 0
+        }
+
+        private static func descriptors(_ process: pid_t) throws -> Int {
+            try Folder.names(in: FilePath("/proc/\(process)/fd")).count
+        }
+
+        /// Helpers are killed at random while archives are unpacked: every archive ends in its place, and no process,
+        /// no file and no descriptor is left.
+        @Test func killedAtRandom() async throws {
+            let site = try Site.plain()
+            let (kills, most) = Torture.isLong ? (100, 400) : (6, 40)
+            try site.mill.build(["retry: { attempts: 100, backoff: 5ms, max_backoff: 20ms }"])
+            for number in 1...most { try site.mill.dropZip("a\(number).zip", members: 60, size: 400) }
+            let log = site.mill.logs.appending("log")
+            var process = try site.mill.start(once: true, log: log)
+            defer { do { try process.end() } catch { Issue.record(error) } }
+            let daemon = process.id
+            var generator = SeededGenerator(seed: 7)
+            var killed = 0
+            while killed < kills, try !process.hasEnded() {
+                guard let victim = try Self.helpers(of: daemon).randomElement(using: &generator) else { continue }
+                if kill(victim, SIGKILL) == 0 { killed += 1 }
+                // Until it is gone, so that none is counted twice.
+                _ = try await eventually { try !Self.helpers(of: daemon).contains(victim) }
+            }
+            _ = try process.wait()
+            Torture.say("\(killed) helpers killed, \(most) archives")
+            #expect(killed >= kills / 2)
+            #expect(try site.mill.violations(.settled) == [])
+            #expect(try Self.processes().filter { $0.command.contains("unpack-worker") && $0.parent == 1 }.isEmpty)
+        }
+
+        /// The daemon is killed: its helpers go with it, idle or not.
+        @Test func noneOutlivesTheDaemon() async throws {
+            let site = try Site.plain()
+            try site.mill.build()
+            for number in 1...20 { try site.mill.dropZip("a\(number).zip", members: 60, size: 400) }
+            var process = try site.mill.start(log: site.mill.logs.appending("log"))
+            let daemon = process.id
+            var helpers: [pid_t] = []
+            #expect(
+                try await eventually {
+                    helpers = try Self.helpers(of: daemon)
+                    return !helpers.isEmpty
+                })
+            try process.end()
+            #expect(
+                try await eventually {
+                    let alive = Set(try Self.processes().map(\.id))
+                    return helpers.allSatisfy { !alive.contains($0) }
+                })
+        }
+
+        /// Many archives in one daemon: memory and descriptors stay as they are.
+        @Test func manyArchives() async throws {
+            let site = try Site.plain()
+            try site.mill.build(["durability: fast"])
+            let (rounds, each) = Torture.isLong ? (20, 500) : (4, 60)
+            var process = try site.mill.start(log: site.mill.logs.appending("log"))
+            defer { do { try process.end() } catch { Issue.record(error) } }
+            var sizes: [Int] = []
+            var open: [Int] = []
+            for round in 1...rounds {
+                for number in 1...each { try site.mill.dropZip("r\(round)-\(number).zip", members: 5, size: 3000) }
+                let inbox = site.mill.layout.inbox
+                let output = site.mill.layout.output
+                let isDone = try await eventually(within: .seconds(240)) {
+                    try Folder.names(in: inbox).isEmpty && Folder.names(in: output).count >= round * each
+                }
+                try #require(isDone, "\(process.transcript)")
+                sizes.append(try Self.resident(process.id))
+                open.append(try Self.descriptors(process.id))
+            }
+            Torture.say("\(rounds * each) archives: resident KiB \(sizes), descriptors \(open)")
+            let settled = sizes[rounds / 4]
+            #expect(Double(sizes[rounds - 1]) < Double(settled) * 1.1 + 1024)
+            #expect(open[rounds - 1] <= open[rounds / 4] + 4)
+        }
+    }
+}
