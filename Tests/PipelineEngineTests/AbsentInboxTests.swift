@@ -24,8 +24,9 @@ import Testing
         #expect(await eventually { engine.reports.count == 1 })
         try Folder.remove(engine.pipeline.inbox)
         #expect(await eventually { codes(engine) == ["inbox.gone"] })
-        // Longer than the first probes take, which must not be told one by one.
-        #expect(await !eventually(within: .seconds(4)) { resumptions(engine) > 0 })
+        // Probes that fail are told neither as trouble nor as its end.
+        #expect(await eventually { engine.pauseBeforeProbe > PauseState.firstDelay })
+        #expect(resumptions(engine) == 0)
         try Folder.make(engine.pipeline.inbox)
         try engine.drop("after")
         #expect(await eventually { engine.reports.count == 2 })

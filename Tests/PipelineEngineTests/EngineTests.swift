@@ -41,8 +41,7 @@ import Testing
         try writer.write([1])
         try engine.start()
         #expect(await eventually { engine.events.contains { if case .refused = $0 { true } else { false } } })
-        var isHeld = false
-        while !isHeld { isHeld = await engine.waiting(for: "held")?.waiting.code == "open-writer" }
+        #expect(await eventually { await engine.waiting(for: "held")?.waiting.code == "open-writer" })
         let snapshot = await engine.waiting()
         #expect(snapshot.watching == .events)
         #expect(snapshot.waiting == 1)

@@ -1,7 +1,6 @@
 import Glibc
 import PipelineKit
 import SystemPackage
-import TestSupport
 import Testing
 
 @testable import PipelineEngine
@@ -66,29 +65,5 @@ import Testing
         #expect(listed.new == ["stays"])
         #expect(listed.gone == ["goes"])
         #expect(try list(&scan, .top, ["stays"]).new.isEmpty)
-    }
-
-    @Test("A known name costs less than 200 bytes")
-    func memory() async {
-        // In a process of its own, where nobody else asks for memory.
-        await #expect(processExitsWith: .success) {
-            func resident() throws -> Int {
-                let text = String(decoding: try ScratchFolder.read("/proc/self/status"), as: UTF8.self)
-                let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
-                return 1024 * (try #require(Int(line.filter(\.isNumber))))
-            }
-            let count = 200_000
-            var scan = InboxScan()
-            let before = try resident()
-            _ = try scan.list(.top) { (listing) throws(IOError) in
-                for number in 0..<count {
-                    // As long as names of scanners and cameras are.
-                    if let name = FileName("20260301-\(1_000_000 + number)-scan.tiff") { _ = listing.saw(name) }
-                }
-            }
-            let each = (try resident() - before) / count
-            try #require(scan.count == count)
-            try #require(each < 200, "\(each) bytes a name")
-        }
     }
 }

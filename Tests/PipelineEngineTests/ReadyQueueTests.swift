@@ -52,6 +52,59 @@ import Testing
         #expect(!queue.contains(path))
     }
 
+    @Test("A folder keeps what tells one state of its tree from another")
+    func listing() throws {
+        var queue = ReadyQueue(order: .arrival)
+        var tree = fingerprint(5)
+        tree.listing = 99
+        queue.add(DropPath(try "a".fileName), tree)
+        queue.add(DropPath(try "b".fileName), fingerprint(5))
+        #expect(queue.first()?.fingerprint == tree)
+        queue.removeFirst()
+        #expect(queue.first()?.fingerprint == fingerprint(5))
+    }
+
+    @Test("Drops that come without end delay claims only until those are looked at that were due before")
+    func claimOrder() {
+        var gate = ReadyGate<Int>(rule: ReadyRule(quiet: .milliseconds(1)))
+        var order = ClaimOrder(.smallest)
+        var now = MonotonicTime(nanoseconds: 0)
+        var next = 0
+        for _ in 0..<10 {
+            gate.touch(next, at: now)
+            next += 1
+        }
+        var claims: [Int] = []
+        for turn in 1...20 {
+            // In each turn as many come as can be looked at in one.
+            now = now + .microseconds(1)
+            for request in gate.due(at: now, limit: 4) {
+                _ = gate.record(.gone, of: request.key, at: now)
+                gate.touch(next, at: now + .nanoseconds(1))
+                next += 1
+            }
+            if order.holds(nextDue: gate.nextDue, at: now) { claims.append(turn) }
+        }
+        #expect(claims.first == 3, "10 were due, 4 a turn")
+        #expect(claims.count >= 4)
+        var arrival = ClaimOrder(.arrival)
+        let holds = arrival.holds(nextDue: MonotonicTime(nanoseconds: 0), at: now)
+        #expect(holds)
+    }
+
+    @Test("What is left alone is told once for each reason")
+    func reported() throws {
+        var reported = Reported()
+        let path = DropPath(try "a".fileName)
+        let news = ["a link", "a link", "a folder"].map { reported.add(path, $0) }
+        #expect(news == [true, false, true])
+        #expect(reported[path] == "a folder" && reported.count == 1)
+        #expect(reported.all.map(\.reason) == ["a folder"])
+        reported.forget(path)
+        let isNews = reported.add(path, "a folder")
+        #expect(isNews)
+    }
+
     @Test("Room is for so many jobs and bytes; what is larger than all of it runs alone")
     func room() {
         var room = ActiveRoom(jobs: 3, bytes: ByteSize(bytes: 100))

@@ -37,4 +37,19 @@ import Testing
         let template = try Template(template, use: .name)
         #expect(throws: TemplateProblem.self) { try MarkerRule(template) }
     }
+
+    /// The rule, a marker's name, and the one drop that it can speak for.
+    @Test(
+        "Which drop a marker speaks for is known from its name where there can be only one",
+        arguments: [
+            ("{name}.done", "a.pdf.done", "a.pdf"), ("ok-{name}", "ok-a", "a"), ("<{name}>", "<a>", "a"),
+            ("{name}.done", "a.pdf", nil), ("{name}.done", ".done", nil), ("{name}.done", "a.done.done", nil),
+            ("{stem}.done", "a.done", nil), ("READY", "READY", nil),
+        ] as [(String, String, String?)])
+    func onlyDropOf(rule: String, marker: String, expected: String?) throws {
+        let rule = try self.rule(rule)
+        let drop = rule.onlyDrop(of: try #require(FileName(marker)))
+        #expect(drop?.text == expected)
+        if let drop { #expect(rule.name(for: drop)?.text == marker) }
+    }
 }

@@ -1,18 +1,18 @@
 /// Waits until a condition holds: the one way in which a test may wait. Returns false once the time is over, so that
 /// `#expect(await eventually { … })` fails at its own line.
-package func eventually(
-    within limit: Duration = .seconds(20), isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
+package nonisolated(nonsending) func eventually(
+    within limit: Duration = .seconds(20), _ condition: nonisolated(nonsending) () async throws -> Bool
 ) async rethrows -> Bool {
     let clock = ContinuousClock()
     let deadline = clock.now + limit
     while true {
-        if try condition() { return true }
+        if try await condition() { return true }
         if clock.now >= deadline { return false }
         do {
             // The pause between two looks; nothing depends on its length.
             try await clock.sleep(for: .milliseconds(10))
         } catch {
-            return try condition()
+            return try await condition()
         }
     }
 }

@@ -33,14 +33,19 @@ struct Examiner {
     // MARK: What comes and goes
 
     /// Takes in a change of the inbox; for one of a marker: the drops that are to be looked at again. Nil for one of a
-    /// drop.
-    mutating func take(_ change: InboxChange, at now: MonotonicTime) -> Set<DropPath>? {
+    /// drop. `isThere`: whether a name is in the inbox.
+    mutating func take(
+        _ change: InboxChange, at now: MonotonicTime, isThere: (DropPath) -> Bool
+    ) -> Set<DropPath>? {
         switch change {
         case .appeared(let path), .changed(let path):
-            if rule.isMarkerBeside(path.name) { return markers.appeared(path, at: now) }
-            if let marker = marker(of: path) { markers.appeared(drop: path, of: marker) }
+            if rule.isMarkerBeside(path.name) {
+                let drop = onlyDrop(of: path).flatMap { isThere($0) ? $0 : nil }
+                return markers.appeared(path, with: drop, at: now)
+            }
+            if let marker = marker(of: path) { markers.appeared(drop: path, of: marker, isOnly: hasOwnMarker) }
         case .vanished(let path):
-            if rule.isMarkerBeside(path.name) { return markers.vanished(path) }
+            if rule.isMarkerBeside(path.name) { return markers.vanished(path, with: onlyDrop(of: path)) }
             forget(path, at: now)
         }
         return nil
@@ -81,14 +86,22 @@ struct Examiner {
     func isMarkerAlone(_ path: DropPath) -> Bool { !isNeverAlone && markers.isAlone(path) }
 
     /// A drop that the marker speaks for; nil where none is there, and for all that is no marker.
-    func drop(ofMarker path: DropPath) -> DropPath? { markers.drop(of: path) }
+    func drop(ofMarker path: DropPath) -> DropPath? { markers.drop(of: path, only: onlyDrop(of: path)) }
 
     /// One marker for all drops of a folder stays when they are taken.
     private var isNeverAlone: Bool { rule.marker?.isShared ?? false }
 
     private mutating func forget(_ path: DropPath, at now: MonotonicTime) {
         digests.forget(path)
-        if let marker = marker(of: path) { markers.vanished(drop: path, of: marker, at: now) }
+        if let marker = marker(of: path) { markers.vanished(drop: path, of: marker, isOnly: hasOwnMarker, at: now) }
+    }
+
+    /// Whether no two drops have the same marker.
+    private var hasOwnMarker: Bool { rule.markerBeside?.isOfWholeName ?? false }
+
+    /// The one drop that a marker can speak for, where there cannot be others.
+    private func onlyDrop(of marker: DropPath) -> DropPath? {
+        rule.markerBeside?.onlyDrop(of: marker.name).map { DropPath($0, in: marker.folder) }
     }
 
     /// The marker beside a drop that it needs, or nil where none lies there.

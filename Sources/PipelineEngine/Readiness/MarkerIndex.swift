@@ -2,14 +2,11 @@ import DequeModule
 import PipelineKit
 
 /// Which markers lie in an inbox, which drops they speak for, and which of them have been alone for too long. Pure.
+///
+/// A marker that can speak for one drop only is told of with it; drops are kept for markers that may have several.
 struct MarkerIndex<Key: Hashable & Sendable> {
     /// How long a marker may be alone before it is reported, where the rule sets no time.
     static var patience: Duration { .seconds(600) }
-
-    private struct Marker {
-        /// Since when it is alone; nil while its drop is there.
-        var alone: MonotonicTime?
-    }
 
     private struct Appointment {
         let due: MonotonicTime
@@ -18,7 +15,9 @@ struct MarkerIndex<Key: Hashable & Sendable> {
     }
 
     private let patience: Duration
-    private var markers: [Key: Marker] = [:]
+    /// Since when each is alone; `accompanied` while its drop is there.
+    private var markers: [Key: MonotonicTime] = [:]
+    private static var accompanied: MonotonicTime { .distantFuture }
     private var drops: [Key: Set<Key>] = [:]
     /// In order: each is put behind the others when it is due the same time after.
     private var appointments = Deque<Appointment>()
@@ -26,33 +25,36 @@ struct MarkerIndex<Key: Hashable & Sendable> {
     /// An index of nothing.
     init(timeout: Duration?) { patience = timeout ?? Self.patience }
 
-    /// The marker is there, or was touched. The drops that it speaks for are to be looked at again.
-    mutating func appeared(_ marker: Key, at now: MonotonicTime) -> Set<Key> {
-        let drops = drops[marker] ?? []
+    /// The marker is there, or was touched. `drop`: the only one that it can speak for, if that is there. The drops
+    /// that it speaks for are to be looked at again.
+    mutating func appeared(_ marker: Key, with drop: Key? = nil, at now: MonotonicTime) -> Set<Key> {
+        let drops = drop.map { [$0] } ?? drops[marker] ?? []
         if markers[marker] == nil {
-            markers[marker] = Marker()
+            markers[marker] = Self.accompanied
             if drops.isEmpty { leaveAlone(marker, at: now) }
         }
         return drops
     }
 
     /// The marker is gone, or taken. The drops that it spoke for are to be looked at again.
-    mutating func vanished(_ marker: Key) -> Set<Key> {
+    mutating func vanished(_ marker: Key, with drop: Key? = nil) -> Set<Key> {
         markers[marker] = nil
-        return drops[marker] ?? []
+        return drop.map { [$0] } ?? drops[marker] ?? []
     }
 
-    /// A drop that this marker speaks for is there.
-    mutating func appeared(drop: Key, of marker: Key) {
-        drops[marker, default: []].insert(drop)
-        markers[marker]?.alone = nil
+    /// A drop that this marker speaks for is there. `isOnly`: it is the only one that there can be.
+    mutating func appeared(drop: Key, of marker: Key, isOnly: Bool = false) {
+        if !isOnly { drops[marker, default: []].insert(drop) }
+        if markers[marker] != nil { markers[marker] = Self.accompanied }
     }
 
     /// It is gone, or taken.
-    mutating func vanished(drop: Key, of marker: Key, at now: MonotonicTime) {
-        drops[marker]?.remove(drop)
-        guard drops[marker]?.isEmpty ?? false else { return }
-        drops[marker] = nil
+    mutating func vanished(drop: Key, of marker: Key, isOnly: Bool = false, at now: MonotonicTime) {
+        if !isOnly {
+            drops[marker]?.remove(drop)
+            guard drops[marker]?.isEmpty ?? false else { return }
+            drops[marker] = nil
+        }
         if markers[marker] != nil { leaveAlone(marker, at: now) }
     }
 
@@ -66,7 +68,7 @@ struct MarkerIndex<Key: Hashable & Sendable> {
         var overdue: [Key] = []
         while let first = appointments.first, first.due <= now {
             appointments.removeFirst()
-            if markers[first.marker]?.alone == first.alone { overdue.append(first.marker) }
+            if markers[first.marker] == first.alone { overdue.append(first.marker) }
         }
         return overdue
     }
@@ -75,16 +77,18 @@ struct MarkerIndex<Key: Hashable & Sendable> {
     var nextDue: MonotonicTime? { appointments.first?.due }
 
     /// The markers that are alone.
-    var alone: some Sequence<Key> { markers.lazy.filter { $0.value.alone != nil }.map(\.key) }
+    var alone: some Sequence<Key> { markers.lazy.filter { $0.value != Self.accompanied }.map(\.key) }
 
     /// Whether it is one of these.
-    func isAlone(_ marker: Key) -> Bool { markers[marker]?.alone != nil }
+    func isAlone(_ marker: Key) -> Bool { markers[marker].map { $0 != Self.accompanied } ?? false }
 
-    /// A drop that the marker speaks for, where both are there.
-    func drop(of marker: Key) -> Key? { markers[marker].flatMap { _ in drops[marker]?.first } }
+    /// A drop that the marker speaks for, where both are there; `only`: the only one that there can be.
+    func drop(of marker: Key, only: Key? = nil) -> Key? {
+        markers[marker] == Self.accompanied ? only ?? drops[marker]?.first : nil
+    }
 
     private mutating func leaveAlone(_ marker: Key, at now: MonotonicTime) {
-        markers[marker]?.alone = now
+        markers[marker] = now
         appointments.append(Appointment(due: now + patience, marker: marker, alone: now))
     }
 }

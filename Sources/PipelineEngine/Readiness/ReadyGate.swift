@@ -7,47 +7,72 @@ package import PipelineKit
 /// has it open for writing, and nothing that has to come with it is lacking. The wait begins at the first sample after
 /// the last touch. Candidates are sampled only when due.
 package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
+    /// What is kept of each candidate: as little as can be, since there may be hundreds of thousands.
     private struct Candidate {
-        var fingerprint: Fingerprint?
+        /// The hash of the fingerprint that was last seen, keyed at random in each process; the claim proves the whole
+        /// of it. Means nothing before the first sample.
+        var state = 0
+        /// Its bytes.
+        var size: Int64 = 0
         /// When it was first heard of.
         let admitted: MonotonicTime
-        /// When `fingerprint` was first seen, without a touch since.
+        /// When `state` was first seen, without a touch since.
         var since: MonotonicTime
         var due: MonotonicTime
-        /// Bytes a second that it last grew by.
-        var growth: Float = 0
-        var isTouched = false
-        /// Whether it was ever seen to change, or held open.
-        var isDisturbed = false
-        /// Out of the schedule: refused or ignored, until touched.
-        var isParked = false
-        /// Whether the sample that was asked for may decide.
-        var mayDecide = false
+        var marks: Marks = []
 
         init(at now: MonotonicTime) {
             admitted = now
             since = now
             due = now
         }
+
+        /// Whether it was seen in that state last.
+        func isStill(_ fingerprint: Fingerprint) -> Bool {
+            marks.contains(.sampled) && size == fingerprint.size && state == fingerprint.hashValue
+        }
     }
 
-    private struct Appointment: Comparable {
-        let due: MonotonicTime
-        let key: Key
-        static func < (left: Appointment, right: Appointment) -> Bool { left.due < right.due }
-        static func == (left: Appointment, right: Appointment) -> Bool { left.due == right.due }
+    private struct Marks: OptionSet {
+        let rawValue: UInt8
+        /// It has a state.
+        static var sampled: Marks { Marks(rawValue: 1) }
+        /// Something touched it since.
+        static var touched: Marks { Marks(rawValue: 2) }
+        /// It was seen to change, or held open.
+        static var disturbed: Marks { Marks(rawValue: 4) }
+        /// Out of the schedule: refused or ignored, until touched.
+        static var parked: Marks { Marks(rawValue: 8) }
+        /// The sample that was asked for may decide.
+        static var mayDecide: Marks { Marks(rawValue: 16) }
+        /// It lacks what such candidates lack as a rule.
+        static var lacksTheUsual: Marks { Marks(rawValue: 32) }
+
+        mutating func set(_ mark: Marks, _ isSet: Bool) {
+            if isSet { insert(mark) } else { remove(mark) }
+        }
     }
+
+    private typealias Candidates = KeyedHeap<Key, Candidate>
+    private typealias Slot = Candidates.Slot
 
     private let rule: ReadyRule
-    private var candidates: [Key: Candidate] = [:]
-    private var schedule = Heap<Appointment>()
-    /// What is to be said of candidates that wait for more than time; few have any.
-    private var remarks: [Key: Waiting] = [:]
+    private let usualLack: @Sendable (Key) -> Waiting?
+    /// In order of their next samples; those that have none are not queued.
+    private var candidates = Candidates { @Sendable _, left, _, right in left.due < right.due }
+    /// What is to be said of candidates that wait for more than time and the usual; few have any.
+    private var remarks: [Slot: Waiting] = [:]
+    /// Bytes a second that those grew by that were seen to change.
+    private var growth: [Slot: Float] = [:]
     /// How many candidates are parked.
     private var parked = 0
 
     /// Samples of a candidate that is being written are at least this far apart.
     package static var shortestPause: Duration { .milliseconds(5) }
+
+    /// Those of one that has just appeared are closer together, growing by a sixteenth of its age to `shortestPause`:
+    /// most files are created, filled and closed within a moment, and the wait begins at the first sample after that.
+    package static var firstPause: Duration { .microseconds(500) }
 
     /// How much longer an empty file must stand still: writers often create a file some time before they fill it.
     package static var emptyFactor: Int { 5 }
@@ -58,35 +83,39 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// And at least so many times what one look took: no more than a twentieth of the time goes into them.
     private static var restForLooks: Int { 20 }
 
-    /// A gate with a rule.
-    package init(rule: ReadyRule) { self.rule = rule }
+    /// A gate with a rule. `usualLack`: what a candidate lacks as a rule, such as its marker; that need not be kept for
+    /// each.
+    package init(rule: ReadyRule, usualLack: @escaping @Sendable (Key) -> Waiting? = { @Sendable _ in nil }) {
+        self.rule = rule
+        self.usualLack = usualLack
+    }
 
     /// How many candidates are waited for: those that are refused or ignored are left out.
     package var waitingCount: Int { candidates.count - parked }
 
     /// Whether the candidate is known.
-    package func contains(_ key: Key) -> Bool { candidates[key] != nil }
+    package func contains(_ key: Key) -> Bool { candidates.find(key) != nil }
 
     /// When the next sample is due; nil when none is.
-    package var nextDue: MonotonicTime? { schedule.min?.due }
+    package var nextDue: MonotonicTime? { candidates.first.map { candidates[$0].due } }
 
     /// Something was heard of the candidate: it appeared, or may have changed.
     package mutating func touch(_ key: Key, at now: MonotonicTime) {
-        guard var candidate = candidates[key] else {
-            candidates[key] = Candidate(at: now)
-            schedule.insert(Appointment(due: now, key: key))
+        guard let slot = candidates.find(key) else {
+            candidates.enqueue(candidates.insert(key, Candidate(at: now)))
             return
         }
-        remarks[key] = nil
-        if candidate.isParked {
-            candidate.isParked = false
+        let candidate = candidates[slot]
+        remark(slot, nil)
+        if candidate.marks.contains(.parked) {
+            candidates[slot].marks.subtract([.parked, .sampled])
             parked -= 1
-            candidate.fingerprint = nil
-            schedule(key, &candidate, at: now)
-        } else if candidate.fingerprint != nil, !candidate.isTouched {
-            candidate.isTouched = true
+            schedule(slot, at: now)
+        } else if candidate.marks.isDisjoint(with: .touched), candidate.marks.contains(.sampled) {
+            candidates[slot].marks.insert(.touched)
             // A file that is being written is touched a thousand times a second; one sample per pause is enough.
-            schedule(key, &candidate, at: max(now, min(candidate.since, now) + Self.shortestPause))
+            let pause = min(Self.shortestPause, max(Self.firstPause, (now - candidate.admitted) / 16))
+            schedule(slot, at: max(now, min(candidate.since, now) + pause))
         }
         // Else the sample that takes this touch in is due already.
     }
@@ -94,51 +123,70 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// Something that has to come with the candidate may have come, or changed: it is looked at again, without losing
     /// the time that it has stood still.
     package mutating func recheck(_ key: Key, at now: MonotonicTime) {
-        guard var candidate = candidates[key], !candidate.isParked, candidate.due > now else { return }
-        let end = candidate.fingerprint.map { candidate.since + quiet(for: $0) } ?? now
-        if !candidate.isTouched, end < candidate.due { schedule(key, &candidate, at: max(now, end)) }
+        if let slot = candidates.find(key) { recheck(slot, at: now) }
+    }
+
+    private mutating func recheck(_ slot: Slot, at now: MonotonicTime) {
+        let candidate = candidates[slot]
+        guard candidate.marks.isDisjoint(with: [.parked, .touched]), candidate.due > now else { return }
+        let end = candidate.marks.contains(.sampled) ? candidate.since + quiet(forSize: candidate.size) : now
+        if end < candidate.due { schedule(slot, at: max(now, end)) }
     }
 
     /// The sample that was asked for could not be taken: it is asked for again at that time.
     package mutating func postpone(_ key: Key, to due: MonotonicTime) {
-        guard var candidate = candidates[key], !candidate.isParked else { return touch(key, at: due) }
-        schedule(key, &candidate, at: due)
+        guard let slot = candidates.find(key), candidates[slot].marks.isDisjoint(with: .parked) else {
+            return touch(key, at: due)
+        }
+        schedule(slot, at: due)
     }
 
     /// The candidate cannot be taken as it is: kept in mind until it is touched or vanishes.
     package mutating func refuse(_ key: Key, because reason: String, at now: MonotonicTime) {
-        var candidate = candidates[key] ?? Candidate(at: now)
-        candidate.fingerprint = nil
-        remarks[key] = .refused(reason)
-        park(key, &candidate)
+        let slot = candidates.find(key) ?? candidates.insert(key, Candidate(at: now))
+        candidates[slot].marks.remove(.sampled)
+        remark(slot, .refused(reason))
+        park(slot)
     }
 
     /// Looks again at what was refused or ignored, or lacks something: for those that are not told of every change.
     package mutating func touchParked(at now: MonotonicTime) {
-        for key in remarks.filter({ $0.value.isLack }).map(\.key) { recheck(key, at: now) }
-        guard parked > 0 else { return }
-        for key in candidates.filter({ $0.value.isParked }).map(\.key) { touch(key, at: now) }
+        for slot in Array(candidates.slots) {
+            if candidates[slot].marks.contains(.parked) {
+                touch(candidates.key(of: slot), at: now)
+            } else if lacks(slot) {
+                recheck(slot, at: now)
+            }
+        }
     }
 
     /// The candidate is gone.
     package mutating func forget(_ key: Key) {
-        if candidates.removeValue(forKey: key)?.isParked == true { parked -= 1 }
-        remarks[key] = nil
+        if let slot = candidates.find(key) { forget(slot) }
+    }
+
+    private mutating func forget(_ slot: Slot) {
+        if candidates[slot].marks.contains(.parked) { parked -= 1 }
+        remark(slot, nil)
+        growth[slot] = nil
+        if let moved = candidates.remove(slot) {
+            remarks[slot] = remarks.removeValue(forKey: moved)
+            growth[slot] = growth.removeValue(forKey: moved)
+        }
     }
 
     /// The candidates to sample now, at most `limit`. Each has to be answered by `record`.
     package mutating func due(at now: MonotonicTime, limit: Int = .max) -> [Request] {
         var requests: [Request] = []
-        while requests.count < limit, let first = schedule.min, first.due <= now {
-            schedule.removeMin()
-            // Appointments of candidates that are gone or have another one by now are void.
-            guard var candidate = candidates[first.key], candidate.due == first.due, !candidate.isParked else {
-                continue
-            }
-            candidate.mayDecide =
-                candidate.fingerprint.map { !candidate.isTouched && now - candidate.since >= quiet(for: $0) } ?? false
-            candidates[first.key] = candidate
-            requests.append(Request(key: first.key, deciding: candidate.mayDecide))
+        while requests.count < limit, let slot = candidates.first {
+            let candidate = candidates[slot]
+            guard candidate.due <= now else { break }
+            candidates.dequeue(slot)
+            let mayDecide =
+                candidate.marks.contains(.sampled) && candidate.marks.isDisjoint(with: .touched)
+                && now - candidate.since >= quiet(forSize: candidate.size)
+            candidates[slot].marks.set(.mayDecide, mayDecide)
+            requests.append(Request(key: candidates.key(of: slot), deciding: mayDecide))
         }
         return requests
     }
@@ -148,26 +196,26 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     package mutating func record(
         _ sample: Sample, of key: Key, at now: MonotonicTime, lacking: Waiting? = nil, cost: Duration = .zero
     ) -> Decision {
-        guard var candidate = candidates[key] else { return .vanished }
+        guard let slot = candidates.find(key) else { return .vanished }
         switch sample {
         case .gone:
-            forget(key)
+            forget(slot)
             return .vanished
         case .refused(let reason):
             refuse(key, because: reason, at: now)
             return .refused(reason)
         case .file(let fingerprint, let writers):
-            let decision = judge(&candidate, fingerprint, writers, lacking, cost * Self.restForLooks, key, now)
-            if case .waiting = decision, let timeout = rule.timeout, now >= candidate.admitted + timeout {
-                candidates[key] = candidate
+            let (decision, due) = judge(slot, fingerprint, writers, lacking, cost * Self.restForLooks, now)
+            let admitted = candidates[slot].admitted
+            if case .waiting = decision, let timeout = rule.timeout, now >= admitted + timeout {
                 let waiting = waiting(for: key, at: now) ?? .unseen
-                forget(key)
+                forget(slot)
                 return .overdue(fingerprint, waiting)
             }
             switch decision {
-            case .waiting: schedule(key, &candidate, at: candidate.due)
-            case .ignored: park(key, &candidate)
-            default: forget(key)
+            case .waiting: schedule(slot, at: due)
+            case .ignored: park(slot)
+            default: forget(slot)
             }
             return decision
         }
@@ -175,89 +223,127 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
 
     /// What a sample of a file says, with the time of the next one.
     private mutating func judge(
-        _ candidate: inout Candidate, _ fingerprint: Fingerprint, _ writers: OpenWriters, _ lacking: Waiting?,
-        _ rest: Duration, _ key: Key, _ now: MonotonicTime
-    ) -> Decision {
-        remarks[key] = nil
-        if candidate.isTouched || candidate.fingerprint != fingerprint {
-            let isFirst = candidate.fingerprint == nil
-            if let before = candidate.fingerprint, before != fingerprint {
-                candidate.isDisturbed = true
-                let seconds = max((now - candidate.since).seconds, 1e-3)
-                let rate = Float(Double(fingerprint.size - before.size) / seconds)
-                // Writers write in bursts: the mean tells more than the last one.
-                candidate.growth = candidate.growth == 0 ? rate : 0.8 * candidate.growth + 0.2 * rate
-            }
-            candidate.fingerprint = fingerprint
-            candidate.since = now
-            candidate.isTouched = false
-            candidate.due = now + quiet(for: fingerprint)
-            return .waiting(isFirst ? .quiet : .changing)
+        _ slot: Slot, _ fingerprint: Fingerprint, _ writers: OpenWriters, _ lacking: Waiting?, _ rest: Duration,
+        _ now: MonotonicTime
+    ) -> (Decision, due: MonotonicTime) {
+        let candidate = candidates[slot]
+        let quiet = quiet(forSize: fingerprint.size)
+        remark(slot, nil)
+        if candidate.marks.contains(.touched) || !candidate.isStill(fingerprint) {
+            begin(slot, fingerprint, now)
+            return (.waiting(candidate.marks.contains(.sampled) ? .changing : .quiet), now + quiet)
         }
-        let end = candidate.since + quiet(for: fingerprint)
-        guard now >= end else {
-            candidate.due = end
-            return .waiting(.quiet)
-        }
-        guard candidate.mayDecide, rule.writers == .ignore || writers != .notAsked else {
-            candidate.due = now
-            return .waiting(.quiet)
+        let end = candidate.since + quiet
+        guard now >= end else { return (.waiting(.quiet), end) }
+        guard candidate.marks.contains(.mayDecide), rule.writers == .ignore || writers != .notAsked else {
+            return (.waiting(.quiet), now)
         }
         if rule.writers == .wait {
             if case .some(let writer) = writers {
-                candidate.isDisturbed = true
-                remarks[key] = .heldOpen(writer)
+                candidates[slot].marks.insert(.disturbed)
+                remark(slot, .heldOpen(writer))
                 let pause = max(.milliseconds(50), min(rule.quiet, .seconds(1)))
-                candidate.due = now + (rule.unit == .folder ? max(pause, rest) : pause)
-                return .waiting(.openWriter)
+                return (.waiting(.openWriter), now + (rule.unit == .folder ? max(pause, rest) : pause))
             }
-            let blindQuiet = max(rule.blindQuiet, quiet(for: fingerprint))
+            let blindQuiet = max(rule.blindQuiet, quiet)
             if writers == .unknown, now < candidate.since + blindQuiet {
-                remarks[key] = .blind(for: now - candidate.since, of: blindQuiet)
-                candidate.due = candidate.since + blindQuiet
-                return .waiting(.quiet)
+                remark(slot, .blind(for: now - candidate.since, of: blindQuiet))
+                return (.waiting(.quiet), candidate.since + blindQuiet)
             }
         }
         if fingerprint.size == 0, rule.empty == .ignore {
-            remarks[key] = .ignoredEmpty
-            return .ignored
+            remark(slot, .ignoredEmpty)
+            return (.ignored, .distantFuture)
         }
-        guard let lacking else { return .ready(fingerprint) }
-        remarks[key] = lacking
+        guard let lacking else { return (.ready(fingerprint), now) }
+        remark(slot, lacking)
         // Whoever brings it will say so, be it an event or a digest that is done; but nothing tells of what happens
         // inside a dropped folder.
-        candidate.due =
-            rule.unit == .folder && lacking != .verifying ? now + max(Self.folderPause, rest) : .distantFuture
-        return .waiting(.lacking)
+        let isTold = rule.unit != .folder || lacking == .verifying
+        return (.waiting(.lacking), isTold ? .distantFuture : now + max(Self.folderPause, rest))
     }
 
+    /// The wait begins, or begins anew: in this state it was not seen before, or it was touched.
+    private mutating func begin(_ slot: Slot, _ fingerprint: Fingerprint, _ now: MonotonicTime) {
+        let before = candidates[slot]
+        if before.marks.contains(.sampled), !before.isStill(fingerprint) {
+            candidates[slot].marks.insert(.disturbed)
+            let seconds = max((now - before.since).seconds, 1e-3)
+            let rate = Float(Double(fingerprint.size - before.size) / seconds)
+            // Writers write in bursts: the mean tells more than the last one.
+            growth[slot] = growth[slot].map { 0.8 * $0 + 0.2 * rate } ?? rate
+        }
+        candidates[slot].state = fingerprint.hashValue
+        candidates[slot].size = fingerprint.size
+        candidates[slot].since = now
+        candidates[slot].marks.insert(.sampled)
+        candidates[slot].marks.remove(.touched)
+    }
+
+    private func quiet(forSize size: Int64) -> Duration { size == 0 ? rule.quiet * Self.emptyFactor : rule.quiet }
+
+    private func lacks(_ slot: Slot) -> Bool {
+        candidates[slot].marks.contains(.lacksTheUsual) || remarks[slot]?.isLack ?? false
+    }
+
+    private mutating func remark(_ slot: Slot, _ remark: Waiting?) {
+        let isUsual = remark != nil && usualLack(candidates.key(of: slot)) == remark
+        candidates[slot].marks.set(.lacksTheUsual, isUsual)
+        if isUsual { remarks[slot] = nil } else { remarks[slot] = remark }
+    }
+
+    private mutating func park(_ slot: Slot) {
+        if candidates[slot].marks.isDisjoint(with: .parked) { parked += 1 }
+        candidates[slot].marks.insert(.parked)
+        candidates.dequeue(slot)
+    }
+
+    private mutating func schedule(_ slot: Slot, at due: MonotonicTime) {
+        // One that takes too long is looked at once more when its time is over.
+        let deadline = rule.timeout.map { candidates[slot].admitted + $0 } ?? .distantFuture
+        candidates[slot].due = min(due, deadline)
+        if candidates[slot].due < .distantFuture { candidates.enqueue(slot) } else { candidates.dequeue(slot) }
+    }
+}
+
+/// What the gate tells of those that wait.
+extension ReadyGate {
     /// What the candidate waits for; nil where it is not known.
     package func waiting(for key: Key, at now: MonotonicTime) -> Waiting? {
-        guard let candidate = candidates[key] else { return nil }
+        guard let slot = candidates.find(key) else { return nil }
+        let candidate = candidates[slot]
         let passed = now - candidate.since
-        switch remarks[key] {
+        if candidate.marks.contains(.lacksTheUsual) { return usualLack(key) }
+        switch remarks[slot] {
         case .blind(_, let whole): return .blind(for: passed, of: whole)
         case let remark?: return remark
         case nil: break
         }
-        guard let fingerprint = candidate.fingerprint else { return .unseen }
-        let whole = quiet(for: fingerprint)
-        if fingerprint.size == 0 { return .empty(for: passed, of: whole) }
-        guard candidate.isDisturbed || candidate.isTouched else { return .quiet(for: passed, of: whole) }
-        let rate = Int64(candidate.growth)
+        guard candidate.marks.contains(.sampled) else { return .unseen }
+        let whole = quiet(forSize: candidate.size)
+        if candidate.size == 0 { return .empty(for: passed, of: whole) }
+        guard !candidate.marks.isDisjoint(with: [.disturbed, .touched]) else {
+            return .quiet(for: passed, of: whole)
+        }
+        let rate = Int64(growth[slot] ?? 0)
         return rate > 0
             ? .growing(bytesPerSecond: rate, for: passed, of: whole) : .changing(for: passed, of: whole)
     }
 
     /// When the candidate was first heard of; nil where it is not known.
-    package func admitted(_ key: Key) -> MonotonicTime? { candidates[key]?.admitted }
+    package func admitted(_ key: Key) -> MonotonicTime? { candidates.find(key).map { candidates[$0].admitted } }
+
+    private struct Admission: Comparable {
+        let time: MonotonicTime
+        let slot: Slot
+        static func < (left: Admission, right: Admission) -> Bool { left.time < right.time }
+    }
 
     /// Those that are waited for and have been known for longest, the longest first.
     package func longest(_ limit: Int) -> [Key] {
-        // A heap of appointments whose time is past.
-        var longest = Heap<Appointment>()
-        for (key, candidate) in candidates where !candidate.isParked {
-            let admission = Appointment(due: candidate.admitted, key: key)
+        var longest = Heap<Admission>()
+        for slot in candidates.slots where candidates[slot].marks.isDisjoint(with: .parked) {
+            let admission = Admission(time: candidates[slot].admitted, slot: slot)
             if longest.count < limit {
                 longest.insert(admission)
             } else if let last = longest.max, admission < last {
@@ -265,32 +351,17 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
             }
         }
         var keys: [Key] = []
-        while let next = longest.popMin() { keys.append(next.key) }
+        while let next = longest.popMin() { keys.append(candidates.key(of: next.slot)) }
         return keys
     }
 
     /// The candidates that are still waited for, with whether each was seen to change or held open since it is known,
     /// or lacks something that nothing but its sender can bring.
     package var waiting: [(key: Key, isDisturbed: Bool)] {
-        candidates.lazy.filter { !$0.value.isParked }
-            .map { ($0.key, $0.value.isDisturbed || remarks[$0.key].map { $0.isLack && $0 != .verifying } ?? false) }
-    }
-
-    private func quiet(for fingerprint: Fingerprint) -> Duration {
-        fingerprint.size == 0 ? rule.quiet * Self.emptyFactor : rule.quiet
-    }
-
-    private mutating func park(_ key: Key, _ candidate: inout Candidate) {
-        if !candidate.isParked { parked += 1 }
-        candidate.isParked = true
-        candidates[key] = candidate
-    }
-
-    private mutating func schedule(_ key: Key, _ candidate: inout Candidate, at due: MonotonicTime) {
-        // One that takes too long is looked at once more when its time is over.
-        let deadline = rule.timeout.map { candidate.admitted + $0 } ?? .distantFuture
-        candidate.due = min(due, deadline)
-        candidates[key] = candidate
-        if candidate.due < .distantFuture { schedule.insert(Appointment(due: candidate.due, key: key)) }
+        candidates.slots.compactMap { slot in
+            let marks = candidates[slot].marks
+            guard marks.isDisjoint(with: .parked) else { return nil }
+            return (candidates.key(of: slot), marks.contains(.disturbed) || lacks(slot) && remarks[slot] != .verifying)
+        }
     }
 }

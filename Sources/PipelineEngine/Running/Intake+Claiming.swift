@@ -33,9 +33,7 @@ extension Intake {
     }
 
     func claim(_ inbox: OpenInbox) throws(IOError) {
-        // An order among drops holds among all that are complete by now.
-        if spool.pipeline.order != .arrival, let due = gate.nextDue, due <= .now() { return }
-        guard mayClaim else { return }
+        guard claimOrder.holds(nextDue: gate.nextDue, at: .now()), mayClaim else { return }
         do throws(StageFailure) {
             try space.check()
         } catch {

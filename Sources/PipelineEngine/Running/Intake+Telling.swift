@@ -20,7 +20,7 @@ extension Intake {
         let inGate = gate.longest(limit)
         let complete = ready.some(max(0, limit - inGate.count))
         let alone = examiner.markersAlone.filter { reported[$0] == nil }
-        let left = (Array(reported.keys) + alone).prefix(limit).sorted()
+        let left = (reported.all.prefix(limit).map(\.path) + alone).prefix(limit).sorted()
         let claimed = draining.standing(at: now, limit: limit)
         return InboxSnapshot(
             watching: watcher?.mode, waiting: gate.waitingCount + ready.count + draining.paths.count,

@@ -44,10 +44,12 @@ final class Intake: @unchecked Sendable {
     var ready: ReadyQueue
     var draining: Draining
     var room: ActiveRoom
+    /// When what is complete may be claimed without harm to the order.
+    var claimOrder: ClaimOrder
     let queue: DispatchQueue
     private let isOnce: Bool
     /// What was refused, and why: told once.
-    private(set) var reported: [DropPath: String] = [:]
+    private(set) var reported = Reported()
     /// Why drops in `ready` fail without being complete.
     var condemned: [DropPath: StageFailure] = [:]
     var examiner: Examiner
@@ -81,11 +83,16 @@ final class Intake: @unchecked Sendable {
         var rule = spool.pipeline.ready
         // There nobody sees what others write, whether they are waited for or not.
         if spool.sight.network != nil { rule.quiet = rule.blindQuiet }
-        gate = ReadyGate(rule: rule)
+        gate = ReadyGate(
+            rule: rule,
+            usualLack: { @Sendable [marker = rule.marker] path in
+                marker?.name(for: path.name).map { .marker($0, .missing) }
+            })
         draining = Draining(rule: rule)
         digests = DigestCheck(of: spool.pipeline.name, in: spool.pipeline.inbox, for: queue)
         examiner = Examiner(rule: rule, sight: spool.sight, digests: digests)
         ready = ReadyQueue(order: spool.pipeline.order)
+        claimOrder = ClaimOrder(spool.pipeline.order)
         room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
         watcher = InboxWatcher(
             inbox: spool.pipeline.inbox, match: spool.pipeline.match,
@@ -174,7 +181,7 @@ final class Intake: @unchecked Sendable {
     private func take(_ changes: [InboxChange]) {
         let now = MonotonicTime.now()
         for change in changes {
-            if let drops = examiner.take(change, at: now) {
+            if let drops = examiner.take(change, at: now, isThere: { watcher?.knows($0) ?? false }) {
                 look(again: drops, at: now)
                 continue
             }
@@ -189,7 +196,7 @@ final class Intake: @unchecked Sendable {
                 ready.remove(path)
                 condemned[path] = nil
                 gate.forget(path)
-                reported[path] = nil
+                reported.forget(path)
             }
         }
         turnSoon()
@@ -256,13 +263,11 @@ final class Intake: @unchecked Sendable {
     }
 
     func report(_ path: DropPath, _ reason: String) {
-        guard reported[path] != reason else { return }
-        reported[path] = reason
-        deliver(.refused(path, reason: reason))
+        if reported.add(path, reason) { deliver(.refused(path, reason: reason)) }
     }
 
     /// It is not there any more, or not what it was.
-    func forgetReport(_ path: DropPath) { reported[path] = nil }
+    func forgetReport(_ path: DropPath) { reported.forget(path) }
 
     func fail(_ failure: StageFailure) {
         guard isRunning, paused == nil else { return }
@@ -285,7 +290,7 @@ final class Intake: @unchecked Sendable {
         let claimed = draining.paths.map {
             Left(path: $0, reason: "stays in the work folder: still being written by a process that has it open")
         }
-        let refused = reported.map { Left(path: $0.key, reason: "stays in the inbox: \($0.value)") }
+        let refused = reported.all.map { Left(path: $0.path, reason: "stays in the inbox: \($0.reason)") }
         deliver(.idle(remaining: inInbox + alone + claimed + refused.sorted { $0.path < $1.path }))
     }
 

@@ -1,94 +1,104 @@
-import HeapModule
 import PipelineKit
 
-/// Drops that are complete and wait to be claimed, next first in the order that a pipeline asks for. Pure.
+/// Drops that are complete and wait to be claimed, next first in the order that a pipeline asks for. Pure. One that
+/// waits costs about 80 bytes; its name is the inbox's own copy.
 struct ReadyQueue {
-    private struct Place: Comparable {
-        /// What comes first; smaller first.
-        let rank: Int64
+    private struct Ready {
+        let inode: UInt64
+        let size: Int64
+        let modified: Int64
+        let changed: Int64
         /// As they came.
         let number: Int64
-        let path: DropPath
-
-        static func < (left: Place, right: Place) -> Bool {
-            if left.rank != right.rank { return left.rank < right.rank }
-            if left.number != right.number { return left.number < right.number }
-            return left.path < right.path
-        }
-
-        static func == (left: Place, right: Place) -> Bool {
-            left.rank == right.rank && left.number == right.number && left.path == right.path
-        }
+        /// Its place in `devices`.
+        let device: UInt32
     }
 
-    private struct Ready {
-        let fingerprint: Fingerprint
-        let number: Int64
-    }
+    private typealias Drops = KeyedHeap<DropPath, Ready>
 
     private let order: Pipeline.Order
-    private var drops: [DropPath: Ready] = [:]
-    /// Places of drops that were taken out are void.
-    private var places = Heap<Place>()
+    private var drops: Drops
+    /// All that drops ever came from: one, or as often as its file system was mounted anew.
+    private var devices: [UInt64] = []
+    /// What a fingerprint of a folder has beside: files have none.
+    private var listings: [Drops.Slot: Int] = [:]
     private var lastNumber: Int64 = 0
 
     /// A queue that is empty.
-    init(order: Pipeline.Order) { self.order = order }
+    init(order: Pipeline.Order) {
+        self.order = order
+        drops = KeyedHeap { @Sendable path, ready, otherPath, other in
+            let rank = Self.rank(ready, order)
+            let otherRank = Self.rank(other, order)
+            if rank != otherRank { return rank < otherRank }
+            return order == .name ? path < otherPath : ready.number < other.number
+        }
+    }
 
     /// How many wait.
     var count: Int { drops.count }
 
     /// Whether none waits.
-    var isEmpty: Bool { drops.isEmpty }
+    var isEmpty: Bool { drops.count == 0 }
 
     /// Whether the drop waits.
-    func contains(_ path: DropPath) -> Bool { drops[path] != nil }
+    func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
 
     /// Some of those that wait, in no order.
-    func some(_ limit: Int) -> [DropPath] { Array(drops.keys.prefix(limit)) }
+    func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
 
     /// Adds a drop in the state in which it was found complete.
     mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
+        remove(path)
         lastNumber += 1
-        drops[path] = Ready(fingerprint: fingerprint, number: lastNumber)
-        places.insert(place(of: path, fingerprint, lastNumber))
-        // Drops that are complete and touched again in turn, while none is claimed, leave nothing but void places.
-        if places.count > 2 * drops.count + 1000 {
-            places = Heap(drops.map { place(of: $0.key, $0.value.fingerprint, $0.value.number) })
-        }
+        let device = devices.firstIndex(of: fingerprint.device) ?? devices.count
+        if device == devices.count { devices.append(fingerprint.device) }
+        let slot = drops.insert(
+            path,
+            Ready(
+                inode: fingerprint.inode, size: fingerprint.size, modified: fingerprint.modified,
+                changed: fingerprint.changed, number: lastNumber, device: UInt32(device)))
+        drops.enqueue(slot)
+        if fingerprint.listing != 0 { listings[slot] = fingerprint.listing }
     }
 
     /// Takes a drop out: it is gone, or not complete any more. Whether it was there.
     @discardableResult
-    mutating func remove(_ path: DropPath) -> Bool { drops.removeValue(forKey: path) != nil }
+    mutating func remove(_ path: DropPath) -> Bool {
+        guard let slot = drops.find(path) else { return false }
+        remove(slot)
+        return true
+    }
 
     /// The next drop, which stays.
-    mutating func first() -> (path: DropPath, fingerprint: Fingerprint)? {
-        while let place = places.min {
-            if let ready = drops[place.path], isOf(ready, place) { return (place.path, ready.fingerprint) }
-            places.removeMin()
-        }
-        return nil
+    func first() -> (path: DropPath, fingerprint: Fingerprint)? {
+        guard let slot = drops.first else { return nil }
+        let ready = drops[slot]
+        return (
+            drops.key(of: slot),
+            Fingerprint(
+                device: devices[Int(ready.device)], inode: ready.inode, size: ready.size, modified: ready.modified,
+                changed: ready.changed, listing: listings[slot] ?? 0)
+        )
     }
 
     /// Takes the next drop out.
     mutating func removeFirst() {
-        guard let first = first() else { return }
-        drops[first.path] = nil
-        places.removeMin()
-        // A flood that is over leaves its memory to others.
-        if drops.isEmpty { self = ReadyQueue(order: order) }
+        if let slot = drops.first { remove(slot) }
     }
 
-    private func isOf(_ ready: Ready, _ place: Place) -> Bool { order == .name || ready.number == place.number }
+    private mutating func remove(_ slot: Drops.Slot) {
+        listings[slot] = nil
+        if let moved = drops.remove(slot) { listings[slot] = listings.removeValue(forKey: moved) }
+    }
 
-    private func place(of path: DropPath, _ fingerprint: Fingerprint, _ number: Int64) -> Place {
+    /// What comes first; smaller first.
+    private static func rank(_ ready: Ready, _ order: Pipeline.Order) -> Int64 {
         switch order {
-        case .arrival: Place(rank: 0, number: number, path: path)
-        case .name: Place(rank: 0, number: 0, path: path)
-        case .oldest: Place(rank: fingerprint.modified, number: number, path: path)
-        case .smallest: Place(rank: fingerprint.size, number: number, path: path)
-        case .largest: Place(rank: -fingerprint.size, number: number, path: path)
+        case .arrival, .name: 0
+        case .oldest: ready.modified
+        case .smallest: ready.size
+        case .largest: -ready.size
         }
     }
 }
@@ -123,5 +133,24 @@ struct ActiveRoom {
     mutating func giveBack(_ size: Int64) {
         jobs -= 1
         bytes -= size
+    }
+}
+
+/// Until when claims have to wait so that an order holds: among all drops that were due to be looked at when something
+/// was to be claimed first. What becomes due meanwhile is no reason to wait, or drops that come without end would keep
+/// all from being claimed. Pure.
+struct ClaimOrder {
+    private let isAmongAll: Bool
+    /// Since when claims wait.
+    private var since: MonotonicTime?
+
+    init(_ order: Pipeline.Order) { isAmongAll = order != .arrival }
+
+    /// Whether all that was due has been looked at, so that claims may follow; `nextDue`: when the next look is due.
+    mutating func holds(nextDue: MonotonicTime?, at now: MonotonicTime) -> Bool {
+        let begun = since ?? now
+        let isOpen = isAmongAll && nextDue.map { $0 <= begun } ?? false
+        since = isOpen ? begun : nil
+        return !isOpen
     }
 }

@@ -104,6 +104,9 @@ package final class InboxWatcher: @unchecked Sendable {
         listing.remove(path)
     }
 
+    /// Whether the name is in the inbox, as far as was seen.
+    func knows(_ path: DropPath) -> Bool { listing.knows(path) }
+
     // MARK: Scans
 
     /// Lists the inbox and tells what is different.

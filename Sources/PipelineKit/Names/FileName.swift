@@ -1,3 +1,4 @@
+import Glibc
 package import SystemPackage
 
 /// The name of one file or folder: any bytes but NUL and `/`, as Linux has them (path_resolution(7)).
@@ -37,7 +38,8 @@ package struct FileName: Hashable, Sendable {
 
     /// The name that `readdir` gave, or nil for `.` and `..`.
     package init?(cString: UnsafePointer<CChar>) {
-        self.init(UnsafeBytes(cString))
+        // Of exactly its length: an array that grows byte by byte keeps more room than it needs.
+        self.init(UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
     }
 
     /// The name as text in which every byte that is not printable UTF-8 is escaped as `\xNN` (see `EscapedText`).

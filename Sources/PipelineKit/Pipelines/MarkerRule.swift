@@ -47,6 +47,20 @@ package struct MarkerRule: Sendable, Hashable {
         }
     }
 
+    /// The one drop that a marker of this name can speak for; nil where there may be several, as with `{stem}`, or
+    /// none.
+    package func onlyDrop(of marker: FileName) -> FileName? {
+        guard isOfWholeName, isMarker(marker) else { return nil }
+        let name = FileName(marker.bytes.dropFirst(prefix.count).dropLast(suffix.count))
+        return name.flatMap { isMarker($0) ? nil : $0 }
+    }
+
+    /// Whether no two drops have the same marker, by their names.
+    package var isOfWholeName: Bool {
+        let placeholders = template.segments.filter { if case .text = $0 { false } else { true } }
+        return placeholders == [.placeholder(.name)]
+    }
+
     /// Whether a file of this name can only be a marker. Such a file is never a drop.
     package func isMarker(_ name: FileName) -> Bool {
         let bytes = name.bytes

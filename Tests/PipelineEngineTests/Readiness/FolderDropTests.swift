@@ -241,7 +241,7 @@ import Testing
         let engine = try engine { $0.ready.manifest = glob }
         try scratch.write("x", to: "inbox/a/x")
         try engine.start()
-        while await engine.waiting(for: "a")?.waiting != .manifest(.missing) { await Task.yield() }
+        #expect(await eventually { await engine.waiting(for: "a")?.waiting == .manifest(.missing) })
         try scratch.write("\(Self.digestOfX)  x\n", to: "inbox/a/SHA256SUMS")
         #expect(await eventually { engine.reports.count == 1 })
         #expect(scratch.exists("processed/a/SHA256SUMS"))
@@ -262,7 +262,7 @@ import Testing
         for name in ["a", "b", "c"] { try scratch.write("1", to: "inbox/\(name)/sub/file") }
         try engine.start()
         #expect(await eventually { engine.events.contains { if case .stageStarted = $0 { true } else { false } } })
-        while await engine.waiting(for: "b")?.waiting != .room { await Task.yield() }
+        #expect(await eventually { await engine.waiting(for: "b")?.waiting == .room })
         try scratch.link("inbox/b/sub/out", to: "/etc/passwd")
         release.signal()
         #expect(await eventually { engine.reports.count == 3 })

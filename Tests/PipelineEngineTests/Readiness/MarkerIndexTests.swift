@@ -33,6 +33,22 @@ import Testing
         #expect(index.overdue(at: seconds(710)) == ["b.ok"])
     }
 
+    @Test("A marker that can speak for one drop only is alone without that one, and wakes it")
+    func onlyDrop() {
+        var index = MarkerIndex<String>(timeout: .seconds(10))
+        let woken = index.appeared("a.ok", with: "a", at: seconds(0))
+        #expect(woken == ["a"])
+        #expect(!index.isAlone("a.ok") && index.nextDue == nil)
+        index.vanished(drop: "a", of: "a.ok", isOnly: true, at: seconds(1))
+        #expect(index.isAlone("a.ok"))
+        index.appeared(drop: "a", of: "a.ok", isOnly: true)
+        #expect(!index.isAlone("a.ok") && !index.isShared("a.ok", besides: "a"))
+        let overdue = index.overdue(at: seconds(60))
+        #expect(overdue.isEmpty)
+        let left = index.vanished("a.ok", with: "a")
+        #expect(left == ["a"])
+    }
+
     @Test("Without a time of its own it is patient for ten minutes")
     func patience() {
         var index = MarkerIndex<String>(timeout: nil)

@@ -69,6 +69,12 @@ final class EngineHarness: Sendable {
         }
     }
 
+    /// How long the pipeline waits before it tries again; doubled by each probe that failed.
+    var pauseBeforeProbe: Duration {
+        guard let engine = engine.withLock({ $0 }) else { return .zero }
+        return engine.queue.sync { engine.runners.first?.pause.delay ?? .zero }
+    }
+
     /// The reports of jobs that are over.
     var reports: [JobReport] {
         events.compactMap { if case .settled(let report) = $0 { report } else { nil } }
