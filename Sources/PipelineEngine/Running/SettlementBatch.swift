@@ -71,7 +71,17 @@ struct SettlementBatch {
             steps[index].moves = Self.moves(of: settlement.record.intents)
             return
         }
+        try renewDrop(index)
         for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
+    }
+
+    private func renewDrop(_ index: Int) throws(StageFailure) {
+        guard steps[index].settlement.record.mustRenewDrop else { return }
+        do throws(IOError) {
+            try spool.renewDrop(of: steps[index].settlement.job)
+        } catch {
+            throw .settling(error)
+        }
     }
 
     private mutating func intend(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
@@ -114,6 +124,7 @@ struct SettlementBatch {
         commit(indices) { record, step in
             record.state = .settling
             record.intents = step.moves.flatMap { $0 }
+            if record.mustRenewDrop { record.history.append(Transition(JobRecord.renewed, at: now)) }
             record.history.append(Transition("settling", at: now))
             record.history += step.notes.map { Transition("renamed", at: now, note: $0) }
         }
@@ -201,7 +212,9 @@ struct SettlementBatch {
         let decided = try spool.intend(placement, number: number, of: steps[index].settlement.job, &names)
         steps[index].moves[number] = decided.intents
         steps[index].notes += decided.note.map { [$0] } ?? []
-        try spool.durability.sync(files: decided.unsynced, below: spool.work.active)
+        // The rest is on the disk since the first choice.
+        let companions = decided.intents.filter { $0.role == .companion }.map(\.source)
+        try spool.durability.sync(files: companions, below: spool.work.active)
         commitIntents([index])
         if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }
     }

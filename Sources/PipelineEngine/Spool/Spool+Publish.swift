@@ -26,7 +26,7 @@ extension Spool {
         var decision = Decision()
         for (index, companion) in placement.companions.enumerated() {
             let source = job.folder.appending(".beside-\(number + 1)-\(index + 1)")
-            let file = try OpenFile.open(source, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o666)
+            let file = try Self.makeAnew(source)
             try file.write(companion.contents(for: name))
             let status = try file.status()
             try file.close()
