@@ -7,7 +7,7 @@ import Testing
 @testable import PipelineEngine
 
 /// Starts with a state folder that is not as the last run left it.
-@Suite("Start", .timeLimit(.minutes(2))) struct StartTests {
+@Suite("Start", .timeLimit(.minutes(5))) struct StartTests {
     private let scratch: ScratchFolder
     private var state: FilePath { scratch.path("state") }
 
