@@ -3,7 +3,10 @@ import PipelineKit
 import SystemPackage
 
 /// Which files the machine's processes have open for writing, or mapped so, and which folders they are in, as proc(5)
-/// shows it: one walk through `/proc/*/fd`, `/proc/*/maps` and `/proc/*/cwd`.
+/// shows it: one walk through `/proc/*/fd`, `/proc/*/cwd` and, if asked for, `/proc/*/maps`.
+///
+/// It takes some 6 system calls for each process and 1 or 2 for each of its descriptors, and as much time again where
+/// mappings are asked for: about 10 ms for 130 processes with 800 descriptors.
 struct ProcessScan: Sendable {
     private var processes: [FileIdentity: Int32] = [:]
     /// Folders that are open, or that a process is in: new names can be made in them whatever path they have by now.
@@ -12,11 +15,15 @@ struct ProcessScan: Sendable {
     private(set) var isComplete = ProcessScan.seesAllProcesses()
     /// When it began: what was opened later is not in it.
     let begun = MonotonicTime.now()
-    /// How long it took.
+    /// Processor time that it took.
     private(set) var cost = Duration.zero
+    /// Whether mappings are in it.
+    let hasMappings: Bool
 
     /// Looks at all processes but this one.
-    init() {
+    init(mappings: Bool = true) {
+        hasMappings = mappings
+        let before = MonotonicTime.spentByThread()
         do throws(IOError) {
             let own = getpid()
             try Folder.forEachEntry(of: "/proc") { (name, _) throws(IOError) in
@@ -25,7 +32,7 @@ struct ProcessScan: Sendable {
         } catch {
             isComplete = false
         }
-        cost = .now() - begun
+        cost = MonotonicTime.spentByThread() - before
     }
 
     /// The process that has the file open for writing; one of them, where there are several.
@@ -56,6 +63,7 @@ struct ProcessScan: Sendable {
             // A process that ended meanwhile writes nothing any more.
             if error.errno != .noSuchFileOrDirectory, error.errno != .noSuchProcess { isComplete = false }
         }
+        guard hasMappings else { return }
         do throws(IOError) {
             for file in try Self.mappedFiles(of: process) { processes[file] = process }
         } catch {

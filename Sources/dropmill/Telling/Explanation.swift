@@ -130,6 +130,9 @@ struct Explanation {
                 guard Folder.kind(of: folder.file.path.appending(path.name)) != nil else {
                     return standing("gone", "not there")
                 }
+                if pipeline.ready.marker?.isShared ?? false {
+                    return standing(Waiting.markerOfAll.code, Waiting.markerOfAll.text)
+                }
                 let drop = try pipeline.drop(needing: path.name, in: folder.file)
                 let waiting = drop.map { Waiting.markerOf($0) } ?? .markerWithoutDrop
                 return standing(waiting.code, waiting.text)
