@@ -10,7 +10,7 @@ import Testing
     /// Just above 3/4 of a power of two, where hash tables have most of their room empty.
     fileprivate static let count = 50_000
     /// In bytes, of a name of 23 bytes, all structures together; of longer names by as much more as they are longer.
-    fileprivate static let most = 100
+    fileprivate static let most = 200
 
     /// Bytes that the process has in memory, files left out.
     private static func used() throws -> Int {

@@ -52,7 +52,7 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Adds a key that is not there, not queued yet.
     mutating func insert(_ key: Key, _ value: Value) -> Slot {
-        if 4 * (count + 1) > 3 * buckets.count { grow() }
+        if 4 * (count + 1) > 3 * buckets.count { rebuild(max(16, 2 * buckets.count)) }
         let number = UInt32(count)
         entries.append(Entry(key: key, value: value, place: Self.unqueued))
         fill(number)
@@ -72,8 +72,8 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             self[slot.number] = entry
         }
         entries.removeLast()
-        // A flood that is over leaves its memory to others.
-        if count == 0, buckets.count > Blocks<Entry>.size { self = KeyedHeap(order: comesBefore) }
+        // A flood that is over leaves its memory to others, by and by.
+        if 8 * count < buckets.count, buckets.count > Blocks<Entry>.size { rebuild(buckets.count / 2) }
         return last == slot ? nil : last
     }
 
@@ -175,8 +175,9 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         buckets[hole] = 0
     }
 
-    private mutating func grow() {
-        buckets = Array(repeating: 0, count: max(16, 2 * buckets.count))
+    private mutating func rebuild(_ size: Int) {
+        buckets = []
+        buckets = Array(repeating: 0, count: size)
         for number in 0..<UInt32(count) { fill(number) }
     }
 
