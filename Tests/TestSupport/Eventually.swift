@@ -2,7 +2,7 @@
 /// `#expect(await eventually { … })` fails at its own line. That time is for a machine on which all else runs too: only a
 /// test that fails takes it.
 package nonisolated(nonsending) func eventually(
-    within limit: Duration = .seconds(120), _ condition: nonisolated(nonsending) () async throws -> Bool
+    within limit: Duration = .seconds(60), _ condition: nonisolated(nonsending) () async throws -> Bool
 ) async rethrows -> Bool {
     let clock = ContinuousClock()
     let deadline = clock.now + limit

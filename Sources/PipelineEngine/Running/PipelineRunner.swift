@@ -163,8 +163,7 @@ final class PipelineRunner: @unchecked Sendable {
                 if failure.class == .file { jobs[id]?.record.intents = [] }
                 apply([.failed(failure)], to: id)
             case .outputsLost(let failure):
-                jobs[id]?.record.payload = nil
-                jobs[id]?.record.intents = []
+                jobs[id]?.record.lostOutputs(because: failure, at: .now())
                 apply([.outputsLost(failure)], to: id)
             }
         }

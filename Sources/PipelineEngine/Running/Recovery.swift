@@ -182,8 +182,7 @@ package struct Recovery: Sendable {
         guard !work.isNew else {
             findings.warnings.append(
                 "the folder of job \(record.id) ('\(record.drop.name)') is gone with the whole work folder; is its "
-                    + "file "
-                    + "system mounted? The job is left as it is")
+                    + "file system mounted? The job is left as it is")
             return
         }
         // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
@@ -200,7 +199,6 @@ package struct Recovery: Sendable {
         var record = record
         record.state = .vanished
         record.finishedAt = now
-        record.payload = nil
         record.history.append(Transition("vanished", at: now, note: note))
         findings.changed.append(record)
         // A machine that lost power may have undone the claim: that is as it should be, and the inbox has the drop.

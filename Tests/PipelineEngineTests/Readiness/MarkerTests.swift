@@ -8,7 +8,7 @@ import Testing
 
 @testable import PipelineEngine
 
-@Suite("Markers", .timeLimit(.minutes(10))) struct MarkerTests {
+@Suite("Markers", .timeLimit(.minutes(5))) struct MarkerTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }
