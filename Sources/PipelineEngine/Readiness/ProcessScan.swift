@@ -27,6 +27,7 @@ struct ProcessScan: Sendable {
         do throws(IOError) {
             let own = getpid()
             try Folder.forEachEntry(of: "/proc") { (name, _) throws(IOError) in
+                guard name.bytes.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
                 if let process = Int32(name.text), process != own { look(at: process) }
             }
         } catch {
@@ -98,11 +99,14 @@ struct ProcessScan: Sendable {
     private static func mappedFiles(of process: Int32) throws(IOError) -> [FileIdentity] {
         let text = try SmallFile.read(FilePath("/proc/\(process)/maps"), atMost: 16 << 20)
         return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
-            guard fields.count > 4, fields[1].dropFirst().first == UInt8(ascii: "w"),
-                fields[1].last == UInt8(ascii: "s"), let inode = UInt64(String(decoding: fields[4], as: UTF8.self)),
-                inode != 0
+            // Of thousands of lines hardly one is of interest, so they are told apart before they are taken apart.
+            guard let space = line.firstIndex(of: UInt8(ascii: " ")), line.endIndex - space > 5,
+                line[space + 2] == UInt8(ascii: "w"), line[space + 4] == UInt8(ascii: "s")
             else { return nil }
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+            guard fields.count > 4, let inode = UInt64(String(decoding: fields[4], as: UTF8.self)), inode != 0 else {
+                return nil
+            }
             let numbers = fields[3].split(separator: UInt8(ascii: ":")).compactMap {
                 UInt64(String(decoding: $0, as: UTF8.self), radix: 16)
             }

@@ -113,7 +113,7 @@ extension Waiting {
         case .paused(let reason): "complete; the pipeline is paused: \(reason)"
         case .markerWithoutDrop: "a marker whose drop has not come"
         case .markerOf(let drop): "a marker; its drop \(drop.text) is there, and takes it along when it is claimed"
-        case .markerOfAll: "a marker for all drops of its folder that are older than it; it stays"
+        case .markerOfAll: "a marker for all drops of its folder"
         case .refused(let reason): "refused: \(reason)"
         case .ignoredEmpty: "ignored as long as it is empty (`ready.empty: ignore`)"
         case .ignored(let reason): "ignored: \(reason)"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PipelineEngine
 
-@Suite("Folders as drops", .timeLimit(.minutes(5))) struct FolderDropTests {
+@Suite("Folders as drops", .timeLimit(.minutes(5)), .serialized) struct FolderDropTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }
@@ -259,9 +259,10 @@ import Testing
             $0.activeJobs = 1
             $0.order = .name
         }
-        for name in ["a", "b", "c"] { try scratch.write("1", to: "inbox/\(name)/sub/file") }
+        try scratch.write("1", to: "inbox/a/sub/file")
         try engine.start()
         #expect(await eventually { engine.events.contains { if case .stageStarted = $0 { true } else { false } } })
+        for name in ["b", "c"] { try scratch.write("1", to: "inbox/\(name)/sub/file") }
         #expect(await eventually { await engine.waiting(for: "b")?.waiting == .room })
         try scratch.link("inbox/b/sub/out", to: "/etc/passwd")
         release.signal()

@@ -100,7 +100,6 @@ import Testing
         let engine = try EngineHarness(scratch: scratch, stages: [stage]) {
             $0.ready.marker = rule
             $0.activeJobs = 1
-            $0.order = .name
         }
         var hasher = try FileHasher.make([.md5])
         let other = try scratch.write("whole", to: "other")
@@ -108,12 +107,13 @@ import Testing
         let hex = try #require(try hasher.hash(descriptor: file.descriptor).first).hex
         let before = try file.status()
         try file.close()
-        let drop = scratch.path("inbox/b")
-        #expect(other.withPlatformString { old in drop.withPlatformString { Glibc.link(old, $0) } } == 0)
-        try engine.drop("b.done", "\(hex)  b\n")
         try engine.drop("a", "1")
         try engine.drop("a.done", "")
         try engine.start()
+        #expect(await eventually { engine.events.contains { if case .stageStarted = $0 { true } else { false } } })
+        let drop = scratch.path("inbox/b")
+        #expect(other.withPlatformString { old in drop.withPlatformString { Glibc.link(old, $0) } } == 0)
+        try engine.drop("b.done", "\(hex)  b\n")
         #expect(await eventually { await engine.waiting(for: "b")?.waiting == .room })
         // By its other name, of which no event tells; its size and its time stay.
         let writer = try OpenFile.open(other, O_WRONLY)
