@@ -141,7 +141,10 @@ import Testing
     func replaced() async throws {
         let inotify = try InotifyEvents()
         defer { inotify.stop() }
-        let watcher = WatcherHarness(inbox, inotify)
+        var pace = InboxWatcher.Pace.untimed
+        // For a moment there is no inbox.
+        pace.pulse = .milliseconds(50)
+        let watcher = WatcherHarness(inbox, inotify, pace: pace)
         watcher.start()
         let old = scratch.path("old")
         #expect(inbox.withPlatformString { from in old.withPlatformString { rename(from, $0) } } == 0)

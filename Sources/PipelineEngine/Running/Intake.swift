@@ -80,9 +80,7 @@ final class Intake: @unchecked Sendable {
         self.deliver = deliver
         isOnce = once
         queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).inbox")
-        var rule = spool.pipeline.ready
-        // There nobody sees what others write, whether they are waited for or not.
-        if spool.sight.network != nil { rule.quiet = rule.blindQuiet }
+        let rule = spool.pipeline.ready.holding(in: spool.pipeline.inbox)
         gate = ReadyGate(
             rule: rule,
             usualLack: { @Sendable [marker = rule.marker] path in
