@@ -210,7 +210,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         case .file(let fingerprint, let writers):
             let (decision, due) = judge(slot, fingerprint, writers, lacking, cost * Self.restForLooks, now)
             let admitted = candidates[slot].admitted
-            // That digests take long to compare is not the drop's fault, and whoever compares them says when it is done.
+            // Digests that take long to compare are not the drop's fault; whoever compares them says when it is done.
             if decision == .waiting(.lacking), lacking == .verifying {
                 candidates[slot].due = .distantFuture
                 candidates.dequeue(slot)

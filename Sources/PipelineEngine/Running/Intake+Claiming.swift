@@ -111,9 +111,9 @@ extension Intake {
             path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next(), condemned: condemned[path])
     }
 
-    /// Whether a drop is what it was when it was found complete. It may have waited for room for hours, and nothing tells
-    /// of what happens on other machines or under other names. After the rename its ctime says nothing any more; the
-    /// proof of a folder sees those of all its files.
+    /// Whether a drop is what it was when it was found complete. It may have waited for room for hours, and nothing
+    /// tells of what happens on other machines or under other names. After the rename its ctime says nothing any more;
+    /// the proof of a folder sees those of all its files.
     private func isStill(_ name: FileName, _ ready: Fingerprint, in folder: borrowing OpenFile) -> Bool {
         guard ready.listing == 0 else { return true }
         do throws(IOError) {

@@ -87,9 +87,7 @@ import Testing
         _ = await engine.stop()
     }
 
-    @Test(
-        "A drop that changed unseen while it had no room, and looks the same but for its ctime, is not taken for what it was"
-    )
+    @Test("A drop that changed unseen while it had no room, in its ctime alone, is not taken for what it was")
     func changedWithoutRoom() async throws {
         let release = DispatchSemaphore(value: 0)
         let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
