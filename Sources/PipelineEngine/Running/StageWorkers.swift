@@ -143,7 +143,7 @@ package final class StageWorkers: Sendable {
             guard error.class == .cancelled, running.cancellation.reason == .timeout, let timeout = entry.timeout else {
                 throw error
             }
-            throw .timedOut(entry.kind, after: timeout)
+            throw .timedOut(entry.kind, after: timeout, saying: running.notes.text)
         }
     }
 
@@ -183,10 +183,10 @@ package final class StageWorkers: Sendable {
 }
 
 extension StageFailure {
-    /// A stage took longer than its `timeout`.
-    static func timedOut(_ kind: String, after timeout: Duration) -> StageFailure {
+    /// A stage took longer than its `timeout`. `notes`: what it had to say by then.
+    static func timedOut(_ kind: String, after timeout: Duration, saying notes: String?) -> StageFailure {
         StageFailure(
             .transient, code: "stage.timeout", summary: "The stage '\(kind)' took longer than \(timeout.text).",
-            remedy: "Give it more time with `timeout`, if its work is that long.")
+            remedy: "Give it more time with `timeout`, if its work is that long.", detail: notes ?? "")
     }
 }
