@@ -28,6 +28,12 @@ extension PipelineDecoder {
                     "'\(kind)' makes or publishes files, and those of a failed job go nowhere; in 'on_failure' use "
                         + "stages that tell somebody, such as http or run", at: stage.position))
         }
+        for stage in stages where stage.entry?.retry != nil {
+            problems.append(
+                OptionProblem(
+                    "'\(stage.descriptor?.kind ?? "")' has a 'retry', but a stage of 'on_failure' is run once, so that "
+                        + "no failed drop waits for it; leave it out", at: stage.position))
+        }
         return stages
     }
 
