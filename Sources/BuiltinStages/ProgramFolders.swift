@@ -47,7 +47,7 @@ struct ProgramFolders {
             }
         } catch {
             try context.checkCancelled()
-            guard error.action == "add" else { throw StageFailure(inStage: error) }
+            guard error.action == "add" else { throw StageFailure(building: error) }
             throw .file(
                 "run.taken", "The program made '\(error.path.text)', which is in the payload already.",
                 remedy: "Let it write under another name, or set 'output: replace'.")

@@ -21,7 +21,7 @@ extension PipelineDecoder {
     mutating func onFailure(_ map: OptionMap, retry: RetryPolicy) -> [PipelineDraft.Stage] {
         guard let entry = map.given("on_failure") else { return [] }
         let stages = entry.value.members.map { stage($0, retry: retry) }
-        for stage in stages where !stage.effects.isEmpty {
+        for stage in stages where !stage.effects.subtracting([.ends]).isEmpty {
             let kind = stage.descriptor?.kind ?? ""
             problems.append(
                 OptionProblem(
