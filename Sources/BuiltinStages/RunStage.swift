@@ -249,6 +249,11 @@ package struct RunStage: Stage {
     ) throws(StageFailure) -> Payload {
         if output == .none { return payload }
         let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(folders.output) }
+        if let special = made.specials.first {
+            throw .file(
+                "run.special", "The program '\(program)' left '\(special.text)', which is no file, folder or link.",
+                remedy: "Let it remove what it needs for itself (FIFOs, sockets) before it ends.")
+        }
         guard !made.files.isEmpty || !made.folders.isEmpty else {
             throw .file(
                 "run.nothing", "The program '\(program)' made no file of '\(context.drop.name)'.",

@@ -46,8 +46,12 @@ struct WebAddress: Sendable {
             switch piece {
             case .secret(let part): url += try SecretText.resolve(part)
             case .template(let template):
+                if template.isNothing(values) { continue }
                 do throws(TemplateProblem) {
-                    url += Self.encoded(try template.render(values))
+                    // The folders of {path} stay folders.
+                    let parts = try template.render(values).split(
+                        separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+                    url += parts.map { Self.encoded(Array($0)) }.joined(separator: "/")
                 } catch {
                     throw .file("http.url", "The URL cannot be made: \(error.message).")
                 }

@@ -99,6 +99,8 @@ package struct Program: Sendable {
         posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO)
         let entered = folder.withPlatformString { dm_spawn_in_folder(&actions, $0) }
         guard entered == 0 else { throw Errno(rawValue: entered) }
+        let closed = dm_spawn_close_others(&actions)
+        guard closed == 0 else { throw Errno(rawValue: closed) }
         // Signals as a shell gives them: the daemon ignores some, and that is inherited.
         var all = sigset_t()
         var none = sigset_t()

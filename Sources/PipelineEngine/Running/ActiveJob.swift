@@ -34,7 +34,13 @@ struct ActiveJob {
     mutating func did(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?) {
         count(kind, duration)
         // Most drops pass most stages as they are; nothing is worth writing down then.
-        record.payload = payload.isDone || payload == Payload(dropOf: job) ? nil : payload
+        record.payload = payload == Payload(dropOf: job) ? nil : payload
+        if payload.isDone {
+            // The drop is as it came; what was copied before stays so.
+            var rest = Payload(dropOf: job)
+            rest.copies = payload.copies
+            record.payload = rest.copies.isEmpty ? nil : rest
+        }
         if payload.isDrop, !payload.digests.isEmpty { record.digests = payload.digests }
         record.failure = nil
         record.failedStage = nil
