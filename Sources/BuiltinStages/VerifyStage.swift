@@ -97,7 +97,7 @@ package struct VerifyStage: Stage {
                     "verify.unlisted", "'\(other)', which was dropped along, does not name '\(name)'.",
                     remedy: "Send both again, the list with a line for the file.")
             }
-            digests.formUnion(lines.map(\.digest))
+            digests.formUnion(lines.compactMap(\.digest))
         }
         return digests
     }
@@ -115,13 +115,13 @@ package struct VerifyStage: Stage {
         var verification = Verification(tree)
         var lists: Set<[UInt8]> = []
         for file in tree.files where isList(file) {
-            lists.insert(file.bytes)
-            try read(file, root, &verification)
+            // One that says nothing is a file like any other.
+            if try read(file, root, &verification) { lists.insert(file.bytes) }
         }
         guard !lists.isEmpty else { return try nothingSaid(of: "'\(context.drop.name)'") }
         if extra == .fail {
             let unlisted = verification.files.keys.filter { !lists.contains($0) && !verification.isListed($0) }
-            verification.extra = Set(unlisted)
+            verification.extra = Set(unlisted).union((tree.links + tree.specials).map(\.bytes))
         }
         try verification.compare(below: root, context)
         let list = lists.count == 1 ? "its list '\(EscapedText.of(lists.first ?? []))'" : "its \(lists.count) lists"
@@ -134,7 +134,10 @@ package struct VerifyStage: Stage {
         return DigestList.algorithm(ofListNamed: name.bytes) != nil
     }
 
-    private func read(_ file: TreeFile, _ root: FilePath, _ verification: inout Verification) throws(StageFailure) {
+    /// Takes in one list; false where it has no line.
+    private func read(
+        _ file: TreeFile, _ root: FilePath, _ verification: inout Verification
+    ) throws(StageFailure) -> Bool {
         let name = file.relative.lastName?.bytes ?? []
         let list = try ManifestFile.read(
             root.pushing(file.relative), algorithm: DigestList.algorithm(ofListNamed: name))
@@ -148,8 +151,9 @@ package struct VerifyStage: Stage {
                     "The list '\(file.relative.text)' names '\(EscapedText.of(listed))', which leads "
                         + "out of its folder.", remedy: "Write paths in it from its own folder on, and send it again.")
             }
-            verification.expect(line.digest, of: path)
+            if let digest = line.digest { verification.expect(digest, of: path) }
         }
+        return !list.lines.isEmpty
     }
 
     private func nothingSaid(of what: String) throws(StageFailure) {
@@ -165,7 +169,7 @@ enum ManifestFile {
     /// The most bytes of a list: a million files with long names.
     static let mostBytes = 256 << 20
 
-    /// Reads a list; one that is none, or is empty, fails.
+    /// Reads a list; one with a line that is no digest and path fails.
     static func read(_ path: FilePath, algorithm: DigestAlgorithm?) throws(StageFailure) -> DigestList {
         let name = path.lastName?.text ?? ""
         let text: [UInt8]
@@ -177,7 +181,8 @@ enum ManifestFile {
                 "verify.list", "The list '\(name)' has more than \(ByteSize(bytes: Int64(mostBytes))).",
                 remedy: "Split it.")
         }
-        let list = DigestList(text, algorithm: algorithm)
+        let isSFV = DigestList.isSFV(path.lastName?.bytes ?? [])
+        let list = DigestList(text, algorithm: algorithm, form: isSFV ? .sfv : .digests)
         if let line = list.strangeLine {
             throw .file(
                 "verify.list", "Line \(line) of the list '\(name)' is no digest and path.",

@@ -46,8 +46,12 @@ struct WebAddress: Sendable {
             switch piece {
             case .secret(let part): url += try SecretText.resolve(part)
             case .template(let template):
+                if template.isNothing(values) { continue }
                 do throws(TemplateProblem) {
-                    url += Self.encoded(try template.render(values))
+                    // The folders of {path} stay folders.
+                    let parts = try template.render(values).split(
+                        separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+                    url += parts.map { Self.encoded(Array($0)) }.joined(separator: "/")
                 } catch {
                     throw .file("http.url", "The URL cannot be made: \(error.message).")
                 }
@@ -56,8 +60,18 @@ struct WebAddress: Sendable {
         return url
     }
 
+    /// The values of the secrets in it.
+    func secrets() throws(StageFailure) -> [String] {
+        var values: [String] = []
+        for case .secret(let part) in pieces {
+            if case .text = part { continue }
+            values.append(try SecretText.resolve(part))
+        }
+        return values
+    }
+
     /// Everything but the unreserved characters as `%XX`.
-    private static func encoded(_ bytes: [UInt8]) -> String {
+    static func encoded(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let encoded = bytes.flatMap { byte -> [UInt8] in
             let character = Character(Unicode.Scalar(byte))
