@@ -68,6 +68,15 @@ struct ProgramArgument: Sendable {
         pieces.allSatisfy { if case .text = $0 { true } else { false } }
     }
 
+    /// Whether its first byte comes from a name.
+    var beginsWithPlaceholder: Bool {
+        let first = pieces.first { if case .text("") = $0 { false } else { true } }
+        return switch first {
+        case .name, .template: true
+        default: false
+        }
+    }
+
     /// The argument for one job.
     func bytes(_ place: Place, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
         var bytes: [UInt8] = []
