@@ -66,10 +66,7 @@ package struct BagStage: Stage {
             tags.append(("manifest-\(algorithm.rawValue).txt", Array(lines.joined())))
         }
         try write(tags, to: bag.root)
-        var made = Payload(folder: bag.root)
-        made.destination = payload.destination
-        made.copies = payload.copies
-        return made
+        return Payload(folder: bag.root).inPlace(of: payload)
     }
 
     /// What goes into the bag; links are not followed, and a bag cannot hold them.
