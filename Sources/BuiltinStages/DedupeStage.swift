@@ -16,7 +16,7 @@ package struct DedupeStage: Stage {
         "scope", "where it counts as having come: in this pipeline, or in any", default: .pipeline)
     private static let window = StageOption<Duration?>(
         "window", "how long content counts as having come", takes: "a duration such as 30d", default: .some(nil),
-        shown: "as long as the journal is kept"
+        shown: "as long as the journal is kept", schema: .duration
     ) { (node, _) throws(OptionProblem) in try node.duration() }
 
     package static let descriptor = StageDescriptor(

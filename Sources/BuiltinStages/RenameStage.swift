@@ -35,6 +35,9 @@ package struct RenameStage: Stage {
     private let pattern: NamePattern?
     private let to: Template
 
+    /// Names are no part of what was found out.
+    package var keepsFacts: Bool { true }
+
     package init(options: StageOptions) throws(OptionProblem) {
         pattern = try options.value(Self.match)
         to = try options.value(Self.to)

@@ -63,9 +63,8 @@ package struct RunStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "run",
         summary:
-            "Runs a program; {file}, {dir}, {name} and {job} stand for the payload, the program's folder, the "
-            + "payload's "
-            + "name and the job. Status 0 is success, any other a failure of the file.",
+            "Runs a program; {file}, {dir}, {name} and {job} stand for a copy of the payload, the program's folder, the "
+            + "payload's name and the job. Status 0 is success, any other a failure of the file.",
         options: [
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
         ],
@@ -99,9 +98,12 @@ package struct RunStage: Stage {
         if context.isRecovered { try endLeftovers(of: context) }
         let scratch = try context.makeScratch()
         let folders = try ProgramFolders(in: scratch)
-        let outcome = try run(payload, folders, context)
+        let file = try isTold ? folders.standIn(for: payload, context) : nil
+        var own: [(key: String, value: SecretText.Revealed)] = []
+        for (key, value) in variables where key != Self.jobVariable { own.append((key, try value.reveal())) }
+        let outcome = try run(payload, file, folders, own, context)
         if !outcome.wasStopped, outcome.end != .exited(0) { try checkSpace(folders.output) }
-        try judge(outcome, context)
+        try judge(ProgramTale(outcome, without: own.flatMap(\.value.secrets)), outcome, context)
         return try handOn(payload, folders, context)
     }
 
@@ -118,24 +120,33 @@ package struct RunStage: Stage {
             remedy: "End process \(process); work goes on by itself.")
     }
 
+    /// Whether the program is told where the payload is.
+    private var isTold: Bool { input == .payload || command.contains(where: \.namesFile) }
+
     private func run(
-        _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
+        _ payload: Payload, _ file: FilePath?, _ folders: ProgramFolders,
+        _ own: [(key: String, value: SecretText.Revealed)],
+        _ context: StageContext
     ) throws(StageFailure) -> Program.Outcome {
-        let path = Self.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
-        guard let file = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
+        let path =
+            own.last { $0.key == "PATH" }?.value.text ?? Self.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
+        guard let executable = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
         else { throw Self.missing(program) }
-        let input = try input(payload, folders, context)
+        let input = try input(payload, file, folders, context)
         var values = context.values
         values.facts = payload.knownFacts.mapValues { Array($0.utf8) }
-        let place = ProgramArgument.Place(payload: payload, folder: folders.output)
+        let place = ProgramArgument.Place(payload: payload, file: file ?? "", folder: folders.output)
         var arguments: [[UInt8]] = []
         do throws(TemplateProblem) {
             for argument in command { arguments.append(try argument.bytes(place, values)) }
         } catch {
-            throw .file("run.command", "The command cannot be made: \(error.message).")
+            throw .file(
+                "run.command", "The command cannot be made: \(error.message).",
+                remedy: "Change 'command' of the stage 'run', or rename the file and drop it again.")
         }
+        try checkDashes(arguments)
         let program = Program(
-            file, arguments: arguments, environment: try environment(place, path, folders.temporary, context),
+            executable, arguments: arguments, environment: environment(place, path, folders.temporary, own, context),
             folder: folders.output, output: folders.written("stdout"), error: folders.written("stderr"), grace: grace)
         do throws(Errno) {
             return try program.run(input: input.descriptor, tail: ProgramTale.mostBytes) {
@@ -143,26 +154,27 @@ package struct RunStage: Stage {
             }
         } catch {
             switch error {
-            case .noSuchFileOrDirectory, .permissionDenied: throw Self.missing(self.program)
-            default: throw StageFailure(inStage: IOError("start", file, error))
+            // The last: a script without `#!`.
+            case .noSuchFileOrDirectory, .permissionDenied, .execFormatError: throw Self.missing(self.program)
+            default: throw StageFailure(inStage: IOError("start", executable, error))
             }
         }
     }
 
     /// What the program is to read, open.
     private func input(
-        _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
+        _ payload: Payload, _ file: FilePath?, _ folders: ProgramFolders, _ context: StageContext
     ) throws(StageFailure) -> OpenFile {
         switch input {
         case .none: return try StageFailure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
         case .payload:
-            guard case .file = payload.shape else {
+            guard case .file = payload.shape, let file else {
                 throw .file(
                     "run.folder", "'\(context.drop.name)' is a folder of files by now, and one file can be read.",
                     remedy: "Put 'compress' before 'run', or leave 'stdin' out and name {file} in 'command'.")
             }
             return try StageFailure.onIOError { () throws(IOError) in
-                try OpenFile.open(payload.path, O_RDONLY | O_NOFOLLOW)
+                try OpenFile.open(file, O_RDONLY | O_NOFOLLOW)
             }
         case .report:
             let report = JobReportText.json(payload, context)
@@ -175,6 +187,18 @@ package struct RunStage: Stage {
         }
     }
 
+    /// A sender could otherwise give the program options, by a file's name.
+    private func checkDashes(_ arguments: [[UInt8]]) throws(StageFailure) {
+        for (argument, bytes) in zip(command, arguments) {
+            if argument.source == "--" { return }
+            guard argument.beginsWithPlaceholder, bytes.first == UInt8(ascii: "-") else { continue }
+            throw .file(
+                "run.dash",
+                "'\(EscapedText.of(bytes))' begins with a dash, and '\(program)' would take it for an option.",
+                remedy: "Rename the file and drop it again; or put '--' before it in 'command', or write './{name}'.")
+        }
+    }
+
     private static func missing(_ program: String) -> StageFailure {
         StageFailure(
             .environment, code: "run.missing", summary: "There is no program '\(program)' that can be run.",
@@ -183,28 +207,29 @@ package struct RunStage: Stage {
 
     /// Nothing of the daemon's own environment but what every program needs.
     private func environment(
-        _ place: ProgramArgument.Place, _ path: String, _ temporary: FilePath, _ context: StageContext
-    ) throws(StageFailure) -> [[UInt8]] {
+        _ place: ProgramArgument.Place, _ path: String, _ temporary: FilePath,
+        _ own: [(key: String, value: SecretText.Revealed)], _ context: StageContext
+    ) -> [[UInt8]] {
         var all: [(String, [UInt8])] = [
             ("PATH", Array(path.utf8)), ("LANG", Array((Self.variable("LANG") ?? "C.UTF-8").utf8)),
             ("HOME", Array((Self.variable("HOME") ?? "/").utf8)), ("TMPDIR", temporary.bytes),
-            ("DROPMILL_FILE", place.payload.path.bytes), ("DROPMILL_DIR", place.folder.bytes),
+            ("DROPMILL_DIR", place.folder.bytes),
             ("DROPMILL_NAME", context.drop.name.bytes), (Self.jobVariable, Array(context.job.text.utf8)),
             ("DROPMILL_PIPELINE", Array(context.values.pipeline.utf8)),
         ]
+        if isTold { all.append(("DROPMILL_FILE", place.file.bytes)) }
         if let failed = context.failed {
             let failure = failed.failure
             all += [
                 ("DROPMILL_STAGE", failed.stage ?? ""), ("DROPMILL_CODE", failure.code),
                 ("DROPMILL_SUMMARY", failure.summary), ("DROPMILL_REMEDY", failure.remedy),
                 ("DROPMILL_DETAIL", failure.detail),
-            ].map { ($0, Array($1.utf8)) }
+                // The kernel takes no variable of more than 128 KiB.
+            ].map { ($0, Array($1.utf8.prefix(64 << 10))) }
         }
-        let own = Set(variables.map(\.key)).subtracting([Self.jobVariable])
-        all.removeAll { own.contains($0.0) }
-        for (key, value) in variables where key != Self.jobVariable {
-            all.append((key, Array(try value.resolve().utf8)))
-        }
+        let names = Set(own.map(\.key))
+        all.removeAll { names.contains($0.0) }
+        all += own.map { ($0.key, Array($0.value.text.utf8)) }
         return all.map { key, value in Array("\(key)=".utf8) + value.filter { $0 != 0 } }
     }
 
@@ -222,10 +247,9 @@ package struct RunStage: Stage {
     }
 
     /// What the program's end means for the job.
-    private func judge(_ outcome: Program.Outcome, _ context: StageContext) throws(StageFailure) {
-        var secrets: [String] = []
-        for (_, value) in variables { secrets += try value.values() }
-        let tale = ProgramTale(outcome, without: secrets)
+    private func judge(
+        _ tale: ProgramTale, _ outcome: Program.Outcome, _ context: StageContext
+    ) throws(StageFailure) {
         if outcome.wasStopped {
             context.notes.add(tale.brief)
             throw .cancelled
@@ -264,8 +288,6 @@ package struct RunStage: Stage {
         if made.files.count == 1, made.folders.isEmpty, made.links.isEmpty, let name = made.files[0].relative.lastName {
             replaced = Payload(file: name, in: folders.output)
         }
-        replaced.destination = payload.destination
-        replaced.copies = payload.copies
-        return replaced
+        return replaced.inPlace(of: payload)
     }
 }

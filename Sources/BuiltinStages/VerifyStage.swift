@@ -23,6 +23,9 @@ package struct VerifyStage: Stage {
     private static let require = StageOption<Bool>.flag(
         "require", "whether a payload that nothing is said of fails", default: true)
 
+    private static let bag = StageOption<Bool>.flag(
+        "bag", "whether nothing but a BagIt bag is taken", default: false)
+
     private enum Extra: String, CaseIterable, Sendable { case fail, allow }
 
     package static let descriptor = StageDescriptor(
@@ -30,25 +33,29 @@ package struct VerifyStage: Stage {
         summary:
             "Compares the payload with the lists of digests in it (SHA256SUMS, *.md5, *.sfv, a BagIt bag), with a "
             + "NAME.sha256 dropped along, or with a digest.",
-        options: [digest.erased, manifest.erased, extra.erased, require.erased],
+        options: [digest.erased, manifest.erased, extra.erased, require.erased, bag.erased],
         example: "verify: { extra: fail }")
 
     private let digest: Digest?
     private let manifests: [Glob]
     private let extra: Extra
     private let require: Bool
+    private let isBag: Bool
 
     package init(options: StageOptions) throws(OptionProblem) {
         digest = try options.value(Self.digest)
         manifests = try options.value(Self.manifest)
         extra = try options.value(Self.extra)
         require = try options.value(Self.require)
+        isBag = try options.value(Self.bag)
     }
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
         switch payload.shape {
-        case .file(let name): return try verify(file: name, payload, context)
+        case .file(let name):
+            if isBag { throw Self.noBag(context) }
+            return try verify(file: name, payload, context)
         case .folder: try verify(folder: payload.root, context)
         }
         return payload
@@ -112,6 +119,7 @@ package struct VerifyStage: Stage {
         }
         let tree = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(root) }
         if let bag = try BagReading.find(in: tree, root) { return try bag.verify(context) }
+        if isBag { throw Self.noBag(context) }
         var verification = Verification(tree)
         var lists: Set<[UInt8]> = []
         for file in tree.files where isList(file) {
@@ -154,6 +162,12 @@ package struct VerifyStage: Stage {
             if let digest = line.digest { verification.expect(digest, of: path) }
         }
         return !list.lines.isEmpty
+    }
+
+    private static func noBag(_ context: StageContext) -> StageFailure {
+        .file(
+            "verify.bag", "'\(context.drop.name)' is no BagIt bag, and only bags are taken here.",
+            remedy: "Send a folder or an archive with 'bagit.txt', 'data' and a manifest at its top.")
     }
 
     private func nothingSaid(of what: String) throws(StageFailure) {

@@ -41,7 +41,7 @@ package struct DigestList: Sendable, Equatable {
     /// does.
     package init(_ text: [UInt8], algorithm: DigestAlgorithm?, form: Form = .digests) {
         let reader = LineReader(algorithm: algorithm, form: form)
-        for (number, line) in Self.lines(of: text).enumerated() where !reader.isSilent(line) {
+        for (number, line) in Self.lines(of: UTF16Text.utf8(ifMarked: text)).enumerated() where !reader.isSilent(line) {
             if let read = reader.read(line) {
                 lines.append(read)
             } else if strangeLine == nil {
@@ -67,6 +67,14 @@ package struct DigestList: Sendable, Equatable {
         return lines
     }
 
+    /// `sha256sum`, `SHA256SUMS`, `sha256sums.txt`, and no `sha256summary.txt`.
+    private static func isListName(_ name: String, of word: String) -> Bool {
+        guard name.hasPrefix("\(word)sum") else { return false }
+        let rest = name.dropFirst(word.count + 3)
+        let end = rest.first == "s" ? rest.dropFirst() : rest
+        return end.first.map { ".-_".contains($0) } ?? true
+    }
+
     /// Whether a list's name says that it is read as SFV.
     package static func isSFV(_ name: [UInt8]) -> Bool {
         String(decoding: name.suffix(4), as: UTF8.self).lowercased() == ".sfv"
@@ -79,7 +87,7 @@ package struct DigestList: Sendable, Equatable {
         if text.hasSuffix(".json") { return nil }
         let endings: [(String, DigestAlgorithm)] = [("b2", .blake2b), ("xxh128", .xxh3)]
         for (word, algorithm) in endings + DigestAlgorithm.allCases.map({ ($0.rawValue, $0) }) {
-            if text.hasSuffix(".\(word)") || text.hasPrefix("\(word)sum") || text.hasSuffix("-\(word).txt") {
+            if text.hasSuffix(".\(word)") || isListName(text, of: word) || text.hasSuffix("-\(word).txt") {
                 return algorithm
             }
         }

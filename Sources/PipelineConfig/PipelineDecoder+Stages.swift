@@ -20,6 +20,8 @@ extension PipelineDecoder {
     /// `on_failure`: what is done for a job that failed. It cannot publish anything, since the job has failed.
     mutating func onFailure(_ map: OptionMap, retry: RetryPolicy) -> [PipelineDraft.Stage] {
         guard let entry = map.given("on_failure") else { return [] }
+        // A job may fail at any stage, with whatever was known by then.
+        facts = everyFact
         var stages = entry.value.members.map { stage($0, retry: retry) }
         for index in stages.indices where stages[index].entry?.timeout == nil {
             stages[index].entry?.timeout = Self.timeToTell
@@ -110,7 +112,9 @@ extension PipelineDecoder {
         }
         do throws(OptionProblem) {
             let made = try type.init(options: options)
+            if !made.keepsFacts { facts = [] }
             facts.formUnion(made.facts)
+            everyFact.formUnion(made.facts)
             if problems.count == before {
                 stage.entry = StageEntry(
                     kind: kind, stage: made, workers: common.workers, when: common.when, timeout: common.timeout,

@@ -9,7 +9,7 @@ package struct BagStage: Stage {
         "algorithm", "how the manifests' digests are made", among: [.sha256, .sha512, .sha384, .sha1, .md5])
     private static let info = StageOption<[(key: String, value: Template)]>(
         "info", "what bag-info.txt says: `Contact-Name: …`, each with placeholders", takes: "a map of texts",
-        default: [], shown: "", schema: .map(.text)
+        default: [], shown: "", schema: .map(.oneOrMore(.text))
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
         var info: [(key: String, value: Template)] = []
@@ -66,10 +66,7 @@ package struct BagStage: Stage {
             tags.append(("manifest-\(algorithm.rawValue).txt", Array(lines.joined())))
         }
         try write(tags, to: bag.root)
-        var made = Payload(folder: bag.root)
-        made.destination = payload.destination
-        made.copies = payload.copies
-        return made
+        return Payload(folder: bag.root).inPlace(of: payload)
     }
 
     /// What goes into the bag; links are not followed, and a bag cannot hold them.

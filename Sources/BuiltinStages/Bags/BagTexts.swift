@@ -37,18 +37,12 @@ enum BagTexts {
         }
     }
 
-    /// A text as UTF-8. UTF-16 without a mark at its beginning is big-endian (RFC 2781, 4.3).
+    /// A text as UTF-8.
     static func utf8(_ text: [UInt8], _ encoding: Encoding) -> [UInt8] {
         switch encoding {
         case .utf8: return text
         case .latin1: return Array(String(String.UnicodeScalarView(text.map { Unicode.Scalar($0) })).utf8)
-        case .utf16:
-            let isLittle = text.starts(with: [0xFF, 0xFE])
-            let units = stride(from: 0, to: text.count - 1, by: 2).map { index -> UInt16 in
-                let (first, second) = (UInt16(text[index]), UInt16(text[index + 1]))
-                return isLittle ? second << 8 | first : first << 8 | second
-            }
-            return Array(String(decoding: units.first == 0xFEFF ? units.dropFirst() : units[...], as: UTF16.self).utf8)
+        case .utf16: return UTF16Text.utf8(text)
         }
     }
 

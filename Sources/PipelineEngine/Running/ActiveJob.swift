@@ -47,6 +47,11 @@ struct ActiveJob {
         record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: notes))
     }
 
+    /// A stage is not for this drop.
+    mutating func skipped(_ kind: String) {
+        record.history.append(Transition("skipped", at: .now(), stage: kind, note: "its `when` does not hold"))
+    }
+
     /// A stage of `on_failure` was run; whether it failed changes nothing but what is told.
     mutating func told(by kind: String, in duration: Duration, _ failure: StageFailure?, saying notes: String?) {
         told += 1

@@ -44,6 +44,7 @@ extension PipelineRunner {
     private func run(_ id: JobID, stage: Int) {
         guard let active = jobs[id] else { return }
         guard pipeline.stages[stage].applies(to: active.job.drop, active.payload) else {
+            jobs[id]?.skipped(pipeline.stages[stage].kind)
             return apply([.started, .succeeded], to: id)
         }
         write(id)
