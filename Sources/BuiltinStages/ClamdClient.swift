@@ -2,14 +2,14 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// One question to clamd over its socket (clamd(8), "INSTREAM"): is this file clean?
+/// One question to clamd over its socket (clamd(8)): is this file clean?
 struct ClamdClient: ~Copyable {
     /// What clamd says.
     enum Verdict: Equatable {
         case clean
         /// The name of what was found.
         case infected(String)
-        /// The file is larger than clamd takes.
+        /// The file is larger, or holds more, than clamd looks at.
         case tooLarge
         /// Anything else: its own words.
         case trouble(String)
@@ -27,33 +27,44 @@ struct ClamdClient: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// How long one wait for the socket lasts: the longest until a stop is noticed.
+    /// How long one wait for the socket lasts, in milliseconds: the longest until a stop is noticed.
     private static let tick: Int32 = 200
     /// The most bytes that are sent as one piece.
     private static let piece = 256 << 10
 
-    /// Connects to a socket in the file system.
-    static func connect(to path: FilePath, isStopped: @escaping () -> Bool) throws(IOError) -> ClamdClient {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = path.bytes
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw IOError("connect to", path, .fileNameTooLong)
+    /// Connects to clamd. Errors name the address as their path.
+    static func connect(to address: ClamdAddress, isStopped: @escaping () -> Bool) throws(IOError) -> ClamdClient {
+        let client = ClamdClient(descriptor: try open(address, isStopped), path: address.path, isStopped: isStopped)
+        try client.wait(for: Int16(POLLOUT))
+        var error: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(client.descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0, error == 0 else {
+            throw IOError("connect to", client.path, error == 0 ? .last : Errno(rawValue: error))
         }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(AF_UNIX, type, 0)
-        guard descriptor >= 0 else { throw IOError("connect to", path, .last) }
-        let client = ClamdClient(descriptor: descriptor, path: path, isStopped: isStopped)
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, size) }
-        }
-        guard result == 0 else { throw IOError("connect to", path, .last) }
         return client
     }
 
-    /// Sends what a file holds and waits for the answer. `onProgress` is told the bytes of each piece.
+    /// A Unix socket whose queue is full is busy, not away.
+    private static func open(_ address: ClamdAddress, _ isStopped: () -> Bool) throws(IOError) -> Int32 {
+        while true {
+            do throws(IOError) {
+                return try address.open()
+            } catch {
+                guard error.errno == .resourceTemporarilyUnavailable, !isStopped() else { throw error }
+                poll(nil, 0, tick)
+            }
+        }
+    }
+
+    /// Hands clamd the open file (FILDES) and waits for the answer.
+    func look(at file: borrowing OpenFile) throws(IOError) -> Verdict {
+        try send(Array("zFILDES\0".utf8))
+        try wait(for: Int16(POLLOUT))
+        do throws(Errno) { try file.hand(over: descriptor) } catch { throw IOError("send to", path, error) }
+        return Self.verdict(try answer())
+    }
+
+    /// Sends what a file holds (INSTREAM) and waits for the answer. `onProgress` is told the bytes of each piece.
     func scan(_ file: borrowing OpenFile, onProgress: (Int) -> Void) throws(IOError) -> Verdict {
         try send(Array("zINSTREAM\0".utf8))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece + 4, alignment: 16)
@@ -74,12 +85,19 @@ struct ClamdClient: ~Copyable {
         return Self.verdict(try answer())
     }
 
-    /// `stream: OK`, `stream: NAME FOUND`, or an error.
+    /// `stream: OK` or `fd[12]: OK`, `stream: NAME FOUND`, or an error.
     static func verdict(_ answer: String) -> Verdict {
-        let text = answer.hasPrefix("stream: ") ? String(answer.dropFirst(8)) : answer
+        var text = answer[...]
+        if answer.hasPrefix("stream: ") || answer.hasPrefix("fd["), let colon = answer.firstIndex(of: ":") {
+            text = answer[colon...].dropFirst(2)
+        }
         if text == "OK" { return .clean }
-        if text.hasSuffix(" FOUND") { return .infected(String(text.dropLast(6))) }
-        return text.contains("size limit exceeded") ? .tooLarge : .trouble(text)
+        if text.hasSuffix(" FOUND") {
+            // With AlertExceedsMax clamd says so of what it did not look at whole.
+            if text.hasPrefix("Heuristics.Limits.Exceeded") { return .tooLarge }
+            return .infected(String(text.dropLast(6)))
+        }
+        return text.contains("size limit exceeded") ? .tooLarge : .trouble(String(text))
     }
 
     private func send(_ bytes: [UInt8]) throws(IOError) {
@@ -94,8 +112,7 @@ struct ClamdClient: ~Copyable {
         var rest = bytes
         while !rest.isEmpty {
             try wait(for: Int16(POLLOUT))
-            let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-            let count = Glibc.send(descriptor, rest.baseAddress, rest.count, flags)
+            let count = Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if ![.interrupted, .resourceTemporarilyUnavailable].contains(Errno.last) {
@@ -110,7 +127,10 @@ struct ClamdClient: ~Copyable {
         while text.last != 0, text.count < 1 << 16 {
             try wait(for: Int16(POLLIN))
             let count = retrying { recv(descriptor, &buffer, buffer.count, 0) }
-            if count < 0 { throw IOError("read from", path, .last) }
+            if count < 0 {
+                if Errno.last == .resourceTemporarilyUnavailable { continue }
+                throw IOError("read from", path, .last)
+            }
             if count == 0 { break }
             text += buffer[..<count]
         }

@@ -29,6 +29,7 @@ package struct DedupeStage: Stage {
     private let window: Duration?
 
     package var facts: [String] { ["sha256"] }
+    package var effects: Set<StageDescriptor.Effect> { seen == .skip ? [.ends] : [] }
 
     package init(options: StageOptions) throws(OptionProblem) {
         seen = try options.value(Self.seen)

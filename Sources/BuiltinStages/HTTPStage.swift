@@ -112,7 +112,14 @@ package struct HTTPStage: Stage {
         } catch {
             throw failure(error)
         }
-        try judge(answer)
+        try judge(answer, try secrets())
+    }
+
+    /// What must not be told, whoever repeats it: as it is, and as it stands in a URL.
+    private func secrets() throws(StageFailure) -> [[UInt8]] {
+        var values = try url.secrets()
+        for (_, value) in headers { values += try value.values() }
+        return values.map { Array($0.utf8) }.flatMap { [$0, Array(WebAddress.encoded($0).utf8)] }
     }
 
     private func failure(_ problem: WebRequest.Problem) -> StageFailure {
@@ -128,7 +135,7 @@ package struct HTTPStage: Stage {
         }
     }
 
-    private func judge(_ answer: WebRequest.Answer) throws(StageFailure) {
+    private func judge(_ answer: WebRequest.Answer, _ secrets: [[UInt8]]) throws(StageFailure) {
         guard !(200..<300).contains(answer.status) else { return }
         let isTransient = answer.status >= 500 || [408, 425, 429].contains(answer.status)
         throw StageFailure(
@@ -137,31 +144,8 @@ package struct HTTPStage: Stage {
             remedy: isTransient
                 ? "Look after the server; then send the file again."
                 : "The server refuses it: look at its answer, at 'url' and at 'headers'.",
-            detail: EscapedText.printable(String(decoding: answer.text, as: UTF8.self)))
-    }
-}
-
-/// A job told as JSON, for a program elsewhere.
-enum JobReportText {
-    static func json(_ payload: Payload, _ context: StageContext) -> [UInt8] {
-        var json = JSONText()
-        json.object { json in
-            json.text("job", context.job.text)
-            json.text("pipeline", context.values.pipeline)
-            json.name("name", context.drop.name.bytes)
-            json.integer("size", context.drop.size)
-            json.text("dropped_at", context.drop.droppedAt.iso8601)
-            json.text("state", context.failed == nil ? "running" : "failed")
-            for (name, value) in payload.knownFacts.sorted(by: { $0.key < $1.key }) { json.text(name, value) }
-            guard let failed = context.failed else { return }
-            if let stage = failed.stage { json.text("stage", stage) }
-            json.integer("attempts", failed.attempts)
-            json.text("code", failed.failure.code)
-            json.text("summary", failed.failure.summary)
-            json.text("remedy", failed.failure.remedy)
-            json.text("detail", failed.failure.detail)
-        }
-        json.newline()
-        return json.bytes
+            detail: EscapedText.printable(
+                String(
+                    decoding: Masking.masked(answer.text, secrets, endsWithin: answer.isCut), as: UTF8.self)))
     }
 }

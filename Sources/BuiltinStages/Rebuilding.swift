@@ -38,7 +38,7 @@ struct Rebuilding {
             }
         } catch {
             try context.checkCancelled()
-            throw StageFailure(inStage: error)
+            throw StageFailure(building: error)
         }
         context.progress.add(entries: 1)
     }
@@ -49,7 +49,7 @@ struct Rebuilding {
         do throws(IOError) {
             try Folder.make(target.pushing(path))
         } catch {
-            throw StageFailure(inStage: error)
+            throw StageFailure(building: error)
         }
     }
 

@@ -6,10 +6,18 @@ import SystemPackage
 package struct ScanStage: Stage {
     private enum TooLarge: String, CaseIterable, Sendable { case fail, pass }
 
-    private static let socket = StageOption<FilePath?>.file(
-        "socket", "clamd's socket (LocalSocket in clamd.conf)", default: "/run/clamav/clamd.ctl")
+    private static let standard: FilePath = "/run/clamav/clamd.ctl"
+    private static let socket = StageOption<ClamdAddress>(
+        "socket", "where clamd listens: a path (LocalSocket in clamd.conf), or HOST:PORT (TCPSocket)",
+        takes: "a path, or HOST:PORT", default: .local(standard), shown: standard.string
+    ) { (node, context) throws(OptionProblem) in try ClamdAddress(node, in: context) }
     private static let tooLarge = StageOption<TooLarge>.choice(
         "too_large", "what a file is that is larger than clamd takes (StreamMaxLength)", default: .fail)
+
+    /// Files of up to so many bytes are handed to a clamd of this host as they are (FILDES); larger ones are sent. What
+    /// is handed over and exceeds clamd's MaxFileSize it calls clean without looking, where what is sent and exceeds
+    /// StreamMaxLength is an error; and no clamd is set up by its packagers with a MaxFileSize below this.
+    private static let largestHanded = 25 << 20
 
     package static let descriptor = StageDescriptor(
         kind: "scan",
@@ -17,34 +25,35 @@ package struct ScanStage: Stage {
         options: [socket.erased, tooLarge.erased],
         example: "scan: { socket: /run/clamav/clamd.ctl }")
 
-    private let socket: FilePath
+    private let socket: ClamdAddress
     private let tooLarge: TooLarge
 
     package init(options: StageOptions) throws(OptionProblem) {
-        socket = try options.value(Self.socket) ?? "/run/clamav/clamd.ctl"
+        socket = try options.value(Self.socket)
         tooLarge = try options.value(Self.tooLarge)
     }
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
         let files = try StageFailure.onIOError { () throws(IOError) in try payload.files() }
+        let linked = LinkedFiles<ClamdClient.Verdict>()
         _ = try context.concurrently(files) { (file) throws(StageFailure) in
-            try scan(file, payload, context)
+            try scan(file, payload, linked, context)
         }
         return payload
     }
 
-    private func scan(_ file: TreeFile, _ payload: Payload, _ context: StageContext) throws(StageFailure) {
-        let source = try StageFailure.onIOError { () throws(IOError) in
-            try OpenFile.open(payload.path(of: file), O_RDONLY | O_NOFOLLOW)
-        }
+    private func scan(
+        _ file: TreeFile, _ payload: Payload, _ linked: LinkedFiles<ClamdClient.Verdict>, _ context: StageContext
+    ) throws(StageFailure) {
+        let path = payload.path(of: file)
         let verdict: ClamdClient.Verdict
         do throws(IOError) {
-            let client = try ClamdClient.connect(to: socket) { context.cancellation.isCancelled }
-            verdict = try client.scan(source) { context.progress.add(bytes: Int64($0)) }
+            let status = try OpenFile.open(path, O_RDONLY | O_NOFOLLOW).status()
+            verdict = try linked.value(of: status) { () throws(IOError) in try ask(path, status, context) }
         } catch {
             try context.checkCancelled()
-            guard error.path == socket else { throw StageFailure(inStage: error) }
+            guard error.path == socket.path else { throw StageFailure(inStage: error) }
             throw Self.away("\(error)")
         }
         context.progress.add(entries: 1)
@@ -65,6 +74,23 @@ package struct ScanStage: Stage {
                 remedy: "Raise StreamMaxLength in clamd.conf, or set 'too_large: pass'.")
         case .trouble(let words): throw Self.away(EscapedText.printable(words))
         }
+    }
+
+    /// What clamd says of a file. One that cannot take open files (it is behind something that forwards bytes) is sent
+    /// what it holds.
+    private func ask(_ path: FilePath, _ status: stat, _ context: StageContext) throws(IOError) -> ClamdClient.Verdict {
+        if case .local = socket, status.st_size <= Self.largestHanded {
+            let verdict = try connected(context).look(at: try OpenFile.open(path, O_RDONLY | O_NOFOLLOW))
+            context.progress.add(bytes: Int64(status.st_size))
+            guard case .trouble = verdict else { return verdict }
+        }
+        return try connected(context).scan(try OpenFile.open(path, O_RDONLY | O_NOFOLLOW)) { count in
+            context.progress.add(bytes: Int64(count))
+        }
+    }
+
+    private func connected(_ context: StageContext) throws(IOError) -> ClamdClient {
+        try ClamdClient.connect(to: socket) { context.cancellation.isCancelled }
     }
 
     private static func away(_ words: String) -> StageFailure {

@@ -30,6 +30,8 @@ package struct SelectStage: Stage {
     private let smaller: ByteSize?
     private let require: Bool
 
+    package var effects: Set<StageDescriptor.Effect> { require ? [.replacesPayload] : [.replacesPayload, .ends] }
+
     package init(options: StageOptions) throws(OptionProblem) {
         keep = try options.value(Self.keep)
         drop = try options.value(Self.drop)

@@ -97,7 +97,7 @@ package struct VerifyStage: Stage {
                     "verify.unlisted", "'\(other)', which was dropped along, does not name '\(name)'.",
                     remedy: "Send both again, the list with a line for the file.")
             }
-            digests.formUnion(lines.map(\.digest))
+            digests.formUnion(lines.compactMap(\.digest))
         }
         return digests
     }
@@ -148,7 +148,7 @@ package struct VerifyStage: Stage {
                     "The list '\(file.relative.text)' names '\(EscapedText.of(listed))', which leads "
                         + "out of its folder.", remedy: "Write paths in it from its own folder on, and send it again.")
             }
-            verification.expect(line.digest, of: path)
+            if let digest = line.digest { verification.expect(digest, of: path) }
         }
     }
 

@@ -56,8 +56,18 @@ struct WebAddress: Sendable {
         return url
     }
 
+    /// The values of the secrets in it.
+    func secrets() throws(StageFailure) -> [String] {
+        var values: [String] = []
+        for case .secret(let part) in pieces {
+            if case .text = part { continue }
+            values.append(try SecretText.resolve(part))
+        }
+        return values
+    }
+
     /// Everything but the unreserved characters as `%XX`.
-    private static func encoded(_ bytes: [UInt8]) -> String {
+    static func encoded(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let encoded = bytes.flatMap { byte -> [UInt8] in
             let character = Character(Unicode.Scalar(byte))

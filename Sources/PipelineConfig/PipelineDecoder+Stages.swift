@@ -21,12 +21,18 @@ extension PipelineDecoder {
     mutating func onFailure(_ map: OptionMap, retry: RetryPolicy) -> [PipelineDraft.Stage] {
         guard let entry = map.given("on_failure") else { return [] }
         let stages = entry.value.members.map { stage($0, retry: retry) }
-        for stage in stages where !stage.effects.isEmpty {
+        for stage in stages where !stage.effects.subtracting([.ends]).isEmpty {
             let kind = stage.descriptor?.kind ?? ""
             problems.append(
                 OptionProblem(
                     "'\(kind)' makes or publishes files, and those of a failed job go nowhere; in 'on_failure' use "
                         + "stages that tell somebody, such as http or run", at: stage.position))
+        }
+        for stage in stages where stage.entry?.retry != nil {
+            problems.append(
+                OptionProblem(
+                    "'\(stage.descriptor?.kind ?? "")' has a 'retry', but a stage of 'on_failure' is run once, so that "
+                        + "no failed drop waits for it; leave it out", at: stage.position))
         }
         return stages
     }

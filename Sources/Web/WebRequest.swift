@@ -44,8 +44,12 @@ package struct WebRequest: Sendable {
     package struct Answer: Sendable, Equatable {
         /// The status, such as 201.
         package let status: Int
-        /// The beginning of what came with it, at most 4 KiB.
+        /// The beginning of what came with it, at most `mostText` bytes.
         package let text: [UInt8]
+        /// The most bytes that are kept of it.
+        package static let mostText = 4096
+        /// Whether more may have come.
+        package var isCut: Bool { text.count >= Self.mostText }
     }
 
     /// Why nothing came back.
@@ -133,8 +137,6 @@ private final class Transferring {
     private var sent: Int64 = 0
     private(set) var answer: [UInt8] = []
 
-    private static let mostAnswer = 4096
-
     init(_ body: WebRequest.Body, _ onProgress: @escaping (Int64) -> Bool) {
         self.body = body
         self.onProgress = onProgress
@@ -167,7 +169,7 @@ private final class Transferring {
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) {
-        answer += bytes.prefix(Self.mostAnswer - answer.count)
+        answer += bytes.prefix(WebRequest.Answer.mostText - answer.count)
     }
 
     func goesOn(_ sent: curl_off_t) -> Bool { onProgress(Int64(sent)) }

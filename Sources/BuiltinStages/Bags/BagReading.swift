@@ -88,10 +88,12 @@ struct BagReading {
     ) throws(StageFailure) -> Set<[UInt8]> {
         let text = try Self.text(of: root.pushing(base).appending(name))
         var paths: Set<[UInt8]> = []
-        for (number, line) in DigestList.lines(of: text).enumerated() where !line.isEmpty {
-            guard let (digest, listed) = BagTexts.manifestLine(line, algorithm) else {
-                throw Self.invalid("line \(number + 1) of \(name) is no digest and path", "Make the bag anew.")
-            }
+        let list = DigestList(text, algorithm: algorithm, form: .bagIt)
+        if let line = list.strangeLine {
+            throw Self.invalid("line \(line) of \(name) is no digest and path", "Make the bag anew.")
+        }
+        for line in list.lines {
+            guard let digest = line.digest, let listed = line.path else { continue }
             guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }), mayName(inner)
             else {
                 throw Self.invalid(
@@ -110,7 +112,7 @@ struct BagReading {
     /// the percent sign.
     private func known(_ path: FilePath, _ listed: [UInt8]) -> FilePath {
         guard listed.contains(UInt8(ascii: "%")) else { return path }
-        let decoded = FilePath(bytes: BagTexts.decoded(path.bytes))
+        let decoded = FilePath(bytes: BagPath.decoded(path.bytes))
         return Folder.kind(of: root.pushing(base).pushing(decoded)) == nil
             && Folder.kind(of: root.pushing(base).pushing(path)) != nil ? path : decoded
     }

@@ -123,7 +123,7 @@ package struct BagStage: Stage {
     }
 
     private static func line(_ digest: Digest, _ path: [UInt8]) -> [UInt8] {
-        Array("\(digest.hex)  ".utf8) + BagTexts.encoded(path) + [0x0A]
+        Array("\(digest.hex)  ".utf8) + BagPath.encoded(path) + [0x0A]
     }
 
     private static func digest(_ bytes: [UInt8], _ algorithm: DigestAlgorithm) throws(StageFailure) -> Digest {

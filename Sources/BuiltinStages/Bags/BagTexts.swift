@@ -34,18 +34,6 @@ enum BagTexts {
         return value.isEmpty ? nil : String(value)
     }
 
-    /// A manifest's line: digest, white space, path; some old tools put a star before the path.
-    static func manifestLine(
-        _ line: ArraySlice<UInt8>, _ algorithm: DigestAlgorithm
-    ) -> (digest: Digest, path: [UInt8])? {
-        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        let hex = line.prefix { !isBlank($0) }
-        var path = line[hex.endIndex...].drop(while: isBlank)
-        if path.first == UInt8(ascii: "*") { path = path.dropFirst() }
-        guard let digest = Digest(algorithm, hex: hex), !path.isEmpty else { return nil }
-        return (digest, Array(path))
-    }
-
     /// The value of `Payload-Oxum` in bag-info.txt; nil where it is not given.
     static func oxum(ofInfo text: [UInt8]) throws(StageFailure) -> String? {
         let values = DigestList.lines(of: text).map { String(decoding: $0, as: UTF8.self) }
@@ -56,34 +44,5 @@ enum BagTexts {
             throw BagReading.invalid("bag-info.txt gives 'Payload-Oxum' twice", "Keep the right one.")
         }
         return values.first
-    }
-
-    /// A path as a manifest has it: line ends and percent signs encoded.
-    static func encoded(_ path: [UInt8]) -> [UInt8] {
-        path.flatMap { byte -> [UInt8] in
-            switch byte {
-            case 0x0A: Array("%0A".utf8)
-            case 0x0D: Array("%0D".utf8)
-            case UInt8(ascii: "%"): Array("%25".utf8)
-            default: [byte]
-            }
-        }
-    }
-
-    /// The path that a manifest's text stands for.
-    static func decoded(_ text: [UInt8]) -> [UInt8] {
-        let codes: [String: UInt8] = ["0A": 0x0A, "0D": 0x0D, "25": UInt8(ascii: "%")]
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while let byte = rest.popFirst() {
-            let code = String(decoding: rest.prefix(2), as: UTF8.self).uppercased()
-            guard byte == UInt8(ascii: "%"), let decoded = codes[code] else {
-                bytes.append(byte)
-                continue
-            }
-            bytes.append(decoded)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
     }
 }

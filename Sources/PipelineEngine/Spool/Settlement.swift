@@ -57,6 +57,12 @@ package struct Settlement: Sendable {
                     name: job.drop.name, isFolder: job.drop.isFolder,
                     companions: payload.isDrop ? payload.companions : [], onConflict: pipeline.onConflict,
                     marker: try marker(pipeline)))
+        } else if placements.isEmpty {
+            // Every stage that publishes was skipped (`when`).
+            throw .file(
+                "settle.unpublished",
+                "'\(job.drop.name)' was published nowhere, and is not deleted ('processed: delete') without that.",
+                remedy: "Let a `move` stage apply to this name too (see its `when`), or give 'processed' a folder.")
         }
         return placements
     }
