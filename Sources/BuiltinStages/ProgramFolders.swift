@@ -2,19 +2,20 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// The folders that a program is given.
+/// The folders that a program is given, of this run alone: what an earlier run may have left running knows no path to
+/// them.
 struct ProgramFolders {
     /// Where it begins, and where it leaves what it makes.
     let output: FilePath
     /// For what it needs meanwhile.
     let temporary: FilePath
 
-    private let scratch: FilePath
+    private let own: FilePath
 
     init(in scratch: FilePath) throws(StageFailure) {
-        self.scratch = scratch
-        output = scratch.appending("out")
-        temporary = scratch.appending("tmp")
+        own = scratch.appending(String(UInt64.random(in: 0...UInt64.max), radix: 36))
+        output = own.appending("out")
+        temporary = own.appending("tmp")
         do throws(IOError) {
             try Folder.make(output)
             try Folder.make(temporary, mode: 0o700)
@@ -24,7 +25,7 @@ struct ProgramFolders {
     }
 
     /// Where one of the program's streams is kept: `stdin`, `stdout`, `stderr`.
-    func written(_ stream: String) -> FilePath { scratch.appending(stream) }
+    func written(_ stream: String) -> FilePath { own.appending(stream) }
 
     /// Adds the payload's own files to what was made; a name that both have is a failure.
     func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(StageFailure) -> Payload {

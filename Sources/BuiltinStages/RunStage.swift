@@ -96,26 +96,12 @@ package struct RunStage: Stage {
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
-        if context.isRecovered { try endLeftovers(of: context) }
         let scratch = try context.makeScratch()
         let folders = try ProgramFolders(in: scratch)
         let outcome = try run(payload, folders, context)
         if !outcome.wasStopped, outcome.end != .exited(0) { try checkSpace(folders.output) }
         try judge(outcome, context)
         return try handOn(payload, folders, context)
-    }
-
-    /// A program that a daemon before this one had started goes on after that was killed, and would write into the
-    /// folder of this run.
-    private func endLeftovers(of context: StageContext) throws(StageFailure) {
-        let mark = Array("\(Self.jobVariable)=\(context.job.text)".utf8)
-        let left = Program.killAll(having: mark, within: .seconds(5)) { context.cancellation.isCancelled }
-        try context.checkCancelled()
-        guard let process = left.first else { return }
-        throw StageFailure(
-            .environment, code: "run.leftover",
-            summary: "A program that was started for '\(context.drop.name)' before cannot be ended.",
-            remedy: "End process \(process); work goes on by itself.")
     }
 
     private func run(
@@ -189,7 +175,7 @@ package struct RunStage: Stage {
             ("PATH", Array(path.utf8)), ("LANG", Array((Self.variable("LANG") ?? "C.UTF-8").utf8)),
             ("HOME", Array((Self.variable("HOME") ?? "/").utf8)), ("TMPDIR", temporary.bytes),
             ("DROPMILL_FILE", place.payload.path.bytes), ("DROPMILL_DIR", place.folder.bytes),
-            ("DROPMILL_NAME", context.drop.name.bytes), (Self.jobVariable, Array(context.job.text.utf8)),
+            ("DROPMILL_NAME", context.drop.name.bytes), ("DROPMILL_JOB", Array(context.job.text.utf8)),
             ("DROPMILL_PIPELINE", Array(context.values.pipeline.utf8)),
         ]
         if let failed = context.failed {
@@ -200,15 +186,11 @@ package struct RunStage: Stage {
                 ("DROPMILL_DETAIL", failure.detail),
             ].map { ($0, Array($1.utf8)) }
         }
-        let own = Set(variables.map(\.key)).subtracting([Self.jobVariable])
+        let own = Set(variables.map(\.key))
         all.removeAll { own.contains($0.0) }
-        for (key, value) in variables where key != Self.jobVariable {
-            all.append((key, Array(try value.resolve().utf8)))
-        }
+        for (key, value) in variables { all.append((key, Array(try value.resolve().utf8))) }
         return all.map { key, value in Array("\(key)=".utf8) + value.filter { $0 != 0 } }
     }
-
-    private static let jobVariable = "DROPMILL_JOB"
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
