@@ -17,11 +17,13 @@ struct ClamdClient: ~Copyable {
 
     private let descriptor: Int32
     private let path: FilePath
+    private let patience: Duration
     private let isStopped: () -> Bool
 
-    private init(descriptor: Int32, path: FilePath, isStopped: @escaping () -> Bool) {
+    private init(descriptor: Int32, path: FilePath, patience: Duration, isStopped: @escaping () -> Bool) {
         self.descriptor = descriptor
         self.path = path
+        self.patience = patience
         self.isStopped = isStopped
     }
 
@@ -32,9 +34,13 @@ struct ClamdClient: ~Copyable {
     /// The most bytes that are sent as one piece.
     private static let piece = 256 << 10
 
-    /// Connects to clamd. Errors name the address as their path.
-    static func connect(to address: ClamdAddress, isStopped: @escaping () -> Bool) throws(IOError) -> ClamdClient {
-        let client = ClamdClient(descriptor: try open(address, isStopped), path: address.path, isStopped: isStopped)
+    /// Connects to clamd. Errors name the address as their path; `patience` is how long nothing may come from it.
+    static func connect(
+        to address: ClamdAddress, patience: Duration, isStopped: @escaping () -> Bool
+    ) throws(IOError) -> ClamdClient {
+        let client = ClamdClient(
+            descriptor: try open(address, patience, isStopped), path: address.path, patience: patience,
+            isStopped: isStopped)
         try client.wait(for: Int16(POLLOUT))
         var error: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -45,12 +51,17 @@ struct ClamdClient: ~Copyable {
     }
 
     /// A Unix socket whose queue is full is busy, not away.
-    private static func open(_ address: ClamdAddress, _ isStopped: () -> Bool) throws(IOError) -> Int32 {
+    private static func open(
+        _ address: ClamdAddress, _ patience: Duration, _ isStopped: () -> Bool
+    ) throws(IOError) -> Int32 {
+        let begun = ContinuousClock.now
         while true {
             do throws(IOError) {
                 return try address.open()
             } catch {
-                guard error.errno == .resourceTemporarilyUnavailable, !isStopped() else { throw error }
+                guard error.errno == .resourceTemporarilyUnavailable, !isStopped(),
+                    ContinuousClock.now - begun < patience
+                else { throw error }
                 poll(nil, 0, tick)
             }
         }
@@ -72,12 +83,14 @@ struct ClamdClient: ~Copyable {
         while true {
             let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[4...]))
             buffer.storeBytes(of: UInt32(count).bigEndian, as: UInt32.self)
-            // An empty piece is the end. clamd may answer and close before that, where a file is too large for it.
+            // An empty piece is the end. clamd may answer and close before that, where a file is too large for it; what
+            // it did not get it cannot call clean.
             do throws(IOError) {
                 try send(UnsafeRawBufferPointer(rebasing: buffer[..<(count + 4)]))
             } catch {
                 guard [.brokenPipe, .connectionReset].contains(error.errno) else { throw error }
-                break
+                let verdict = Self.verdict(try answer())
+                return verdict == .clean ? .trouble("it closed the connection before it had the whole file") : verdict
             }
             if count == 0 { break }
             onProgress(count)
@@ -138,8 +151,10 @@ struct ClamdClient: ~Copyable {
     }
 
     private func wait(for events: Int16) throws(IOError) {
+        let begun = ContinuousClock.now
         while true {
             if isStopped() { throw IOError("wait for", path, .canceled) }
+            if ContinuousClock.now - begun > patience { throw IOError("wait for", path, .timedOut) }
             var poll = pollfd(fd: descriptor, events: events, revents: 0)
             let count = Glibc.poll(&poll, 1, Self.tick)
             if count > 0 { return }

@@ -29,6 +29,7 @@ package struct CopyStage: Stage {
         let hashing = PayloadHashing(root: payload.root, algorithms: [.xxh3], context: context)
         let digests = try hashing.digests(of: tree.files)
         var copied = payload
+        copied.isCopied = true
         copied.copies.removeAll { $0.path.starts(with: scratch) }
         for (index, target) in to.enumerated() {
             let folder = scratch.appending("\(index + 1)")
@@ -64,6 +65,9 @@ package struct CopyStage: Stage {
                 try Transfer.copy(payload.root.pushing(path), to: folder.pushing(path)) {
                     context.cancellation.isCancelled
                 }
+            }
+            for path in tree.folders.reversed() {
+                try Transfer.copyFolderMetadata(payload.root.pushing(path), to: folder.pushing(path))
             }
         } catch {
             try context.checkCancelled()

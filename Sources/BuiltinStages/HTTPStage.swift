@@ -24,6 +24,12 @@ package struct HTTPStage: Stage {
         for entry in entries {
             guard !entry.key.isEmpty, entry.key.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
             else { throw OptionProblem("'\(EscapedText.of(entry.key))' is no name of a header", at: entry.position) }
+            guard !["content-length", "transfer-encoding", "expect"].contains(entry.key.lowercased()) else {
+                throw OptionProblem("'\(entry.key)' follows from what is sent; leave it out", at: entry.position)
+            }
+            guard !headers.contains(where: { $0.key.lowercased() == entry.key.lowercased() }) else {
+                throw OptionProblem("the header '\(entry.key)' is given twice", at: entry.position)
+            }
             let value = try SecretText(entry.value, in: context)
             guard !value.source.contains(where: \.isNewline) else { throw entry.value.problem("a header is one line") }
             headers.append((entry.key, value))
@@ -92,14 +98,21 @@ package struct HTTPStage: Stage {
     }
 
     private func send(_ body: WebRequest.Body, type: String, _ context: StageContext) throws(StageFailure) {
-        var lines: [(name: String, value: String)] = []
+        let url = try url.url(context.values)
+        var secrets = url.secrets
+        // A request may come twice (after a crash, or where its answer was lost): the server can tell by this.
+        var lines: [(name: String, value: String)] = [
+            ("Idempotency-Key", "\(context.job)-\(context.place)"), ("Content-Type", type),
+        ]
         for (name, value) in headers {
+            let revealed = try value.reveal()
+            secrets += revealed.secrets
+            lines.removeAll { $0.name.lowercased() == name.lowercased() }
             // A line end in a secret would begin another header.
-            lines.append((name, try value.resolve().filter { !$0.isNewline }))
+            lines.append((name, revealed.text.filter { !$0.isNewline }))
         }
-        if !headers.contains(where: { $0.key.lowercased() == "content-type" }) { lines.append(("Content-Type", type)) }
         let request = WebRequest(
-            method.rawValue, try url.url(context.values), headers: lines, body: body, connecting: connecting,
+            method.rawValue, url.text, headers: lines, body: body, connecting: connecting,
             stalling: stalling, authorities: authorities?.string)
         var told: Int64 = 0
         let answer: WebRequest.Answer
@@ -112,14 +125,8 @@ package struct HTTPStage: Stage {
         } catch {
             throw failure(error)
         }
-        try judge(answer, try secrets())
-    }
-
-    /// What must not be told, whoever repeats it: as it is, and as it stands in a URL.
-    private func secrets() throws(StageFailure) -> [[UInt8]] {
-        var values = try url.secrets()
-        for (_, value) in headers { values += try value.values() }
-        return values.map { Array($0.utf8) }.flatMap { [$0, Array(WebAddress.encoded($0).utf8)] }
+        // As they are, and as they stand in a URL.
+        try judge(answer, secrets.map { Array($0.utf8) }.flatMap { [$0, Array(WebAddress.encoded($0).utf8)] })
     }
 
     private func failure(_ problem: WebRequest.Problem) -> StageFailure {

@@ -68,6 +68,15 @@ struct ProgramArgument: Sendable {
         pieces.allSatisfy { if case .text = $0 { true } else { false } }
     }
 
+    /// Whether its first byte comes from a name.
+    var beginsWithPlaceholder: Bool {
+        let first = pieces.first { if case .text("") = $0 { false } else { true } }
+        return switch first {
+        case .name, .template: true
+        default: false
+        }
+    }
+
     /// The argument for one job.
     func bytes(_ place: Place, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -77,7 +86,7 @@ struct ProgramArgument: Sendable {
             case .file: bytes += place.payload.path.absolute.bytes
             case .folder: bytes += place.folder.absolute.bytes
             case .name: bytes += place.payload.fileName?.bytes ?? values.name.bytes
-            case .template(let template) where template.canBeNothing(values): break
+            case .template(let template) where template.isNothing(values): break
             case .template(let template): bytes += try template.render(values)
             }
         }
@@ -86,8 +95,8 @@ struct ProgramArgument: Sendable {
 }
 
 extension Template {
-    /// Whether it stands for nothing here, which no file could be called, but an argument may hold.
-    fileprivate func canBeNothing(_ values: TemplateValues) -> Bool {
+    /// Whether it stands for nothing here, which no file could be called, but an argument or a URL may hold.
+    func isNothing(_ values: TemplateValues) -> Bool {
         (source == "{ext}" && values.name.extension.isEmpty) || (source == "{path}" && values.folders.isEmpty)
     }
 }

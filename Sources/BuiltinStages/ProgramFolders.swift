@@ -31,10 +31,13 @@ struct ProgramFolders {
     func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(StageFailure) -> Payload {
         do throws(IOError) {
             let tree = try payload.tree()
-            let taken = Set(made.files.map(\.bytes)).union(made.links.map(\.bytes)).union(made.folders.map(\.bytes))
+            // A link that the program made must not become the way to a folder of the payload's.
+            let leaves = Set(made.files.map(\.bytes)).union(made.links.map(\.bytes))
+            let taken = leaves.union(made.folders.map(\.bytes))
             for path in tree.files.map(\.relative) + tree.links where taken.contains(path.bytes) {
                 throw IOError("add", path, .fileExists)
             }
+            for path in tree.folders where leaves.contains(path.bytes) { throw IOError("add", path, .fileExists) }
             for folder in tree.folders { try Folder.make(output.pushing(folder)) }
             for path in tree.files.map(\.relative) + tree.links {
                 if context.cancellation.isCancelled { break }
@@ -45,6 +48,9 @@ struct ProgramFolders {
                 } else {
                     try Rebuilding.link(payload.root.pushing(path), as: output.pushing(path))
                 }
+            }
+            for folder in tree.folders.reversed() where !taken.contains(folder.bytes) {
+                try Transfer.copyFolderMetadata(payload.root.pushing(folder), to: output.pushing(folder))
             }
         } catch {
             try context.checkCancelled()

@@ -53,6 +53,18 @@ struct Rebuilding {
         }
     }
 
+    /// Gives folders that were made the mode and times of the payload's folders of the same path, once all is in them.
+    /// `folders`: as they are in a tree, each before what it holds.
+    func dress(_ folders: [FilePath], below prefix: FilePath = "") throws(StageFailure) {
+        do throws(IOError) {
+            for folder in folders.reversed() where self.folders.contains(prefix.pushing(folder)) {
+                try Transfer.copyFolderMetadata(source.pushing(folder), to: target.pushing(prefix).pushing(folder))
+            }
+        } catch {
+            throw StageFailure(inStage: error)
+        }
+    }
+
     /// A second name for a file or symbolic link, or a copy where the file system has none or allows no more of them.
     static func link(_ source: FilePath, as target: FilePath) throws(IOError) {
         let made = source.withPlatformString { from in

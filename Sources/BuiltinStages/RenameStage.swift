@@ -12,8 +12,8 @@ package struct RenameStage: Stage {
 
     private static let to = StageOption<Template>(
         "to",
-        "the new name, with placeholders, which speak of each file, but for {drop}: the drop's stem; with slashes it "
-            + "goes into folders",
+        "the new name, with placeholders, which speak of each file, but for {drop}: the drop's stem; with slashes "
+            + "the files of a folder go into folders",
         takes: "a name, with placeholders", default: nil, shown: "required"
     ) { (node, context) throws(OptionProblem) in
         let text = try node.string()
@@ -35,9 +35,15 @@ package struct RenameStage: Stage {
     private let pattern: NamePattern?
     private let to: Template
 
+    /// Names are no part of what was found out.
+    package var keepsFacts: Bool { true }
+
     package init(options: StageOptions) throws(OptionProblem) {
         pattern = try options.value(Self.match)
         to = try options.value(Self.to)
+        if let pattern, let group = ((pattern.groupCount + 1)..<10).first(where: { to.source.contains("{\($0)}") }) {
+            throw options.problem("'to' names the group {\(group)}, but 'match' has \(pattern.groupCount)")
+        }
         if pattern == nil, (1...9).contains(where: { to.source.contains("{\($0)}") }) {
             throw options.problem("'to' names a group, but there is no 'match' with groups")
         }
@@ -88,13 +94,11 @@ package struct RenameStage: Stage {
         for folder in tree.folders where !files.contains(folder) { try renamed.makeFolder(folder) }
         for (file, name) in zip(tree.files, names) { try renamed.put(file.relative, as: name) }
         for link in tree.links { try renamed.put(link, as: link) }
+        try renamed.dress(tree.folders)
         // A dropped file that has another name is the dropped file still.
         var made = payload
         made.root = renamed.root
-        if case .file = payload.shape, let name = names.first?.lastName {
-            made.root = renamed.root.pushing(names.first?.removingLastComponent() ?? "")
-            made.shape = .file(name)
-        }
+        if case .file = payload.shape, let name = names.first?.lastName { made.shape = .file(name) }
         return made
     }
 
@@ -121,6 +125,11 @@ package struct RenameStage: Stage {
             throw .file(
                 "rename.name", "'\(new.text)' is no name for '\(file.relative.text)'.",
                 remedy: "Change 'to' of the stage 'rename', or the file's name.")
+        }
+        if new.components.count > 1, case .file = payload.shape {
+            throw .file(
+                "rename.folder", "'\(file.relative.text)' is a single file, and '\(new.text)' puts it into a folder.",
+                remedy: "Name the folders in 'to' of the stage 'move'.")
         }
         return file.relative.removingLastComponent().pushing(new)
     }

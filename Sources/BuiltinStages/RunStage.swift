@@ -98,16 +98,20 @@ package struct RunStage: Stage {
         try context.checkCancelled()
         let scratch = try context.makeScratch()
         let folders = try ProgramFolders(in: scratch)
-        let outcome = try run(payload, folders, context)
+        var own: [(key: String, value: SecretText.Revealed)] = []
+        for (key, value) in variables { own.append((key, try value.reveal())) }
+        let outcome = try run(payload, folders, own, context)
         if !outcome.wasStopped, outcome.end != .exited(0) { try checkSpace(folders.output) }
-        try judge(outcome, context)
+        try judge(ProgramTale(outcome, without: own.flatMap(\.value.secrets)), outcome, context)
         return try handOn(payload, folders, context)
     }
 
     private func run(
-        _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
+        _ payload: Payload, _ folders: ProgramFolders, _ own: [(key: String, value: SecretText.Revealed)],
+        _ context: StageContext
     ) throws(StageFailure) -> Program.Outcome {
-        let path = Self.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
+        let path =
+            own.last { $0.key == "PATH" }?.value.text ?? Self.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
         guard let file = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
         else { throw Self.missing(program) }
         let input = try input(payload, folders, context)
@@ -118,10 +122,13 @@ package struct RunStage: Stage {
         do throws(TemplateProblem) {
             for argument in command { arguments.append(try argument.bytes(place, values)) }
         } catch {
-            throw .file("run.command", "The command cannot be made: \(error.message).")
+            throw .file(
+                "run.command", "The command cannot be made: \(error.message).",
+                remedy: "Change 'command' of the stage 'run', or rename the file and drop it again.")
         }
+        try checkDashes(arguments)
         let program = Program(
-            file, arguments: arguments, environment: try environment(place, path, folders.temporary, context),
+            file, arguments: arguments, environment: environment(place, path, folders.temporary, own, context),
             folder: folders.output, output: folders.written("stdout"), error: folders.written("stderr"), grace: grace)
         do throws(Errno) {
             return try program.run(input: input.descriptor, tail: ProgramTale.mostBytes) {
@@ -129,7 +136,8 @@ package struct RunStage: Stage {
             }
         } catch {
             switch error {
-            case .noSuchFileOrDirectory, .permissionDenied: throw Self.missing(self.program)
+            // The last: a script without `#!`.
+            case .noSuchFileOrDirectory, .permissionDenied, .execFormatError: throw Self.missing(self.program)
             default: throw StageFailure(inStage: IOError("start", file, error))
             }
         }
@@ -161,6 +169,18 @@ package struct RunStage: Stage {
         }
     }
 
+    /// A sender could otherwise give the program options, by a file's name.
+    private func checkDashes(_ arguments: [[UInt8]]) throws(StageFailure) {
+        for (argument, bytes) in zip(command, arguments) {
+            if argument.source == "--" { return }
+            guard argument.beginsWithPlaceholder, bytes.first == UInt8(ascii: "-") else { continue }
+            throw .file(
+                "run.dash",
+                "'\(EscapedText.of(bytes))' begins with a dash, and '\(program)' would take it for an option.",
+                remedy: "Rename the file and drop it again; or put '--' before it in 'command', or write './{name}'.")
+        }
+    }
+
     private static func missing(_ program: String) -> StageFailure {
         StageFailure(
             .environment, code: "run.missing", summary: "There is no program '\(program)' that can be run.",
@@ -169,8 +189,9 @@ package struct RunStage: Stage {
 
     /// Nothing of the daemon's own environment but what every program needs.
     private func environment(
-        _ place: ProgramArgument.Place, _ path: String, _ temporary: FilePath, _ context: StageContext
-    ) throws(StageFailure) -> [[UInt8]] {
+        _ place: ProgramArgument.Place, _ path: String, _ temporary: FilePath,
+        _ own: [(key: String, value: SecretText.Revealed)], _ context: StageContext
+    ) -> [[UInt8]] {
         var all: [(String, [UInt8])] = [
             ("PATH", Array(path.utf8)), ("LANG", Array((Self.variable("LANG") ?? "C.UTF-8").utf8)),
             ("HOME", Array((Self.variable("HOME") ?? "/").utf8)), ("TMPDIR", temporary.bytes),
@@ -184,11 +205,12 @@ package struct RunStage: Stage {
                 ("DROPMILL_STAGE", failed.stage ?? ""), ("DROPMILL_CODE", failure.code),
                 ("DROPMILL_SUMMARY", failure.summary), ("DROPMILL_REMEDY", failure.remedy),
                 ("DROPMILL_DETAIL", failure.detail),
-            ].map { ($0, Array($1.utf8)) }
+                // The kernel takes no variable of more than 128 KiB.
+            ].map { ($0, Array($1.utf8.prefix(64 << 10))) }
         }
-        let own = Set(variables.map(\.key))
-        all.removeAll { own.contains($0.0) }
-        for (key, value) in variables { all.append((key, Array(try value.resolve().utf8))) }
+        let names = Set(own.map(\.key))
+        all.removeAll { names.contains($0.0) }
+        all += own.map { ($0.key, Array($0.value.text.utf8)) }
         return all.map { key, value in Array("\(key)=".utf8) + value.filter { $0 != 0 } }
     }
 
@@ -204,10 +226,9 @@ package struct RunStage: Stage {
     }
 
     /// What the program's end means for the job.
-    private func judge(_ outcome: Program.Outcome, _ context: StageContext) throws(StageFailure) {
-        var secrets: [String] = []
-        for (_, value) in variables { secrets += try value.values() }
-        let tale = ProgramTale(outcome, without: secrets)
+    private func judge(
+        _ tale: ProgramTale, _ outcome: Program.Outcome, _ context: StageContext
+    ) throws(StageFailure) {
         if outcome.wasStopped {
             context.notes.add(tale.brief)
             throw .cancelled
@@ -231,6 +252,11 @@ package struct RunStage: Stage {
     ) throws(StageFailure) -> Payload {
         if output == .none { return payload }
         let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(folders.output) }
+        if let special = made.specials.first {
+            throw .file(
+                "run.special", "The program '\(program)' left '\(special.text)', which is no file, folder or link.",
+                remedy: "Let it remove what it needs for itself (FIFOs, sockets) before it ends.")
+        }
         guard !made.files.isEmpty || !made.folders.isEmpty else {
             throw .file(
                 "run.nothing", "The program '\(program)' made no file of '\(context.drop.name)'.",

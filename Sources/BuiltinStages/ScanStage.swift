@@ -14,6 +14,9 @@ package struct ScanStage: Stage {
     private static let tooLarge = StageOption<TooLarge>.choice(
         "too_large", "what a file is that is larger than clamd takes (StreamMaxLength)", default: .fail)
 
+    private static let stalling = StageOption<Duration>.duration(
+        "stall_timeout", "how long clamd may say nothing about a file", default: .seconds(300))
+
     /// Files of up to so many bytes are handed to a clamd of this host as they are (FILDES); larger ones are sent. What
     /// is handed over and exceeds clamd's MaxFileSize it calls clean without looking, where what is sent and exceeds
     /// StreamMaxLength is an error; and no clamd is set up by its packagers with a MaxFileSize below this.
@@ -22,15 +25,17 @@ package struct ScanStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "scan",
         summary: "Has ClamAV's clamd look at every file; an infected one fails, with what was found.",
-        options: [socket.erased, tooLarge.erased],
+        options: [socket.erased, tooLarge.erased, stalling.erased],
         example: "scan: { socket: /run/clamav/clamd.ctl }")
 
     private let socket: ClamdAddress
     private let tooLarge: TooLarge
+    private let stalling: Duration
 
     package init(options: StageOptions) throws(OptionProblem) {
         socket = try options.value(Self.socket)
         tooLarge = try options.value(Self.tooLarge)
+        stalling = try options.value(Self.stalling)
     }
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
@@ -71,7 +76,9 @@ package struct ScanStage: Stage {
             }
             throw .file(
                 "scan.too-large", "\(name) is larger than clamd takes, so nobody knows whether it is clean.",
-                remedy: "Raise StreamMaxLength in clamd.conf, or set 'too_large: pass'.")
+                remedy:
+                    "Raise StreamMaxLength, MaxFileSize and MaxScanSize in clamd.conf together (beyond the last two it "
+                    + "calls files clean without a look, unless AlertExceedsMax is set), or set 'too_large: pass'.")
         case .trouble(let words): throw Self.away(EscapedText.printable(words))
         }
     }
@@ -90,7 +97,7 @@ package struct ScanStage: Stage {
     }
 
     private func connected(_ context: StageContext) throws(IOError) -> ClamdClient {
-        try ClamdClient.connect(to: socket) { context.cancellation.isCancelled }
+        try ClamdClient.connect(to: socket, patience: stalling) { context.cancellation.isCancelled }
     }
 
     private static func away(_ words: String) -> StageFailure {

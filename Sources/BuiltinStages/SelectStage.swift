@@ -50,6 +50,7 @@ package struct SelectStage: Stage {
         guard case .folder = payload.shape, kept.count < tree.files.count else { return payload }
         var selected = try Rebuilding(payload, in: context)
         for file in kept { try selected.put(file.relative, as: file.relative) }
+        try selected.dress(tree.folders)
         var made = Payload(folder: selected.root)
         made.destination = payload.destination
         made.copies = payload.copies

@@ -40,30 +40,24 @@ struct WebAddress: Sendable {
     }
 
     /// The URL for one job.
-    func url(_ values: TemplateValues) throws(StageFailure) -> String {
-        var url = ""
+    func url(_ values: TemplateValues) throws(StageFailure) -> SecretText.Revealed {
+        var url = SecretText.Revealed()
         for piece in pieces {
             switch piece {
-            case .secret(let part): url += try SecretText.resolve(part)
+            case .secret(let part): try url.add(part)
             case .template(let template):
+                if template.isNothing(values) { continue }
                 do throws(TemplateProblem) {
-                    url += Self.encoded(try template.render(values))
+                    // The folders of {path} stay folders.
+                    let parts = try template.render(values).split(
+                        separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+                    url.text += parts.map { Self.encoded(Array($0)) }.joined(separator: "/")
                 } catch {
                     throw .file("http.url", "The URL cannot be made: \(error.message).")
                 }
             }
         }
         return url
-    }
-
-    /// The values of the secrets in it.
-    func secrets() throws(StageFailure) -> [String] {
-        var values: [String] = []
-        for case .secret(let part) in pieces {
-            if case .text = part { continue }
-            values.append(try SecretText.resolve(part))
-        }
-        return values
     }
 
     /// Everything but the unreserved characters as `%XX`.

@@ -13,6 +13,11 @@ static inline CURLcode dm_curl_text(CURL *handle, CURLoption option, const char 
     return curl_easy_setopt(handle, option, value);
 }
 
+// No folder of certificates besides the file of CURLOPT_CAINFO.
+static inline CURLcode dm_curl_no_certificate_folder(CURL *handle) {
+    return curl_easy_setopt(handle, CURLOPT_CAPATH, NULL);
+}
+
 static inline CURLcode dm_curl_pointer(CURL *handle, CURLoption option, void *value) {
     return curl_easy_setopt(handle, option, value);
 }

@@ -9,16 +9,16 @@ extension DigestList {
             guard let first = line.first else { return true }
             switch form {
             case .bagIt: return false
-            // In SFV a name comes first, which may begin with `#`.
-            case .digests, .digestsAndSizes:
-                return first == UInt8(ascii: ";") || (first == UInt8(ascii: "#") && algorithm != .crc32)
+            // A name comes first, which may begin with `#`.
+            case .sfv: return first == UInt8(ascii: ";")
+            case .digests, .digestsAndSizes: return first == UInt8(ascii: ";") || first == UInt8(ascii: "#")
             }
         }
 
         /// What the line says; nil where it cannot be read.
         func read(_ line: ArraySlice<UInt8>) -> Line? {
             if form == .bagIt { return bagIt(line) }
-            if algorithm == .crc32 { return sfv(line) }
+            if form == .sfv { return sfv(line) }
             let isEscaped = line.first == UInt8(ascii: "\\")
             let rest = isEscaped ? line.dropFirst() : line
             if let tagged = tagged(rest, isEscaped) { return tagged }

@@ -5,7 +5,9 @@ package struct DigestList: Sendable, Equatable {
     package enum Form: Sendable {
         /// Digests; `#` and `;` begin lines that say nothing.
         case digests
-        /// The same, and a number that is no digest is a size in bytes.
+        /// `NAME CRC`, as SFV programs have it; `;` begins lines that say nothing.
+        case sfv
+        /// As `digests`, and a number that is no digest is a size in bytes.
         case digestsAndSizes
         /// A manifest of a BagIt bag (RFC 8493, 2.1.3): white space of any length; paths stay encoded (`BagPath`).
         case bagIt
@@ -39,7 +41,7 @@ package struct DigestList: Sendable, Equatable {
     /// does.
     package init(_ text: [UInt8], algorithm: DigestAlgorithm?, form: Form = .digests) {
         let reader = LineReader(algorithm: algorithm, form: form)
-        for (number, line) in Self.lines(of: text).enumerated() where !reader.isSilent(line) {
+        for (number, line) in Self.lines(of: UTF16Text.utf8(ifMarked: text)).enumerated() where !reader.isSilent(line) {
             if let read = reader.read(line) {
                 lines.append(read)
             } else if strangeLine == nil {
@@ -65,13 +67,27 @@ package struct DigestList: Sendable, Equatable {
         return lines
     }
 
+    /// `sha256sum`, `SHA256SUMS`, `sha256sums.txt`, and no `sha256summary.txt`.
+    private static func isListName(_ name: String, of word: String) -> Bool {
+        guard name.hasPrefix("\(word)sum") else { return false }
+        let rest = name.dropFirst(word.count + 3)
+        let end = rest.first == "s" ? rest.dropFirst() : rest
+        return end.first.map { ".-_".contains($0) } ?? true
+    }
+
+    /// Whether a list's name says that it is read as SFV.
+    package static func isSFV(_ name: [UInt8]) -> Bool {
+        String(decoding: name.suffix(4), as: UTF8.self).lowercased() == ".sfv"
+    }
+
     /// What a list's or a sidecar's name says of its algorithm: `SHA256SUMS`, `a.md5`, `manifest-sha512.txt`.
     package static func algorithm(ofListNamed name: [UInt8]) -> DigestAlgorithm? {
         let text = String(decoding: name, as: UTF8.self).lowercased()
-        if text.hasSuffix(".sfv") { return .crc32 }
+        if isSFV(name) { return .crc32 }
+        if text.hasSuffix(".json") { return nil }
         let endings: [(String, DigestAlgorithm)] = [("b2", .blake2b), ("xxh128", .xxh3)]
         for (word, algorithm) in endings + DigestAlgorithm.allCases.map({ ($0.rawValue, $0) }) {
-            if text.hasSuffix(".\(word)") || text.hasPrefix("\(word)sum") || text.hasSuffix("-\(word).txt") {
+            if text.hasSuffix(".\(word)") || isListName(text, of: word) || text.hasSuffix("-\(word).txt") {
                 return algorithm
             }
         }

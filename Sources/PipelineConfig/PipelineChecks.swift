@@ -71,6 +71,8 @@ struct PipelineChecks {
         guard !effects[(last + 1)...].contains(where: { !$0.isDisjoint(with: [.publishes, .publishesCopy]) }) else {
             return
         }
+        // What one that is not understood makes, nobody knows.
+        guard draft.stages[last].entry != nil else { return }
         let kind = draft.stages[last].descriptor?.kind ?? ""
         report(
             "'\(kind)' makes files that no later stage publishes; add 'move: { to: … }' after it", draft,

@@ -74,14 +74,18 @@ package struct WebRequest: Sendable {
             list = curl_slist_append(list, header)
         }
         let result = withoutActuallyEscaping(onProgress) { onProgress in
-            let transfer = Transferring(body, onProgress)
+            let transfer = Transferring(body, stalling, onProgress)
             let context = Unmanaged.passUnretained(transfer).toOpaque()
             set(handle, list, context)
             let code = withExtendedLifetime(transfer) { curl_easy_perform(handle) }
-            return (code, transfer.answer)
+            return (code, transfer)
         }
         switch result.0 {
-        case CURLE_OK: return Answer(status: dm_curl_status(handle), text: result.1)
+        case CURLE_OK: return Answer(status: dm_curl_status(handle), text: result.1.answer)
+        // What is longer than anybody reads is not waited for.
+        case CURLE_WRITE_ERROR where result.1.isFull:
+            return Answer(status: dm_curl_status(handle), text: result.1.answer)
+        case CURLE_ABORTED_BY_CALLBACK where result.1.isLate: throw .connection("the answer took too long")
         case CURLE_ABORTED_BY_CALLBACK: throw .stopped
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(Self.words(result.0))
         default: throw .connection(Self.words(result.0))
@@ -103,7 +107,10 @@ package struct WebRequest: Sendable {
         dm_curl_number(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
         dm_curl_number(handle, CURLOPT_LOW_SPEED_TIME, max(1, stalling.milliseconds / 1000))
         dm_curl_number(handle, CURLOPT_NOPROGRESS, 0)
-        if let authorities { dm_curl_text(handle, CURLOPT_CAINFO, authorities) }
+        if let authorities {
+            dm_curl_text(handle, CURLOPT_CAINFO, authorities)
+            dm_curl_no_certificate_folder(handle)
+        }
         dm_curl_number(handle, CURLOPT_UPLOAD, 1)
         switch body {
         case .bytes(let bytes): dm_curl_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(bytes.count))
@@ -118,8 +125,7 @@ package struct WebRequest: Sendable {
         }
         dm_curl_on_transfer(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             guard let bytes, let transfer = Transferring.of(context) else { return 0 }
-            transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
-            return size * count
+            return transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
         }
         dm_curl_on_progress(handle) { context, _, _, _, sent in
             (Transferring.of(context)?.goesOn(sent) ?? false) ? 0 : 1
@@ -133,12 +139,19 @@ package struct WebRequest: Sendable {
 /// What libcurl's calls back work on, during one request.
 private final class Transferring {
     private let body: WebRequest.Body
+    private let patience: Duration
     private let onProgress: (Int64) -> Bool
     private var sent: Int64 = 0
+    private var allSent: ContinuousClock.Instant?
     private(set) var answer: [UInt8] = []
+    /// Whether more came than is kept.
+    private(set) var isFull = false
+    /// Whether the answer was not there in time, once all was sent.
+    private(set) var isLate = false
 
-    init(_ body: WebRequest.Body, _ onProgress: @escaping (Int64) -> Bool) {
+    init(_ body: WebRequest.Body, _ patience: Duration, _ onProgress: @escaping (Int64) -> Bool) {
         self.body = body
+        self.patience = patience
         self.onProgress = onProgress
     }
 
@@ -168,11 +181,29 @@ private final class Transferring {
         }
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) {
-        answer += bytes.prefix(WebRequest.Answer.mostText - answer.count)
+    /// Takes in a part of the answer; returns how much of it was wanted.
+    func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let wanted = bytes.prefix(WebRequest.Answer.mostText - answer.count)
+        answer += wanted
+        isFull = wanted.count < bytes.count
+        return wanted.count
     }
 
-    func goesOn(_ sent: curl_off_t) -> Bool { onProgress(Int64(sent)) }
+    /// A server that sends a byte now and then does not stall, but is not waited for either.
+    func goesOn(_ sent: curl_off_t) -> Bool {
+        if sent >= size {
+            if allSent == nil { allSent = .now }
+            if let allSent, ContinuousClock.now - allSent > patience { isLate = true }
+        }
+        return onProgress(Int64(sent)) && !isLate
+    }
+
+    private var size: Int64 {
+        switch body {
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(_, let size): size
+        }
+    }
 }
 
 extension Duration {

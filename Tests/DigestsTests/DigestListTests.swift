@@ -12,7 +12,10 @@ private let sha512 = String(repeating: "7e", count: 64)
     private func list(
         _ text: String, named name: String = "list", form: DigestList.Form = .digestsAndSizes
     ) -> DigestList {
-        DigestList(Array(text.utf8), algorithm: DigestList.algorithm(ofListNamed: Array(name.utf8)), form: form)
+        let bytes = Array(name.utf8)
+        return DigestList(
+            Array(text.utf8), algorithm: DigestList.algorithm(ofListNamed: bytes),
+            form: DigestList.isSFV(bytes) ? .sfv : form)
     }
 
     /// What each line says: `sha256:0f0f…` or a size, and the path.
@@ -34,6 +37,7 @@ private let sha512 = String(repeating: "7e", count: 64)
         ("B2SUMS", "\(sha512)  a", "blake2b a"), ("a.sha3-512", "\(sha512)", "sha3-512 -"),
         ("SHA3-256SUMS", "\(sha256)  a", "sha3-256 a"), ("a.xxh3-128", md5, "xxh3-128 -"),
         ("files.sfv", "#1 of 2.bin 352441C2\n", "crc32 #1 of 2.bin"),
+        ("CRC32SUMS", "352441c2  a\n", "crc32 a"), ("a.crc32", "CRC32 (a) = 352441c2\n", "crc32 a"),
         ("list", "1048576\n", "1048576 -"), ("list", "17  a.bin", "17 a.bin"),
         ("list", String(repeating: "1", count: 32), "md5 -"),
     ])

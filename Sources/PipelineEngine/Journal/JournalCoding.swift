@@ -48,6 +48,7 @@ extension JSONWriter {
                 writer.array(payload.companions) { $0.companion($1) }
             }
             if let destination = payload.destination { writer.member("destination", destination) }
+            if payload.isCopied { writer.member("copied", true) }
             if !payload.copies.isEmpty {
                 writer.key("copies")
                 writer.array(payload.copies) { $0.copy($1) }
@@ -158,6 +159,7 @@ extension JSONValue {
             guard let digests = digests.strings else { return nil }
             payload.digests = digests
         }
+        if let isCopied = object["copied"]?.bool { payload.isCopied = isCopied }
         if let copies = object["copies"] {
             guard let copies = copies.all(\.copy) else { return nil }
             payload.copies = copies

@@ -225,7 +225,8 @@ struct Examiner {
     ) -> Waiting.MarkerFault? {
         // A name such as `a.bin.sha3-512` tells digests of one length apart; one that misleads does not count.
         let algorithm = DigestList.algorithm(ofListNamed: name.bytes)
-        var list = DigestList(text, algorithm: algorithm, form: .digestsAndSizes)
+        let form = DigestList.isSFV(name.bytes) ? DigestList.Form.sfv : .digestsAndSizes
+        var list = DigestList(text, algorithm: algorithm, form: form)
         if list.strangeLine != nil { list = DigestList(text, algorithm: nil, form: .digestsAndSizes) }
         guard list.strangeLine == nil else { return nil }
         for line in list.lines where line.path == nil || line.path.map(Self.lastComponent) == drop.bytes {

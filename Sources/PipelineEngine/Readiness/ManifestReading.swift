@@ -47,8 +47,9 @@ struct ManifestReading {
         }
         // RFC 8493: `manifest-sha256.txt` and `tagmanifest-sha256.txt`.
         let isBagIt = name.text.hasSuffix(".txt") && name.text.contains("manifest-")
-        let list = DigestList(
-            text, algorithm: DigestList.algorithm(ofListNamed: name.bytes), form: isBagIt ? .bagIt : .digestsAndSizes)
+        let form: DigestList.Form =
+            isBagIt ? .bagIt : DigestList.isSFV(name.bytes) ? .sfv : .digestsAndSizes
+        let list = DigestList(text, algorithm: DigestList.algorithm(ofListNamed: name.bytes), form: form)
         if let line = list.strangeLine {
             fault = .unusable(name, "line \(line) is no digest and path")
             return

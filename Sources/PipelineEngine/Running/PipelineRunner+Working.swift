@@ -44,6 +44,7 @@ extension PipelineRunner {
     private func run(_ id: JobID, stage: Int) {
         guard let active = jobs[id] else { return }
         guard pipeline.stages[stage].applies(to: active.job.drop, active.payload) else {
+            jobs[id]?.skipped(pipeline.stages[stage].kind)
             return apply([.started, .succeeded], to: id)
         }
         write(id)
@@ -115,7 +116,10 @@ extension PipelineRunner {
     /// already. After a crash the stages are run again.
     private func tell(_ id: JobID, _ failure: StageFailure) -> Bool {
         guard let active = jobs[id], active.record.intents.isEmpty else { return false }
-        let drop = Payload(dropOf: active.job)
+        var drop = Payload(dropOf: active.job)
+        // What was found out until then may be named, too.
+        drop.digests = active.payload.digests
+        drop.facts = active.payload.facts
         guard Folder.kind(of: drop.path) != nil else { return false }
         for (index, entry) in pipeline.onFailure.enumerated().dropFirst(active.told) {
             guard entry.applies(to: active.job.drop, drop) else {

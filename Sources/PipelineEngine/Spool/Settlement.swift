@@ -45,7 +45,7 @@ package struct Settlement: Sendable {
             let isFolder = payload.shape == .folder
             placements.append(try output(payload.path, isFolder, payload.companions, to: destination, pipeline))
             if payload.isDrop { return placements }
-        } else if !payload.isDrop, payload.copies.isEmpty {
+        } else if !payload.isDrop, !payload.isCopied {
             throw .file(
                 "settle.unpublished", "The stages made files of '\(job.drop.name)', but none of them published these.",
                 remedy: "Let a `move` stage apply to this name too (see its `when`), or keep `unpack` from it.")

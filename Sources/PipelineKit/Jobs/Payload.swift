@@ -22,6 +22,8 @@ package struct Payload: Sendable, Hashable {
     package var destination: FilePath?
     /// What is to be published besides, at the same time.
     package var copies: [PayloadCopy] = []
+    /// Whether one of the copies holds it as it is now.
+    package var isCopied = false
     /// Digests of a single-file payload, in hexadecimal, by algorithm, as far as stages have made them.
     package var digests: [String: String] = [:]
     /// What else stages found out about it, by name: `type`.

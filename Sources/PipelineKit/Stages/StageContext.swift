@@ -31,6 +31,9 @@ package struct StageContext: Sendable {
     package let label: String
     private let scratchPath: FilePath
 
+    /// The stage's place in its pipeline, such as `3-http`.
+    package var place: String { String((scratchPath.lastComponent?.string ?? "").drop { $0 == "." }) }
+
     /// A context. `scratch` need not exist.
     package init(
         job: JobID, drop: Drop, values: TemplateValues, scratch: FilePath, cancellation: Cancellation = Cancellation(),
