@@ -4,7 +4,7 @@
 set -eu
 
 build="libarchive-dev libcurl4-openssl-dev libisal-dev libmagic-dev libssl-dev libsqlite3-dev libxxhash-dev libyaml-dev pkg-config gcc libc6-dev make"
-test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash ghostscript clamav-daemon curl openssh-server openssh-client e2fsprogs util-linux bindfs"
+test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash ghostscript clamav-daemon curl openssh-server openssh-client e2fsprogs util-linux bindfs python3-jsonschema python3-yaml"
 
 case "${1:-}" in
     "") wanted=$build ;;

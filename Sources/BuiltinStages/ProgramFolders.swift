@@ -49,9 +49,11 @@ struct ProgramFolders {
                     try Rebuilding.link(payload.root.pushing(path), as: output.pushing(path))
                 }
             }
-            for folder in tree.folders.reversed() where !taken.contains(folder.bytes) {
+            // What nobody else could look into stays so, the deepest first: what is put into a folder changes its time.
+            for folder in tree.folders.reversed() {
                 try Transfer.copyFolderMetadata(payload.root.pushing(folder), to: output.pushing(folder))
             }
+            if payload.shape == .folder { try Transfer.copyFolderMetadata(payload.root, to: output) }
         } catch {
             try context.checkCancelled()
             guard error.action == "add" else { throw StageFailure(building: error) }

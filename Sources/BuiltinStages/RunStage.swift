@@ -44,7 +44,7 @@ package struct RunStage: Stage {
             + "or are dropped", default: .none)
     private static let transient = StageOption<Set<Int32>>(
         "transient", "exit statuses that mean: try again later", takes: "a number, or a list", default: [75],
-        shown: "75", schema: .oneOrMore(.integer(1...255))
+        shown: "75", schema: .anyNumber(.integer(1...255))
     ) { (node, _) throws(OptionProblem) in
         var statuses: Set<Int32> = []
         for member in node.members { statuses.insert(Int32(try member.integer(in: 1...255))) }

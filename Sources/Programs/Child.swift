@@ -49,7 +49,7 @@ struct Child {
     /// Has the keeper send this to the program's group.
     private func signal(_ number: Int32) {
         var byte = UInt8(number)
-        send(streams[files.count].fd, &byte, 1, Int32(MSG_NOSIGNAL.rawValue))
+        send(streams[files.count].fd, &byte, 1, Int32(MSG_NOSIGNAL))
     }
 
     /// Reads what there is, and notices the end; false where nothing came.

@@ -76,6 +76,29 @@ import Testing
         #expect(failure.code == "run.taken")
     }
 
+    /// What is in the way of the payload's `d/e/file`, and where it would end: a link would lead out of the job.
+    @Test(arguments: ["ln -s \"$OUT\" d", "mkdir d; ln -s \"$OUT\" d/e", "echo x > d", "mkdir -p d/e/file"])
+    func nothingIsWrittenThroughWhatItMade(script: String) throws {
+        let outside = try fixture.scratch.makeFolder("outside/e")
+        let payload = try fixture.folderPayload([(Array("d/e/file".utf8), "x"), (Array("z".utf8), "")])
+        let options: [(String, Options)] = [("output", "add"), ("env", ["OUT": .text(outside.string)])]
+        let failure = try fixture.failure("run", shell("echo > made; \(script)", options), on: payload)
+        #expect(failure.code == "run.taken")
+        #expect(failure.class == .file)
+        #expect(try fixture.scratch.tree("outside") == ["e/"])
+    }
+
+    /// What is added keeps what only its owner may see.
+    @Test func foldersThatAreAddedKeepTheirRights() throws {
+        let payload = try fixture.folderPayload([(Array("d/file".utf8), "x")])
+        let rights = FolderRights(mode: 0o700, modified: 1_000_000_000)
+        try rights.set(payload.root.appending("d"))
+        try rights.set(payload.root)
+        let added = try fixture.run("run", shell("mkdir d; echo > made", [("output", "add")]), on: payload)
+        #expect(try FolderRights.of(added.root) == rights)
+        #expect(try FolderRights.of(added.root.appending("d")) == rights)
+    }
+
     @Test(arguments: [
         ("exit 3", StageFailure.Class.file, "ended with status 3"), ("exit 75", .transient, "ended with status 75"),
         ("kill -9 $$", .file, "was ended by signal 9"),
@@ -104,38 +127,56 @@ import Testing
     }
 
     /// A program that ignores SIGTERM, and one in the background that holds the pipes.
-    @Test(arguments: ["trap '' TERM; touch up; while :; do :; done", "touch up; sleep 1000"])
+    @Test(arguments: ["trap '' TERM; touch $UP; while :; do :; done", "touch $UP; sleep 1000"])
     func aProgramIsStopped(script: String) throws {
         let cancellation = Cancellation()
+        let notes = StageNotes()
         let began = ContinuousClock.now
-        let up = fixture.job.scratch(stage: 0, kind: "run").pushing("out/up")
+        let up = fixture.scratch.path("up")
+        let options: [(String, Options)] = [("grace", "100ms"), ("env", ["UP": .text(up.string)])]
         DispatchQueue(label: "watcher").async { @Sendable in
             while Folder.kind(of: up) == nil, ContinuousClock.now - began < .seconds(30) { sched_yield() }
             cancellation.cancel(.timeout)
         }
         #expect(throws: StageFailure.cancelled) {
-            try fixture.run("run", shell(script, [("grace", "100ms")]), cancellation: cancellation)
+            try fixture.run(
+                "run", shell("echo about to hang >&2; \(script)", options), cancellation: cancellation, notes: notes)
         }
         #expect(ContinuousClock.now - began < .seconds(30))
+        #expect(notes.text == "standard error:\nabout to hang")
     }
 
-    @Test func whatItLeavesRunningIsKilled() async throws {
+    @Test func eachRunHasFoldersOfItsOwn() throws {
+        var places: Set<String> = []
+        for _ in 1...2 {
+            let notes = StageNotes()
+            try fixture.run("run", shell("echo $PWD; echo $TMPDIR"), notes: notes)
+            places.formUnion(notes.text?.split(separator: "\n").dropFirst().map(String.init) ?? [])
+        }
+        #expect(places.count == 4)
+    }
+
+    @Test func noDescriptorsAreInherited() throws {
+        // Left open for programs, by whoever started the daemon.
+        let stray = dup(2)
+        defer { close(stray) }
+        let notes = StageNotes()
+        try fixture.run("run", shell("for file in /proc/$$/fd/*; do echo ${file##*/}; done"), notes: notes)
+        let open = Set(notes.text?.split(separator: "\n").dropFirst().compactMap { Int32($0) } ?? [])
+        #expect(open.isSuperset(of: [0, 1, 2]))
+        #expect(!open.contains(stray))
+    }
+
+    /// In its group, or out of it.
+    @Test(arguments: ["(trap '' HUP TERM; exec sleep 1000) & echo $!", "setsid sh -c 'echo $$; exec sleep 1000' &"])
+    func whatItLeavesRunningIsKilled(script: String) throws {
         let notes = StageNotes()
         let began = ContinuousClock.now
-        try fixture.run("run", shell("(trap '' HUP TERM; exec sleep 1000) & echo $!"), notes: notes)
+        let wait = "while [ ! -s child ]; do sleep 0.01; done; cat child"
+        try fixture.run("run", shell("{ \(script)\n} > child; \(wait)"), notes: notes)
         #expect(ContinuousClock.now - began < .seconds(30))
         let pid = try #require(notes.text?.split(separator: "\n").last.flatMap { pid_t($0) })
-        // Killed, and then reaped by whoever inherits it.
-        #expect(await eventually { kill(pid, 0) == -1 || Self.isDead(pid) })
-    }
-
-    private static func isDead(_ pid: pid_t) -> Bool {
-        do throws(IOError) {
-            let status = try ScratchFolder.read(FilePath("/proc/\(pid)/stat"))
-            return String(decoding: status, as: UTF8.self).contains(") Z ")
-        } catch {
-            return true
-        }
+        #expect(kill(pid, 0) == -1, "it is gone by the time that the stage is over")
     }
 
     @Test func wrongOptions() throws {
