@@ -145,7 +145,7 @@ import Testing
         arguments: [
             ("copy", ["to": "out"], "a/b"), ("select", ["keep": "x"], "a/b"), ("rename", ["to": "n-{name}"], "a/b"),
             ("rename", ["to": "new/{name}"], "a/b/new"), ("bag", [:], "data/a/b"),
-        ] as [(String, Options, String)])
+        ] as [(String, Options, FilePath)])
     func foldersKeepTheirRights(kind: String, options: Options, deepest: FilePath) throws {
         let payload = try payload(["a/b/x": "1", "y": "2"])
         let rights = FolderRights(mode: 0o700, modified: 1_000_000_000)

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: hasValidator(), Tool.skip("Python's jsonschema and yaml")))
+    @Test(.enabled(if: hasValidator(), Comment(rawValue: Tool.skip("Python's jsonschema and yaml"))))
     func itJudgesAsCheckDoes() throws {
         let scratch = try ScratchFolder()
         let schema = try scratch.write(PipelineSchema(.builtin).json, to: "schema.json")
