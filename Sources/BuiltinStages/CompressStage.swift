@@ -73,10 +73,7 @@ package struct CompressStage: Stage {
         } catch {
             throw StageFailure(inStage: error)
         }
-        var packed = Payload(file: name, in: scratch)
-        packed.destination = payload.destination
-        packed.copies = payload.copies
-        return packed
+        return Payload(file: name, in: scratch).inPlace(of: payload)
     }
 
     /// Writes everything, in the order of the paths' bytes.

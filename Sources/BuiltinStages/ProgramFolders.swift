@@ -10,9 +10,11 @@ struct ProgramFolders {
     /// For what it needs meanwhile.
     let temporary: FilePath
 
+    private let scratch: FilePath
     private let own: FilePath
 
     init(in scratch: FilePath) throws(StageFailure) {
+        self.scratch = scratch
         own = scratch.appending(String(UInt64.random(in: 0...UInt64.max), radix: 36))
         output = own.appending("out")
         temporary = own.appending("tmp")
@@ -24,8 +26,23 @@ struct ProgramFolders {
         }
     }
 
+    /// A copy of the payload (of shared blocks where the file system has them). The program may move, edit or remove it:
+    /// the drop must not be lost by that, and another run must find what this one found.
+    func standIn(for payload: Payload, _ context: StageContext) throws(StageFailure) -> FilePath {
+        let folder = own.appending("in")
+        let copy = folder.appending(payload.fileName ?? context.drop.name)
+        do throws(IOError) {
+            try Folder.make(folder, mode: 0o700)
+            try Transfer.copy(payload.path, to: copy) { context.cancellation.isCancelled }
+        } catch {
+            try context.checkCancelled()
+            throw StageFailure(inStage: error)
+        }
+        return copy
+    }
+
     /// Where one of the program's streams is kept: `stdin`, `stdout`, `stderr`.
-    func written(_ stream: String) -> FilePath { own.appending(stream) }
+    func written(_ stream: String) -> FilePath { scratch.appending(stream) }
 
     /// Adds the payload's own files to what was made; a name that both have is a failure.
     func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(StageFailure) -> Payload {
@@ -62,9 +79,6 @@ struct ProgramFolders {
                 remedy: "Let it write under another name, or set 'output: replace'.")
         }
         try context.checkCancelled()
-        var all = Payload(folder: output)
-        all.destination = payload.destination
-        all.copies = payload.copies
-        return all
+        return Payload(folder: output).inPlace(of: payload)
     }
 }

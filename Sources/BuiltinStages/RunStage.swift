@@ -63,9 +63,8 @@ package struct RunStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "run",
         summary:
-            "Runs a program; {file}, {dir}, {name} and {job} stand for the payload, the program's folder, the "
-            + "payload's "
-            + "name and the job. Status 0 is success, any other a failure of the file.",
+            "Runs a program; {file}, {dir}, {name} and {job} stand for a copy of the payload, the program's folder, the "
+            + "payload's name and the job. Status 0 is success, any other a failure of the file.",
         options: [
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
         ],
@@ -98,26 +97,31 @@ package struct RunStage: Stage {
         try context.checkCancelled()
         let scratch = try context.makeScratch()
         let folders = try ProgramFolders(in: scratch)
+        let file = try isTold ? folders.standIn(for: payload, context) : nil
         var own: [(key: String, value: SecretText.Revealed)] = []
         for (key, value) in variables { own.append((key, try value.reveal())) }
-        let outcome = try run(payload, folders, own, context)
+        let outcome = try run(payload, file, folders, own, context)
         if !outcome.wasStopped, outcome.end != .exited(0) { try checkSpace(folders.output) }
         try judge(ProgramTale(outcome, without: own.flatMap(\.value.secrets)), outcome, context)
         return try handOn(payload, folders, context)
     }
 
+    /// Whether the program is told where the payload is.
+    private var isTold: Bool { input == .payload || command.contains(where: \.namesFile) }
+
     private func run(
-        _ payload: Payload, _ folders: ProgramFolders, _ own: [(key: String, value: SecretText.Revealed)],
+        _ payload: Payload, _ file: FilePath?, _ folders: ProgramFolders,
+        _ own: [(key: String, value: SecretText.Revealed)],
         _ context: StageContext
     ) throws(StageFailure) -> Program.Outcome {
         let path =
             own.last { $0.key == "PATH" }?.value.text ?? Self.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
-        guard let file = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
+        guard let executable = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
         else { throw Self.missing(program) }
-        let input = try input(payload, folders, context)
+        let input = try input(payload, file, folders, context)
         var values = context.values
         values.facts = payload.knownFacts.mapValues { Array($0.utf8) }
-        let place = ProgramArgument.Place(payload: payload, folder: folders.output)
+        let place = ProgramArgument.Place(payload: payload, file: file ?? "", folder: folders.output)
         var arguments: [[UInt8]] = []
         do throws(TemplateProblem) {
             for argument in command { arguments.append(try argument.bytes(place, values)) }
@@ -128,7 +132,7 @@ package struct RunStage: Stage {
         }
         try checkDashes(arguments)
         let program = Program(
-            file, arguments: arguments, environment: environment(place, path, folders.temporary, own, context),
+            executable, arguments: arguments, environment: environment(place, path, folders.temporary, own, context),
             folder: folders.output, output: folders.written("stdout"), error: folders.written("stderr"), grace: grace)
         do throws(Errno) {
             return try program.run(input: input.descriptor, tail: ProgramTale.mostBytes) {
@@ -138,25 +142,25 @@ package struct RunStage: Stage {
             switch error {
             // The last: a script without `#!`.
             case .noSuchFileOrDirectory, .permissionDenied, .execFormatError: throw Self.missing(self.program)
-            default: throw StageFailure(inStage: IOError("start", file, error))
+            default: throw StageFailure(inStage: IOError("start", executable, error))
             }
         }
     }
 
     /// What the program is to read, open.
     private func input(
-        _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
+        _ payload: Payload, _ file: FilePath?, _ folders: ProgramFolders, _ context: StageContext
     ) throws(StageFailure) -> OpenFile {
         switch input {
         case .none: return try StageFailure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
         case .payload:
-            guard case .file = payload.shape else {
+            guard case .file = payload.shape, let file else {
                 throw .file(
                     "run.folder", "'\(context.drop.name)' is a folder of files by now, and one file can be read.",
                     remedy: "Put 'compress' before 'run', or leave 'stdin' out and name {file} in 'command'.")
             }
             return try StageFailure.onIOError { () throws(IOError) in
-                try OpenFile.open(payload.path, O_RDONLY | O_NOFOLLOW)
+                try OpenFile.open(file, O_RDONLY | O_NOFOLLOW)
             }
         case .report:
             let report = JobReportText.json(payload, context)
@@ -195,10 +199,11 @@ package struct RunStage: Stage {
         var all: [(String, [UInt8])] = [
             ("PATH", Array(path.utf8)), ("LANG", Array((Self.variable("LANG") ?? "C.UTF-8").utf8)),
             ("HOME", Array((Self.variable("HOME") ?? "/").utf8)), ("TMPDIR", temporary.bytes),
-            ("DROPMILL_FILE", place.payload.path.bytes), ("DROPMILL_DIR", place.folder.bytes),
+            ("DROPMILL_DIR", place.folder.bytes),
             ("DROPMILL_NAME", context.drop.name.bytes), ("DROPMILL_JOB", Array(context.job.text.utf8)),
             ("DROPMILL_PIPELINE", Array(context.values.pipeline.utf8)),
         ]
+        if isTold { all.append(("DROPMILL_FILE", place.file.bytes)) }
         if let failed = context.failed {
             let failure = failed.failure
             all += [
@@ -267,8 +272,6 @@ package struct RunStage: Stage {
         if made.files.count == 1, made.folders.isEmpty, made.links.isEmpty, let name = made.files[0].relative.lastName {
             replaced = Payload(file: name, in: folders.output)
         }
-        replaced.destination = payload.destination
-        replaced.copies = payload.copies
-        return replaced
+        return replaced.inPlace(of: payload)
     }
 }

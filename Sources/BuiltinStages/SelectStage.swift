@@ -54,10 +54,7 @@ package struct SelectStage: Stage {
         var selected = try Rebuilding(payload, in: context)
         for file in kept { try selected.put(file.relative, as: file.relative) }
         try selected.finish()
-        var made = Payload(folder: selected.root)
-        made.destination = payload.destination
-        made.copies = payload.copies
-        return made
+        return Payload(folder: selected.root).inPlace(of: payload)
     }
 
     private func isKept(_ file: TreeFile, _ root: FilePath, _ context: StageContext) throws(StageFailure) -> Bool {

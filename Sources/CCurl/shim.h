@@ -33,6 +33,12 @@ static inline CURLcode dm_curl_on_progress(CURL *handle, dm_curl_progress functi
     return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, function);
 }
 
+static inline curl_off_t dm_curl_uploaded(CURL *handle) {
+    curl_off_t count = 0;
+    curl_easy_getinfo(handle, CURLINFO_SIZE_UPLOAD_T, &count);
+    return count;
+}
+
 static inline long dm_curl_status(CURL *handle) {
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

@@ -78,17 +78,22 @@ package struct WebRequest: Sendable {
             let context = Unmanaged.passUnretained(transfer).toOpaque()
             set(handle, list, context)
             let code = withExtendedLifetime(transfer) { curl_easy_perform(handle) }
-            return (code, transfer)
+            return (code: code, answer: transfer.answer, isFull: transfer.isFull, isLate: transfer.isLate)
         }
-        switch result.0 {
-        case CURLE_OK: return Answer(status: dm_curl_status(handle), text: result.1.answer)
+        switch result.code {
         // What is longer than anybody reads is not waited for.
-        case CURLE_WRITE_ERROR where result.1.isFull:
-            return Answer(status: dm_curl_status(handle), text: result.1.answer)
-        case CURLE_ABORTED_BY_CALLBACK where result.1.isLate: throw .connection("the answer took too long")
+        case CURLE_OK,
+            CURLE_WRITE_ERROR where result.code == CURLE_OK || result.isFull:
+            let status = dm_curl_status(handle)
+            // Who answers before all is there may refuse it, but cannot have taken it.
+            guard !(200..<300).contains(status) || Int64(dm_curl_uploaded(handle)) >= body.size else {
+                throw .connection("it answered with status \(status) before it had everything")
+            }
+            return Answer(status: status, text: result.answer)
+        case CURLE_ABORTED_BY_CALLBACK where result.isLate: throw .connection("the answer took too long")
         case CURLE_ABORTED_BY_CALLBACK: throw .stopped
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(Self.words(result.0))
-        default: throw .connection(Self.words(result.0))
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(Self.words(result.code))
+        default: throw .connection(Self.words(result.code))
         }
     }
 
@@ -191,15 +196,18 @@ private final class Transferring {
 
     /// A server that sends a byte now and then does not stall, but is not waited for either.
     func goesOn(_ sent: curl_off_t) -> Bool {
-        if sent >= size {
+        if sent >= body.size {
             if allSent == nil { allSent = .now }
             if let allSent, ContinuousClock.now - allSent > patience { isLate = true }
         }
         return onProgress(Int64(sent)) && !isLate
     }
+}
 
-    private var size: Int64 {
-        switch body {
+extension WebRequest.Body {
+    /// Its bytes.
+    fileprivate var size: Int64 {
+        switch self {
         case .bytes(let bytes): Int64(bytes.count)
         case .file(_, let size): size
         }

@@ -32,9 +32,9 @@ final class FakeClamd {
                 if not more: raise EOFError
                 data += more
             return data
-        def verdict(data):
+        def verdict(data, limit):
             if b"EICAR-STANDARD" in data: return b"Test.EICAR FOUND"
-            return b"OK" if len(data) <= 1 << 20 else b"INSTREAM size limit exceeded. ERROR"
+            return b"OK" if len(data) <= limit else b"INSTREAM size limit exceeded. ERROR"
         def serve(connection):
             command = b""
             while not command.endswith(b"\\0"): command += exact(connection, 1)
@@ -47,11 +47,11 @@ final class FakeClamd {
                     return connection.sendall(b"No file descriptor received. ERROR\\0")
                 descriptor = array.array("i", extra[0][2][:size])[0]
                 with os.fdopen(descriptor, "rb") as file: data = file.read()
-                return connection.sendall(b"fd[%d]: " % descriptor + verdict(data) + b"\\0")
+                return connection.sendall(b"fd[%d]: " % descriptor + verdict(data, 1 << 40) + b"\\0")
             data = b""
             while size := int.from_bytes(exact(connection, 4), "big"):
                 data += exact(connection, size)
-            connection.sendall(b"stream: " + verdict(data) + b"\\0")
+            connection.sendall(b"stream: " + verdict(data, 1 << 20) + b"\\0")
         def attend(connection):
             with connection:
                 try: serve(connection)

@@ -24,6 +24,45 @@ import Testing
             notes.text == "standard error:\n in put.txt \(fixture.job.id)\nstandard output:\ncontent")
     }
 
+    @Test func standardInput() throws {
+        let notes = StageNotes()
+        try fixture.run("run", ["command": "cat", "stdin": "payload"], notes: notes)
+        #expect(notes.text == "standard output:\ncontent")
+        let empty = StageNotes()
+        try fixture.run("run", ["command": "cat"], notes: empty)
+        #expect(empty.text == nil)
+        let report = StageNotes()
+        let failure = JobFailure(.file("archive.damaged", "It is damaged."), stage: "unpack", attempts: 1)
+        try fixture.run("run", ["command": "cat", "stdin": "report"], notes: report, failed: failure)
+        #expect(report.text?.contains(#""name":"in put.txt""#) == true)
+        #expect(report.text?.contains(#""code":"archive.damaged""#) == true)
+        let folder = try fixture.folderPayload([(Array("a".utf8), "x")])
+        #expect(try fixture.failure("run", ["command": "cat", "stdin": "payload"], on: folder).code == "run.folder")
+    }
+
+    /// Whatever it does to what it is given, nothing is lost, and a second run finds the same.
+    @Test(arguments: ["rm", "gzip", "mv -t . --", "truncate -s 0", "chmod 000"])
+    func thePayloadIsNotThePrograms(command: String) throws {
+        for _ in 0..<2 {
+            let script = #"[ "$(cat "$1")" = content ] && [ "$DROPMILL_FILE" = "$1" ] && \#(command) "$1""#
+            #expect(try fixture.run("run", shell(script)) == fixture.payload)
+            #expect(try ScratchFolder.read(fixture.job.original) == Array("content".utf8))
+        }
+        let folder = try fixture.folderPayload([(Array("a".utf8), "x")])
+        try fixture.run("run", shell(#"echo more >> "$1/a""#), on: folder)
+        #expect(try fixture.scratch.text("payload/a") == "x")
+    }
+
+    /// Whatever a program inherits it could keep, or tell.
+    @Test func nothingElseIsOpen() throws {
+        let stray = dup(1)
+        defer { close(stray) }
+        let notes = StageNotes()
+        try fixture.run("run", ["command": ["sh", "-c", "ls /proc/self/fd | wc -l"]], notes: notes)
+        // The three, and the folder that ls reads.
+        #expect(notes.text == "standard output:\n4")
+    }
+
     @Test func noShellReadsTheArguments() throws {
         let notes = StageNotes()
         let options: Options = [
@@ -50,7 +89,7 @@ import Testing
         let lines = notes.text?.split(separator: "\n").dropFirst().map { $0.split(separator: "=")[0] }.sorted() ?? []
         #expect(
             lines == [
-                "DROPMILL_DIR", "DROPMILL_FILE", "DROPMILL_JOB", "DROPMILL_NAME", "DROPMILL_PIPELINE", "EXTRA", "HOME",
+                "DROPMILL_DIR", "DROPMILL_JOB", "DROPMILL_NAME", "DROPMILL_PIPELINE", "EXTRA", "HOME",
                 "LANG", "PATH", "TMPDIR",
             ])
         #expect(notes.text?.contains("\nLANG=C") == true)
@@ -74,18 +113,6 @@ import Testing
         #expect(Folder.kind(of: fixture.job.original) == .regular)
         let failure = try fixture.failure("run", shell("echo x > 'in put.txt'", [("output", "add")]))
         #expect(failure.code == "run.taken")
-    }
-
-    /// What is in the way of the payload's `d/e/file`, and where it would end: a link would lead out of the job.
-    @Test(arguments: ["ln -s \"$OUT\" d", "mkdir d; ln -s \"$OUT\" d/e", "echo x > d", "mkdir -p d/e/file"])
-    func nothingIsWrittenThroughWhatItMade(script: String) throws {
-        let outside = try fixture.scratch.makeFolder("outside/e")
-        let payload = try fixture.folderPayload([(Array("d/e/file".utf8), "x"), (Array("z".utf8), "")])
-        let options: [(String, Options)] = [("output", "add"), ("env", ["OUT": .text(outside.string)])]
-        let failure = try fixture.failure("run", shell("echo > made; \(script)", options), on: payload)
-        #expect(failure.code == "run.taken")
-        #expect(failure.class == .file)
-        #expect(try fixture.scratch.tree("outside") == ["e/"])
     }
 
     /// What is added keeps what only its owner may see.
@@ -119,6 +146,56 @@ import Testing
         #expect(failure.summary.contains("'\(program)'"))
     }
 
+    /// The sender names the file, and options are not the sender's to give.
+    @Test func aNameIsNoOption() throws {
+        let fixture = try StageFixture(drop: "-rf", Array("x".utf8))
+        let failure = try fixture.failure("run", ["command": ["echo", "{name}"]])
+        #expect(failure.class == .file)
+        #expect(failure.code == "run.dash")
+        for command: Options in [["echo", "--", "{name}"], ["echo", "./{name}"], ["echo", "{file}"]] {
+            try fixture.run("run", ["command": command])
+        }
+    }
+
+    @Test func anOwnPath() throws {
+        try fixture.scratch.write("#!/bin/sh\necho mine\n", to: "bin/tool")
+        chmod(fixture.scratch.path("bin/tool").string, 0o755)
+        let notes = StageNotes()
+        let path: Options = .text("\(fixture.scratch.path("bin").string):/usr/bin:/bin")
+        try fixture.run("run", ["command": "tool", "env": ["PATH": path]], notes: notes)
+        #expect(notes.text == "standard output:\nmine")
+    }
+
+    @Test func aScriptWithoutAnInterpreterIsNoFaultOfTheFile() throws {
+        let script = try fixture.scratch.write("echo x\n", to: "script")
+        chmod(script.string, 0o755)
+        #expect(try fixture.failure("run", ["command": "./script"]).class == .environment)
+    }
+
+    /// A link that it makes is not the way for files of the payload, and what is no file is not handed on.
+    @Test func whatItMakesStaysInItsFolder() throws {
+        let outside = try fixture.scratch.makeFolder("outside")
+        let payload = try fixture.folderPayload([(Array("d/evil".utf8), "x")])
+        let link = "ln -s '\(outside.string)'"
+        for script in ["\(link) d; echo > f", "mkdir d; \(link) d/evil; echo > f", "echo > d", "mkdir -p d/evil"] {
+            let failure = try fixture.failure("run", shell(script, [("output", "add")]), on: payload)
+            #expect(failure.class == .file)
+            #expect(failure.code == "run.taken")
+        }
+        #expect(try Folder.names(in: outside).isEmpty)
+        let failure = try fixture.failure("run", shell("mkfifo pipe; echo > f", [("output", "replace")]))
+        #expect(failure.code == "run.special")
+    }
+
+    @Test func streamsAreKeptInCappedFiles() throws {
+        try fixture.run("run", shell("yes | head -c 10000000; echo end; echo note >&2"))
+        let scratch = fixture.job.scratch(stage: 0, kind: "run")
+        let output = try ScratchFolder.read(scratch.appending("stdout"))
+        #expect((512 << 10...1 << 20).contains(output.count))
+        #expect(output.suffix(6).elementsEqual("y\nend\n".utf8))
+        #expect(try ScratchFolder.read(scratch.appending("stderr")) == Array("note\n".utf8))
+    }
+
     @Test func muchOutputIsCut() throws {
         let failure = try fixture.failure("run", shell("yes | head -c 10000000; echo end; exit 1"))
         #expect(failure.detail.utf8.count < 20_000)
@@ -130,7 +207,6 @@ import Testing
     @Test(arguments: ["trap '' TERM; touch $UP; while :; do :; done", "touch $UP; sleep 1000"])
     func aProgramIsStopped(script: String) throws {
         let cancellation = Cancellation()
-        let notes = StageNotes()
         let began = ContinuousClock.now
         let up = fixture.scratch.path("up")
         let options: [(String, Options)] = [("grace", "100ms"), ("env", ["UP": .text(up.string)])]
@@ -138,12 +214,13 @@ import Testing
             while Folder.kind(of: up) == nil, ContinuousClock.now - began < .seconds(30) { sched_yield() }
             cancellation.cancel(.timeout)
         }
+        let notes = StageNotes()
         #expect(throws: StageFailure.cancelled) {
             try fixture.run(
                 "run", shell("echo about to hang >&2; \(script)", options), cancellation: cancellation, notes: notes)
         }
-        #expect(ContinuousClock.now - began < .seconds(30))
         #expect(notes.text == "standard error:\nabout to hang")
+        #expect(ContinuousClock.now - began < .seconds(30))
     }
 
     @Test func eachRunHasFoldersOfItsOwn() throws {
@@ -154,17 +231,6 @@ import Testing
             places.formUnion(notes.text?.split(separator: "\n").dropFirst().map(String.init) ?? [])
         }
         #expect(places.count == 4)
-    }
-
-    @Test func noDescriptorsAreInherited() throws {
-        // Left open for programs, by whoever started the daemon.
-        let stray = dup(2)
-        defer { close(stray) }
-        let notes = StageNotes()
-        try fixture.run("run", shell("for file in /proc/$$/fd/*; do echo ${file##*/}; done"), notes: notes)
-        let open = Set(notes.text?.split(separator: "\n").dropFirst().compactMap { Int32($0) } ?? [])
-        #expect(open.isSuperset(of: [0, 1, 2]))
-        #expect(!open.contains(stray))
     }
 
     /// In its group, or out of it.

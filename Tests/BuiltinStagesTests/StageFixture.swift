@@ -49,7 +49,7 @@ struct StageFixture {
         _ kind: String, _ options: Options = [:], facts: Set<String> = ["sha256", "type"],
         environment: [String: String] = [:]
     ) throws -> any Stage {
-        let type = try #require(StageRegistry.builtin.type(of: kind))
+        let type = try #require(StageRegistry.builtin.type(of: kind) ?? StageRegistry([StampStage.self]).type(of: kind))
         let (read, problems) = StageOptions.read(
             options.entries, of: type.descriptor, at: Options.place,
             in: OptionContext(base: scratch.path, facts: facts, environment: environment))

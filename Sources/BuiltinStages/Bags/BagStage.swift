@@ -66,10 +66,7 @@ package struct BagStage: Stage {
         }
         try write(tags, to: bag.root)
         try bag.finish()
-        var made = Payload(folder: bag.root)
-        made.destination = payload.destination
-        made.copies = payload.copies
-        return made
+        return Payload(folder: bag.root).inPlace(of: payload)
     }
 
     /// What goes into the bag; links are not followed, and a bag cannot hold them.

@@ -52,6 +52,14 @@ package struct Payload: Sendable, Hashable {
         isDrop = false
     }
 
+    /// This payload in the place of another: published where that was to be. Companions and facts spoke of the other.
+    package func inPlace(of other: Payload) -> Payload {
+        var payload = self
+        payload.destination = other.destination
+        payload.copies = other.copies
+        return payload
+    }
+
     /// What templates and conditions can name besides what is known of every drop.
     package var knownFacts: [String: String] { digests.merging(facts) { _, fact in fact } }
 
