@@ -26,8 +26,8 @@ struct ProgramFolders {
         }
     }
 
-    /// A copy of the payload (of shared blocks where the file system has them). The program may move, edit or remove it:
-    /// the drop must not be lost by that, and another run must find what this one found.
+    /// A copy of the payload (of shared blocks where the file system has them). The program may move, edit or remove
+    /// it: the drop must not be lost by that, and another run must find what this one found.
     func standIn(for payload: Payload, _ context: StageContext) throws(StageFailure) -> FilePath {
         let folder = own.appending("in")
         let copy = folder.appending(payload.fileName ?? context.drop.name)
@@ -44,7 +44,18 @@ struct ProgramFolders {
     /// Where one of the program's streams is kept: `stdin`, `stdout`, `stderr`.
     func written(_ stream: String) -> FilePath { scratch.appending(stream) }
 
-    /// Adds the payload's own files to what was made; a name that both have is a failure.
+    /// Takes what the program has left, away from where it was told to put it. Returns the folder, which is the same in
+    /// each run; nil where it has left none.
+    func collect() throws(StageFailure) -> FilePath? {
+        guard Folder.kind(of: output) == .folder else { return nil }
+        let moved = output.withPlatformString { from in result.withPlatformString { rename(from, $0) } }
+        guard moved == 0 else { throw StageFailure(inStage: IOError("move", output, .last)) }
+        return result
+    }
+
+    private var result: FilePath { scratch.appending("made") }
+
+    /// Adds the payload's own files to what was collected; a name that both have is a failure.
     func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(StageFailure) -> Payload {
         do throws(IOError) {
             let tree = try payload.tree()
@@ -55,22 +66,22 @@ struct ProgramFolders {
                 throw IOError("add", path, .fileExists)
             }
             for path in tree.folders where leaves.contains(path.bytes) { throw IOError("add", path, .fileExists) }
-            for folder in tree.folders { try Folder.make(output.pushing(folder)) }
+            for folder in tree.folders { try Folder.make(result.pushing(folder)) }
             for path in tree.files.map(\.relative) + tree.links {
                 if context.cancellation.isCancelled { break }
                 if payload.isDrop {
-                    try Transfer.copy(payload.root.pushing(path), to: output.pushing(path)) {
+                    try Transfer.copy(payload.root.pushing(path), to: result.pushing(path)) {
                         context.cancellation.isCancelled
                     }
                 } else {
-                    try Rebuilding.link(payload.root.pushing(path), as: output.pushing(path))
+                    try Rebuilding.link(payload.root.pushing(path), as: result.pushing(path))
                 }
             }
             // What nobody else could look into stays so, the deepest first: what is put into a folder changes its time.
             for folder in tree.folders.reversed() {
-                try Transfer.copyFolderMetadata(payload.root.pushing(folder), to: output.pushing(folder))
+                try Transfer.copyFolderMetadata(payload.root.pushing(folder), to: result.pushing(folder))
             }
-            if payload.shape == .folder { try Transfer.copyFolderMetadata(payload.root, to: output) }
+            if payload.shape == .folder { try Transfer.copyFolderMetadata(payload.root, to: result) }
         } catch {
             try context.checkCancelled()
             guard error.action == "add" else { throw StageFailure(building: error) }
@@ -79,6 +90,6 @@ struct ProgramFolders {
                 remedy: "Let it write under another name, or set 'output: replace'.")
         }
         try context.checkCancelled()
-        return Payload(folder: output).inPlace(of: payload)
+        return Payload(folder: result).inPlace(of: payload)
     }
 }

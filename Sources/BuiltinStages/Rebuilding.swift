@@ -65,8 +65,8 @@ struct Rebuilding {
         }
     }
 
-    /// Gives the folders the rights and times of those that they were made after: what nobody else could look into stays
-    /// so. To be called once all is in them.
+    /// Gives the folders the rights and times of those that they were made after: what nobody else could look into
+    /// stays so. To be called once all is in them.
     func finish() throws(StageFailure) {
         guard isFolder else { return }
         do throws(IOError) {

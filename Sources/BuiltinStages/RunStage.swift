@@ -256,22 +256,25 @@ package struct RunStage: Stage {
         _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
     ) throws(StageFailure) -> Payload {
         if output == .none { return payload }
-        let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(folders.output) }
+        guard let folder = try folders.collect() else { throw nothing(context) }
+        let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(folder) }
         if let special = made.specials.first {
             throw .file(
                 "run.special", "The program '\(program)' left '\(special.text)', which is no file, folder or link.",
                 remedy: "Let it remove what it needs for itself (FIFOs, sockets) before it ends.")
         }
-        guard !made.files.isEmpty || !made.folders.isEmpty else {
-            throw .file(
-                "run.nothing", "The program '\(program)' made no file of '\(context.drop.name)'.",
-                remedy: "Let it write into its current folder, or set 'output: none'.")
-        }
+        guard !made.files.isEmpty || !made.folders.isEmpty else { throw nothing(context) }
         if output == .add { return try folders.add(payload, to: made, context) }
-        var replaced = Payload(folder: folders.output)
+        var replaced = Payload(folder: folder)
         if made.files.count == 1, made.folders.isEmpty, made.links.isEmpty, let name = made.files[0].relative.lastName {
-            replaced = Payload(file: name, in: folders.output)
+            replaced = Payload(file: name, in: folder)
         }
         return replaced.inPlace(of: payload)
+    }
+
+    private func nothing(_ context: StageContext) -> StageFailure {
+        .file(
+            "run.nothing", "The program '\(program)' made no file of '\(context.drop.name)'.",
+            remedy: "Let it write into its current folder, or set 'output: none'.")
     }
 }

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The keeper is a fork that never calls exec: there are a few pages of it, and it is there in a moment. What it may call
-// is what a signal handler may, since other threads of the caller may have held any lock.
+// The keeper is a fork that never calls exec: there are a few pages of it, and it is there in a moment. What it may
+// call is what a signal handler may, since other threads of the caller may have held any lock.
 
 /// Where a keeper has its descriptors; those of the program are 0, 1 and 2.
 enum { lifeline_end = 3, report_end = 4, first_other = 5 };

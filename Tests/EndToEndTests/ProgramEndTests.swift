@@ -29,7 +29,9 @@ import Testing
             processed: ../done
             failed: ../failed
             stages:
-              - run: { command: [sh, "\(scratch.path("program.sh").string)", "\(scratch.path.string)"], output: replace }
+              - run:
+                  command: [sh, "\(scratch.path("program.sh").string)", "\(scratch.path.string)"]
+                  output: replace
               - move: { to: ../out }
             """, to: "pipelines/a.yaml")
         try scratch.write("x", to: "in/drop.txt")

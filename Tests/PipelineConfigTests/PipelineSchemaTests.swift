@@ -42,7 +42,7 @@ import Testing
         "ready: {marker: ~, timeout: ~, quiet: 1.5s, unit: folder, manifest: '*SUMS'}\nstages: [checksum]",
         "active: {jobs: 256, bytes: ~}\nstages: [checksum]", "active: {bytes: 5}\nstages: [checksum]",
         "order: largest\nmin_free: 1.5GiB\non_conflict: fail\ndurability: fast\nstages: [checksum]",
-        "durability: '${D:-fast}'\nactive: {jobs: '${J:-5}'}\nmin_free: ${F:-1GiB}\nstages: [checksum]",
+        "durability: '${D:-fast}'\nactive:\n  jobs: ${J:-5}\nmin_free: ${F:-1GiB}\nstages: [checksum]",
         "retry: {attempts: 1, backoff: 0, max_backoff: 250ms}\nstages: [checksum]", "name: 5\nstages: [checksum]",
         "stages: [{checksum: {workers: auto, timeout: 5m, retry: ~, when: ~, manifest: ~}}]",
         "stages: [{checksum: {workers: 2, when: ['*.a', '*.b']}}]", "stages: [{checksum: {when: {larger: 1MiB}}}]",

@@ -5,15 +5,15 @@
 #include <sys/types.h>
 
 /// Starts a program in `folder` and in a process group of its own, with default signal handling, nothing blocked, and
-/// these descriptors as 0, 1 and 2 and no others: below a keeper, a small process in between, which ends everything that
-/// the program has left running, in its group or not, before it ends itself, and in the way that the program did.
+/// these descriptors as 0, 1 and 2 and no others: below a keeper, a small process in between. Once the program is over,
+/// that ends whatever the program has left running, in its group or not, and then ends in the way that the program did.
 ///
 /// `lifeline` becomes one end of a socket to the keeper. A byte sent is a signal for the program's group (SIGTERM,
-/// SIGKILL); its other end closes with the keeper's end. Once this end is closed, as the kernel does when the caller
+/// SIGKILL); the other end closes when the keeper ends. Once this end is closed, as the kernel does when the caller
 /// dies, the keeper kills everything at once.
 ///
-/// Returns the keeper's process id, which is to be waited for, or -1 with errno set, also where the program itself could
-/// not be started.
+/// Returns the keeper's process id, which is to be waited for, or -1 with errno set, also where the program itself
+/// could not be started.
 pid_t dm_spawn_kept(
     const char *program, char *const arguments[], char *const environment[], const char *folder,
     const int descriptors[3], int *lifeline);

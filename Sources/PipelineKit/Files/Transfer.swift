@@ -58,8 +58,8 @@ package enum Transfer {
         }
     }
 
-    /// Gives a folder the owner (where that is allowed), mode and times of the one that it was made after. The owner may
-    /// always change it: a later stage may have to.
+    /// Gives a folder the owner (where that is allowed), mode and times of the one that it was made after. The owner
+    /// may always change it: a later stage may have to.
     package static func copyFolderMetadata(_ source: FilePath, to target: FilePath) throws(IOError) {
         var status = try OpenFile.openFolder(source).status()
         status.st_mode |= S_IRWXU
