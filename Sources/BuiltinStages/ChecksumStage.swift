@@ -151,7 +151,7 @@ extension StageOption where Value == [DigestAlgorithm] {
         let known = algorithms.map(\.rawValue)
         return Self(
             name, summary, takes: known.joined(separator: " | ") + ", or a list", default: [.sha256],
-            shown: DigestAlgorithm.sha256.rawValue, schema: .oneOrMore(.choice(known))
+            shown: DigestAlgorithm.sha256.rawValue, schema: .distinct(.choice(known))
         ) { (node, _) throws(OptionProblem) in
             var chosen: [DigestAlgorithm] = []
             for member in node.members {

@@ -66,8 +66,12 @@ package struct CopyStage: Stage {
                     context.cancellation.isCancelled
                 }
             }
-            for path in tree.folders.reversed() {
-                try Transfer.copyFolderMetadata(payload.root.pushing(path), to: folder.pushing(path))
+            // What nobody else could look into stays so. What is put into a folder changes its time, so the deepest
+            // come first.
+            if payload.shape == .folder {
+                for path in tree.folders.reversed() + [FilePath()] {
+                    try Transfer.copyFolderMetadata(payload.root.pushing(path), to: folder.pushing(path))
+                }
             }
         } catch {
             try context.checkCancelled()

@@ -2,7 +2,8 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// The folders that a program is given.
+/// The folders that a program is given, of this run alone: what an earlier run may have left running knows no path to
+/// them.
 struct ProgramFolders {
     /// Where it begins, and where it leaves what it makes.
     let output: FilePath
@@ -10,11 +11,13 @@ struct ProgramFolders {
     let temporary: FilePath
 
     private let scratch: FilePath
+    private let own: FilePath
 
     init(in scratch: FilePath) throws(StageFailure) {
         self.scratch = scratch
-        output = scratch.appending("out")
-        temporary = scratch.appending("tmp")
+        own = scratch.appending(String(UInt64.random(in: 0...UInt64.max), radix: 36))
+        output = own.appending("out")
+        temporary = own.appending("tmp")
         do throws(IOError) {
             try Folder.make(output)
             try Folder.make(temporary, mode: 0o700)
@@ -23,10 +26,10 @@ struct ProgramFolders {
         }
     }
 
-    /// A copy of the payload (of shared blocks where the file system has them). The program may move, edit or remove it:
-    /// the drop must not be lost by that, and another run must find what this one found.
+    /// A copy of the payload (of shared blocks where the file system has them). The program may move, edit or remove
+    /// it: the drop must not be lost by that, and another run must find what this one found.
     func standIn(for payload: Payload, _ context: StageContext) throws(StageFailure) -> FilePath {
-        let folder = scratch.appending("in")
+        let folder = own.appending("in")
         let copy = folder.appending(payload.fileName ?? context.drop.name)
         do throws(IOError) {
             try Folder.make(folder, mode: 0o700)
@@ -41,7 +44,18 @@ struct ProgramFolders {
     /// Where one of the program's streams is kept: `stdin`, `stdout`, `stderr`.
     func written(_ stream: String) -> FilePath { scratch.appending(stream) }
 
-    /// Adds the payload's own files to what was made; a name that both have is a failure.
+    /// Takes what the program has left, away from where it was told to put it. Returns the folder, which is the same in
+    /// each run; nil where it has left none.
+    func collect() throws(StageFailure) -> FilePath? {
+        guard Folder.kind(of: output) == .folder else { return nil }
+        let moved = output.withPlatformString { from in result.withPlatformString { rename(from, $0) } }
+        guard moved == 0 else { throw StageFailure(inStage: IOError("move", output, .last)) }
+        return result
+    }
+
+    private var result: FilePath { scratch.appending("made") }
+
+    /// Adds the payload's own files to what was collected; a name that both have is a failure.
     func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(StageFailure) -> Payload {
         do throws(IOError) {
             let tree = try payload.tree()
@@ -52,20 +66,22 @@ struct ProgramFolders {
                 throw IOError("add", path, .fileExists)
             }
             for path in tree.folders where leaves.contains(path.bytes) { throw IOError("add", path, .fileExists) }
-            for folder in tree.folders { try Folder.make(output.pushing(folder)) }
+            for folder in tree.folders { try Folder.make(result.pushing(folder)) }
             for path in tree.files.map(\.relative) + tree.links {
                 if context.cancellation.isCancelled { break }
                 if payload.isDrop {
-                    try Transfer.copy(payload.root.pushing(path), to: output.pushing(path)) {
+                    try Transfer.copy(payload.root.pushing(path), to: result.pushing(path)) {
                         context.cancellation.isCancelled
                     }
                 } else {
-                    try Rebuilding.link(payload.root.pushing(path), as: output.pushing(path))
+                    try Rebuilding.link(payload.root.pushing(path), as: result.pushing(path))
                 }
             }
-            for folder in tree.folders.reversed() where !taken.contains(folder.bytes) {
-                try Transfer.copyFolderMetadata(payload.root.pushing(folder), to: output.pushing(folder))
+            // What nobody else could look into stays so, the deepest first: what is put into a folder changes its time.
+            for folder in tree.folders.reversed() {
+                try Transfer.copyFolderMetadata(payload.root.pushing(folder), to: result.pushing(folder))
             }
+            if payload.shape == .folder { try Transfer.copyFolderMetadata(payload.root, to: result) }
         } catch {
             try context.checkCancelled()
             guard error.action == "add" else { throw StageFailure(building: error) }
@@ -74,6 +90,6 @@ struct ProgramFolders {
                 remedy: "Let it write under another name, or set 'output: replace'.")
         }
         try context.checkCancelled()
-        return Payload(folder: output).inPlace(of: payload)
+        return Payload(folder: result).inPlace(of: payload)
     }
 }

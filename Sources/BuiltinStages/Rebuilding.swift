@@ -10,13 +10,16 @@ struct Rebuilding {
     private let target: FilePath
     private let context: StageContext
     private let copies: Bool
-    /// Folders that are there.
-    private var folders: Set<FilePath> = []
+    private let isFolder: Bool
+    /// The folders that were made, in that order, each with the one of the payload that it is made after.
+    private var folders: [(path: FilePath, model: FilePath)] = []
+    private var known: Set<FilePath> = []
 
     /// A new payload of the stage's own. `isDrop`: whether it is the drop still, and so takes the original's place.
     init(_ payload: Payload, isDrop: Bool = false, in context: StageContext) throws(StageFailure) {
         self.context = context
         copies = payload.isDrop && !isDrop
+        isFolder = payload.shape == .folder
         source = payload.root
         target = try context.makeScratch()
     }
@@ -27,7 +30,7 @@ struct Rebuilding {
     /// Puts a file of the payload under another path, which must be free. Folders on the way are made.
     mutating func put(_ file: FilePath, as path: FilePath) throws(StageFailure) {
         try context.checkCancelled()
-        try makeFolder(path.removingLastComponent())
+        try makeFolder(path.removingLastComponent(), like: file.removingLastComponent())
         do throws(IOError) {
             if copies {
                 try Transfer.copy(source.pushing(file), to: target.pushing(path)) {
@@ -43,23 +46,35 @@ struct Rebuilding {
         context.progress.add(entries: 1)
     }
 
-    /// Makes a folder and those above it.
-    mutating func makeFolder(_ path: FilePath) throws(StageFailure) {
-        guard !path.isEmpty, folders.insert(path).inserted else { return }
-        do throws(IOError) {
-            try Folder.make(target.pushing(path))
-        } catch {
-            throw StageFailure(building: error)
+    /// Makes a folder and those above it. `model`: the folder of the payload whose rights and times it gets in the end.
+    mutating func makeFolder(_ path: FilePath, like model: FilePath) throws(StageFailure) {
+        var missing: [(path: FilePath, model: FilePath)] = []
+        var (path, model) = (path, model)
+        while !path.isEmpty, known.insert(path).inserted {
+            missing.append((path, model))
+            if model.components.count >= path.components.count { model.removeLastComponent() }
+            path.removeLastComponent()
+        }
+        for folder in missing.reversed() {
+            do throws(IOError) {
+                try Folder.make(target.pushing(folder.path))
+            } catch {
+                throw StageFailure(building: error)
+            }
+            folders.append(folder)
         }
     }
 
-    /// Gives folders that were made the mode and times of the payload's folders of the same path, once all is in them.
-    /// `folders`: as they are in a tree, each before what it holds.
-    func dress(_ folders: [FilePath], below prefix: FilePath = "") throws(StageFailure) {
+    /// Gives the folders the rights and times of those that they were made after: what nobody else could look into
+    /// stays so. To be called once all is in them.
+    func finish() throws(StageFailure) {
+        guard isFolder else { return }
         do throws(IOError) {
-            for folder in folders.reversed() where self.folders.contains(prefix.pushing(folder)) {
-                try Transfer.copyFolderMetadata(source.pushing(folder), to: target.pushing(prefix).pushing(folder))
+            // What is put into a folder changes its time, so the deepest come first.
+            for folder in folders.reversed() {
+                try Transfer.copyFolderMetadata(source.pushing(folder.model), to: target.pushing(folder.path))
             }
+            try Transfer.copyFolderMetadata(source, to: target)
         } catch {
             throw StageFailure(inStage: error)
         }

@@ -22,7 +22,9 @@ package struct RenameStage: Stage {
         }
         let facts = context.facts.union((1...9).map(String.init) + ["drop"])
         return try node.template(
-            for: .path, in: OptionContext(base: context.base, facts: facts, environment: context.environment))
+            for: .path,
+            in: OptionContext(
+                base: context.base, facts: facts, forgotten: context.forgotten, environment: context.environment))
     }
 
     package static let descriptor = StageDescriptor(
@@ -91,10 +93,10 @@ package struct RenameStage: Stage {
     ) throws(StageFailure) -> Payload {
         var renamed = try Rebuilding(payload, isDrop: payload.isDrop, in: context)
         let files = Set(names)
-        for folder in tree.folders where !files.contains(folder) { try renamed.makeFolder(folder) }
+        for folder in tree.folders where !files.contains(folder) { try renamed.makeFolder(folder, like: folder) }
         for (file, name) in zip(tree.files, names) { try renamed.put(file.relative, as: name) }
         for link in tree.links { try renamed.put(link, as: link) }
-        try renamed.dress(tree.folders)
+        try renamed.finish()
         // A dropped file that has another name is the dropped file still.
         var made = payload
         made.root = renamed.root

@@ -44,7 +44,7 @@ package struct RunStage: Stage {
             + "or are dropped", default: .none)
     private static let transient = StageOption<Set<Int32>>(
         "transient", "exit statuses that mean: try again later", takes: "a number, or a list", default: [75],
-        shown: "75", schema: .oneOrMore(.integer(1...255))
+        shown: "75", schema: .anyNumber(.integer(1...255))
     ) { (node, _) throws(OptionProblem) in
         var statuses: Set<Int32> = []
         for member in node.members { statuses.insert(Int32(try member.integer(in: 1...255))) }
@@ -95,29 +95,15 @@ package struct RunStage: Stage {
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
-        if context.isRecovered { try endLeftovers(of: context) }
         let scratch = try context.makeScratch()
         let folders = try ProgramFolders(in: scratch)
         let file = try isTold ? folders.standIn(for: payload, context) : nil
         var own: [(key: String, value: SecretText.Revealed)] = []
-        for (key, value) in variables where key != Self.jobVariable { own.append((key, try value.reveal())) }
+        for (key, value) in variables { own.append((key, try value.reveal())) }
         let outcome = try run(payload, file, folders, own, context)
         if !outcome.wasStopped, outcome.end != .exited(0) { try checkSpace(folders.output) }
         try judge(ProgramTale(outcome, without: own.flatMap(\.value.secrets)), outcome, context)
         return try handOn(payload, folders, context)
-    }
-
-    /// A program that a daemon before this one had started goes on after that was killed, and would write into the
-    /// folder of this run.
-    private func endLeftovers(of context: StageContext) throws(StageFailure) {
-        let mark = Array("\(Self.jobVariable)=\(context.job.text)".utf8)
-        let left = Program.killAll(having: mark, within: .seconds(5)) { context.cancellation.isCancelled }
-        try context.checkCancelled()
-        guard let process = left.first else { return }
-        throw StageFailure(
-            .environment, code: "run.leftover",
-            summary: "A program that was started for '\(context.drop.name)' before cannot be ended.",
-            remedy: "End process \(process); work goes on by itself.")
     }
 
     /// Whether the program is told where the payload is.
@@ -214,7 +200,7 @@ package struct RunStage: Stage {
             ("PATH", Array(path.utf8)), ("LANG", Array((Self.variable("LANG") ?? "C.UTF-8").utf8)),
             ("HOME", Array((Self.variable("HOME") ?? "/").utf8)), ("TMPDIR", temporary.bytes),
             ("DROPMILL_DIR", place.folder.bytes),
-            ("DROPMILL_NAME", context.drop.name.bytes), (Self.jobVariable, Array(context.job.text.utf8)),
+            ("DROPMILL_NAME", context.drop.name.bytes), ("DROPMILL_JOB", Array(context.job.text.utf8)),
             ("DROPMILL_PIPELINE", Array(context.values.pipeline.utf8)),
         ]
         if isTold { all.append(("DROPMILL_FILE", place.file.bytes)) }
@@ -232,8 +218,6 @@ package struct RunStage: Stage {
         all += own.map { ($0.key, Array($0.value.text.utf8)) }
         return all.map { key, value in Array("\(key)=".utf8) + value.filter { $0 != 0 } }
     }
-
-    private static let jobVariable = "DROPMILL_JOB"
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
@@ -272,22 +256,25 @@ package struct RunStage: Stage {
         _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
     ) throws(StageFailure) -> Payload {
         if output == .none { return payload }
-        let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(folders.output) }
+        guard let folder = try folders.collect() else { throw nothing(context) }
+        let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(folder) }
         if let special = made.specials.first {
             throw .file(
                 "run.special", "The program '\(program)' left '\(special.text)', which is no file, folder or link.",
                 remedy: "Let it remove what it needs for itself (FIFOs, sockets) before it ends.")
         }
-        guard !made.files.isEmpty || !made.folders.isEmpty else {
-            throw .file(
-                "run.nothing", "The program '\(program)' made no file of '\(context.drop.name)'.",
-                remedy: "Let it write into its current folder, or set 'output: none'.")
-        }
+        guard !made.files.isEmpty || !made.folders.isEmpty else { throw nothing(context) }
         if output == .add { return try folders.add(payload, to: made, context) }
-        var replaced = Payload(folder: folders.output)
+        var replaced = Payload(folder: folder)
         if made.files.count == 1, made.folders.isEmpty, made.links.isEmpty, let name = made.files[0].relative.lastName {
-            replaced = Payload(file: name, in: folders.output)
+            replaced = Payload(file: name, in: folder)
         }
         return replaced.inPlace(of: payload)
+    }
+
+    private func nothing(_ context: StageContext) -> StageFailure {
+        .file(
+            "run.nothing", "The program '\(program)' made no file of '\(context.drop.name)'.",
+            remedy: "Let it write into its current folder, or set 'output: none'.")
     }
 }

@@ -32,6 +32,9 @@ package struct SelectStage: Stage {
 
     package var effects: Set<StageDescriptor.Effect> { require ? [.replacesPayload] : [.replacesPayload, .ends] }
 
+    /// Something is known of single files only, and such a one is handed on as it is, or not at all.
+    package var keepsFacts: Bool { true }
+
     package init(options: StageOptions) throws(OptionProblem) {
         keep = try options.value(Self.keep)
         drop = try options.value(Self.drop)
@@ -50,7 +53,7 @@ package struct SelectStage: Stage {
         guard case .folder = payload.shape, kept.count < tree.files.count else { return payload }
         var selected = try Rebuilding(payload, in: context)
         for file in kept { try selected.put(file.relative, as: file.relative) }
-        try selected.dress(tree.folders)
+        try selected.finish()
         return Payload(folder: selected.root).inPlace(of: payload)
     }
 

@@ -125,14 +125,14 @@ extension StageOption where Value == Int64 {
     fileprivate static func size(_ name: String, _ summary: String, default fallback: Int64) -> Self {
         Self(
             name, summary, takes: "a size", default: fallback,
-            shown: "\(ByteSize(bytes: fallback))".filter { $0 != " " }
+            shown: "\(ByteSize(bytes: fallback))".filter { $0 != " " }, schema: .size
         ) { (node, _) throws(OptionProblem) in try node.positiveSize() }
     }
 }
 
 extension StageOption where Value == Int64? {
     fileprivate static func optionalSize(_ name: String, _ summary: String, shown: String) -> Self {
-        Self(name, summary, takes: "a size", default: .some(nil), shown: shown) {
+        Self(name, summary, takes: "a size", default: .some(nil), shown: shown, schema: .size) {
             (node, _) throws(OptionProblem) in
             try node.positiveSize()
         }

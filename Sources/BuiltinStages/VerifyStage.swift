@@ -7,7 +7,8 @@ import SystemPackage
 /// own manifests, or a digest that the options name.
 package struct VerifyStage: Stage {
     private static let digest = StageOption<Digest?>(
-        "digest", "the digest that a single file must have", takes: "ALGORITHM:HEX", default: .some(nil), shown: ""
+        "digest", "the digest that a single file must have", takes: "ALGORITHM:HEX", default: .some(nil), shown: "",
+        schema: .form("^(\(DigestAlgorithm.allCases.map(\.rawValue).joined(separator: "|"))):[0-9A-Fa-f]+$")
     ) { (node, _) throws(OptionProblem) in
         let text = try node.string()
         let parts = text.split(separator: ":", maxSplits: 1)

@@ -22,6 +22,7 @@ extension PipelineDecoder {
         guard let entry = map.given("on_failure") else { return [] }
         // A job may fail at any stage, with whatever was known by then.
         facts = everyFact
+        forgotten = [:]
         var stages = entry.value.members.map { stage($0, retry: retry) }
         for index in stages.indices where stages[index].entry?.timeout == nil {
             stages[index].entry?.timeout = Self.timeToTell
@@ -101,7 +102,7 @@ extension PipelineDecoder {
         let before = problems.count
         let common = common(entries, kind: kind, retry: retry)
         let own = entries.filter { !StageDescriptor.commonOptions.contains($0.key) }
-        let context = OptionContext(base: base, facts: facts, environment: environment)
+        let context = OptionContext(base: base, facts: facts, forgotten: forgotten, environment: environment)
         let read = StageOptions.read(own, of: descriptor, at: position, in: context)
         problems += read.problems
         guard let options = read.options else { return stage }
@@ -112,8 +113,13 @@ extension PipelineDecoder {
         }
         do throws(OptionProblem) {
             let made = try type.init(options: options)
-            if !made.keepsFacts { facts = [] }
+            // With a `when` it is known of those drops that skip it.
+            if !made.keepsFacts, common.when == nil {
+                for fact in facts { forgotten[fact] = kind }
+                facts = []
+            }
             facts.formUnion(made.facts)
+            for fact in made.facts { forgotten[fact] = nil }
             everyFact.formUnion(made.facts)
             if problems.count == before {
                 stage.entry = StageEntry(
@@ -176,8 +182,8 @@ extension PipelineDecoder {
         if !condition.types.isEmpty, !facts.contains("type"), let given = when.given("type") {
             problems.append(
                 OptionProblem(
-                    "'\(when.path(to: "type"))' is not known here; put a stage 'detect' before this one",
-                    at: given.position))
+                    "'\(when.path(to: "type"))' is not known here; put a stage 'detect' before this one"
+                        + (forgotten["type"].map { ", but after '\($0)'" } ?? ""), at: given.position))
         }
         if let larger = condition.larger, let smaller = condition.smaller, larger.bytes + 1 >= smaller.bytes {
             problems.append(

@@ -25,7 +25,14 @@ package struct PipelineSchema {
                 for key in PipelineDecoder.keys { property(key, &json) }
             }
             json.object("$defs") { json in
-                json.object("stage", stage)
+                json.object("stage") { stage(registry.descriptors, &$0) }
+                // What stands in `on_failure` publishes nothing.
+                json.object("telling") { json in
+                    stage(
+                        registry.descriptors.filter { $0.effects.isDisjoint(with: [.publishes, .publishesCopy]) }, &json
+                    )
+                }
+                for descriptor in registry.descriptors { json.object(descriptor.kind) { kind(descriptor, &$0) } }
                 json.object("retry") { Self.map(Self.retry, &$0) }
                 json.object("when", when)
             }
@@ -44,7 +51,10 @@ package struct PipelineSchema {
     ]
 
     private static let maps: [String: [(key: String, shape: OptionSchema)]] = [
-        "match": [("include", .oneOrMore(.text)), ("exclude", .oneOrMore(.text)), ("depth", .text)],
+        "match": [
+            ("include", .oneOrMore(.text)), ("exclude", .anyNumber(.text)),
+            ("depth", .either(.choice(["all"]), .integer(1...1000))),
+        ],
         "ready": [
             ("quiet", .duration), ("writers", .choice(ReadyRule.Writers.allCases.map(\.rawValue))), ("marker", .text),
             ("manifest", .text), ("timeout", .duration), ("unit", .choice(ReadyRule.Unit.allCases.map(\.rawValue))),
@@ -61,11 +71,11 @@ package struct PipelineSchema {
     private func property(_ key: String, _ json: inout JSONText) {
         json.object(key) { json in
             switch key {
-            case "stages": list(&json)
+            case "stages": list(of: "stage", atLeast: 1, &json)
             case "on_failure":
                 json.array("anyOf") { json in
-                    json.object { list(&$0) }
-                    json.object { $0.text("$ref", "#/$defs/stage") }
+                    json.object { list(of: "telling", atLeast: 0, &$0) }
+                    json.object { $0.text("$ref", "#/$defs/telling") }
                     json.object { $0.text("type", "null") }
                 }
             default:
@@ -80,25 +90,25 @@ package struct PipelineSchema {
         }
     }
 
-    private func list(_ json: inout JSONText) {
+    private func list(of definition: String, atLeast least: Int, _ json: inout JSONText) {
         json.text("type", "array")
-        json.object("items") { $0.text("$ref", "#/$defs/stage") }
+        json.integer("minItems", least)
+        json.object("items") { $0.text("$ref", "#/$defs/\(definition)") }
     }
 
     // MARK: Stages
 
     /// A bare kind, or a kind with its options.
-    private func stage(_ json: inout JSONText) {
+    private func stage(_ descriptors: [StageDescriptor], _ json: inout JSONText) {
         json.array("oneOf") { json in
             json.object { json in
                 json.array("enum") { json in
-                    for descriptor in registry.descriptors
-                    where descriptor.options.allSatisfy({ !$0.isRequired }) {
+                    for descriptor in descriptors where descriptor.options.allSatisfy({ !$0.isRequired }) {
                         json.text(nil, descriptor.kind)
                     }
                 }
             }
-            for descriptor in registry.descriptors { json.object { kind(descriptor, &$0) } }
+            for descriptor in descriptors { json.object { $0.text("$ref", "#/$defs/\(descriptor.kind)") } }
         }
     }
 
@@ -140,12 +150,7 @@ package struct PipelineSchema {
             }
         }
         json.object("workers") { json in
-            Self.optional(&json) { json in
-                json.array("anyOf") { json in
-                    json.object { $0.array("enum") { $0.text(nil, "auto") } }
-                    json.object { Self.write(.integer(1...256), &$0) }
-                }
-            }
+            Self.optional(&json) { Self.write(.either(.choice(["auto"]), .integer(1...256)), &$0) }
         }
         json.object("timeout") { Self.optional(&$0) { Self.write(.duration, &$0) } }
         for key in ["retry", "when"] {
@@ -155,11 +160,11 @@ package struct PipelineSchema {
 
     private func when(_ json: inout JSONText) {
         json.array("anyOf") { json in
-            json.object { Self.write(.oneOrMore(.text), &$0) }
+            json.object { Self.write(.anyNumber(.text), &$0) }
             json.object { json in
                 Self.map(
                     PipelineDecoder.conditionKeys.map { key in
-                        (key, ["larger", "smaller"].contains(key) ? .size : .oneOrMore(.text))
+                        (key, ["larger", "smaller"].contains(key) ? .size : .anyNumber(.text))
                     }, &json)
             }
         }
@@ -203,17 +208,37 @@ package struct PipelineSchema {
                     for word in words { json.text(nil, word) }
                 }
             }
-        case .oneOrMore(let member):
-            json.array("anyOf") { json in
-                json.object { write(member, &$0) }
-                json.object { json in
-                    json.text("type", "array")
-                    json.object("items") { write(member, &$0) }
-                }
+        case .form(let expression):
+            orVariable(&json) { json in
+                json.text("type", "string")
+                json.text("pattern", expression)
             }
+        case .either(let one, let other):
+            json.array("anyOf") { json in
+                json.object { write(one, &$0) }
+                json.object { write(other, &$0) }
+            }
+        case .anyNumber(let member): list(of: member, atLeast: 0, isDistinct: false, &json)
+        case .oneOrMore(let member): list(of: member, atLeast: 1, isDistinct: false, &json)
+        case .distinct(let member): list(of: member, atLeast: 1, isDistinct: true, &json)
         case .map(let member):
             json.text("type", "object")
             json.object("additionalProperties") { write(member, &$0) }
+        }
+    }
+
+    /// One, or a list.
+    private static func list(
+        of member: OptionSchema, atLeast least: Int, isDistinct: Bool, _ json: inout JSONText
+    ) {
+        json.array("anyOf") { json in
+            json.object { write(member, &$0) }
+            json.object { json in
+                json.text("type", "array")
+                json.integer("minItems", least)
+                if isDistinct { json.flag("uniqueItems", true) }
+                json.object("items") { write(member, &$0) }
+            }
         }
     }
 

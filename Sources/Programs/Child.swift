@@ -2,9 +2,10 @@ import Glibc
 import SystemPackage
 
 /// A program while it runs: its pipes are emptied into files, its end is waited for, and it is told to stop where it
-/// has to.
+/// has to. It is seen through its keeper (see CLinuxKeeper.h).
 struct Child {
-    private let process: pid_t
+    private let keeper: pid_t
+    /// The pipes, and after them the lifeline, whose other end closes with the keeper's end.
     private var streams: [pollfd]
     private let files: [CappedFile]
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -12,11 +13,11 @@ struct Child {
     /// How long one wait lasts, in milliseconds: the longest until a stop is noticed.
     private static let tick: Int32 = 50
 
-    /// A child that writes to pipes, each of which has a file. The pipes are closed in the end.
-    init(process: pid_t, pipes: [Int32], files: [CappedFile]) {
-        self.process = process
+    /// A child that writes to pipes, each of which has a file. All descriptors are closed in the end.
+    init(keeper: pid_t, lifeline: Int32, pipes: [Int32], files: [CappedFile]) {
+        self.keeper = keeper
         self.files = files
-        streams = pipes.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        streams = (pipes + [lifeline]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     }
 
     /// Waits for the end; tells the last `tail` bytes of what it wrote.
@@ -24,46 +25,41 @@ struct Child {
         defer { for stream in streams where stream.fd >= 0 { close(stream.fd) } }
         var stoppedAt: ContinuousClock.Instant?
         var wasKilled = false
-        while !hasEnded(waiting: !isReading) {
+        while !hasEnded {
             readSome(within: Self.tick)
             if let asked = stoppedAt {
                 if !wasKilled, ContinuousClock.now - asked >= grace {
-                    kill(-process, SIGKILL)
+                    signal(SIGKILL)
                     wasKilled = true
                 }
             } else if isStopped() {
                 stoppedAt = .now
-                kill(-process, SIGTERM)
+                signal(SIGTERM)
             }
         }
-        // Nothing of its group stays behind. It is not reaped yet, so no other process can have the number.
-        kill(-process, SIGKILL)
-        while isReading, readSome(within: 0) {}
+        let end = reap()
+        // Nobody writes any more: this is what the pipes hold still.
+        while readSome(within: 0) {}
         let written = files.map { Program.Written(tail: $0.tail(tail), count: $0.count, failure: $0.failure) }
-        return Program.Outcome(end: reap(), output: written[0], error: written[1], wasStopped: stoppedAt != nil)
+        return Program.Outcome(end: end, output: written[0], error: written[1], wasStopped: stoppedAt != nil)
     }
 
-    private var isReading: Bool { streams.contains { $0.fd >= 0 } }
+    private var hasEnded: Bool { streams[files.count].fd < 0 }
 
-    /// Whether the process is over; it is left to be reaped. With nothing to read one tick is waited here.
-    private func hasEnded(waiting: Bool) -> Bool {
-        var information = siginfo_t()
-        let result = waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)
-        // Nobody else waits for our children; if somebody did, there is nothing left to wait for.
-        if result != 0 { return errno != EINTR }
-        if information.si_signo == SIGCHLD { return true }
-        if waiting { poll(nil, 0, Self.tick) }
-        return false
+    /// Has the keeper send this to the program's group.
+    private func signal(_ number: Int32) {
+        var byte = UInt8(number)
+        send(streams[files.count].fd, &byte, 1, Int32(MSG_NOSIGNAL))
     }
 
-    /// Reads what there is; false where nothing came.
+    /// Reads what there is, and notices the end; false where nothing came.
     @discardableResult
     private mutating func readSome(within milliseconds: Int32) -> Bool {
-        guard isReading, poll(&streams, nfds_t(streams.count), milliseconds) > 0 else { return false }
+        guard poll(&streams, nfds_t(streams.count), milliseconds) > 0 else { return false }
         var came = false
         for index in streams.indices where streams[index].fd >= 0 && streams[index].revents != 0 {
             let count = buffer.withUnsafeMutableBytes { read(streams[index].fd, $0.baseAddress, $0.count) }
-            if count > 0 {
+            if count > 0, index < files.count {
                 buffer.withUnsafeBytes { files[index].add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
                 came = true
             } else if count == 0 || errno != EINTR {
@@ -74,9 +70,10 @@ struct Child {
         return came
     }
 
+    /// How the keeper ended, which is how the program did.
     private func reap() -> Program.Outcome.End {
         var status: Int32 = 0
-        while waitpid(process, &status, 0) == -1, errno == EINTR {}
+        while waitpid(keeper, &status, 0) == -1, errno == EINTR {}
         // WIFSIGNALED and friends are macros.
         let signal = status & 0x7F
         return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)

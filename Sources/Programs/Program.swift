@@ -75,50 +75,27 @@ package struct Program: Sendable {
 
     /// Runs it. `input`: an open file for its standard input; `tail`: how much of what it wrote is
     /// told. `isStopped` is asked every 50 ms; once it says so, the whole group gets SIGTERM and, after `grace`,
-    /// SIGKILL. Whatever the program leaves running in its group is killed when it ends. Throws where it cannot be
-    /// started.
+    /// SIGKILL. Whatever the program leaves running is killed when it ends, and all of it when this process dies,
+    /// however it does. Throws where it cannot be started.
     package func run(input: Int32, tail: Int, isStopped: () -> Bool) throws(Errno) -> Outcome {
         let files = [try CappedFile(output, most: Self.mostBytes), try CappedFile(error, most: Self.mostBytes)]
         let outputPipe = try Pipe.open()
         let errorPipe = try Pipe.open()
-        let process = try start(input: input, output: outputPipe.writing, error: errorPipe.writing)
-        var child = Child(
-            process: process, pipes: [outputPipe.keepReading(), errorPipe.keepReading()], files: files)
-        return child.supervise(grace: grace, tail: tail, isStopped: isStopped)
-    }
-
-    private func start(input: Int32, output: Int32, error: Int32) throws(Errno) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        guard posix_spawn_file_actions_init(&actions) == 0 else { throw .noMemory }
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        guard posix_spawnattr_init(&attributes) == 0 else { throw .noMemory }
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO)
-        let entered = folder.withPlatformString { dm_spawn_in_folder(&actions, $0) }
-        guard entered == 0 else { throw Errno(rawValue: entered) }
-        let closed = dm_spawn_close_others(&actions)
-        guard closed == 0 else { throw Errno(rawValue: closed) }
-        // Signals as a shell gives them: the daemon ignores some, and that is inherited.
-        var all = sigset_t()
-        var none = sigset_t()
-        sigfillset(&all)
-        sigemptyset(&none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var lifeline: Int32 = -1
         let argv = CStrings(arguments)
         let envp = CStrings(environment)
-        var process: pid_t = 0
-        let result = path.withPlatformString {
-            posix_spawn(&process, $0, &actions, &attributes, argv.pointers, envp.pointers)
+        let keeper = path.withPlatformString { path in
+            folder.withPlatformString { folder in
+                dm_spawn_kept(
+                    path, argv.pointers, envp.pointers, folder, [input, outputPipe.writing, errorPipe.writing],
+                    &lifeline)
+            }
         }
-        guard result == 0 else { throw Errno(rawValue: result) }
-        return process
+        guard keeper > 0 else { throw Errno(rawValue: errno) }
+        var child = Child(
+            keeper: keeper, lifeline: lifeline, pipes: [outputPipe.keepReading(), errorPipe.keepReading()],
+            files: files)
+        return child.supervise(grace: grace, tail: tail, isStopped: isStopped)
     }
 }
 

@@ -104,7 +104,9 @@ import Testing
         let many = try fixture.run("run", shell("mkdir d; echo > d/a; echo > b", [("output", "replace")]))
         #expect(many.shape == .folder)
         #expect(try many.files().map(\.relative) == ["b", "d/a"])
-        #expect(try fixture.failure("run", shell("true", [("output", "replace")])).code == "run.nothing")
+        for script in ["true", "rmdir \"$PWD\"", "rmdir \"$PWD\"; ln -s / \"$PWD\""] {
+            #expect(try fixture.failure("run", shell(script, [("output", "replace")])).code == "run.nothing")
+        }
     }
 
     @Test func whatItMakesIsAdded() throws {
@@ -113,6 +115,17 @@ import Testing
         #expect(Folder.kind(of: fixture.job.original) == .regular)
         let failure = try fixture.failure("run", shell("echo x > 'in put.txt'", [("output", "add")]))
         #expect(failure.code == "run.taken")
+    }
+
+    /// What is added keeps what only its owner may see.
+    @Test func foldersThatAreAddedKeepTheirRights() throws {
+        let payload = try fixture.folderPayload([(Array("d/file".utf8), "x")])
+        let rights = FolderRights(mode: 0o700, modified: 1_000_000_000)
+        try rights.set(payload.root.appending("d"))
+        try rights.set(payload.root)
+        let added = try fixture.run("run", shell("mkdir d; echo > made", [("output", "add")]), on: payload)
+        #expect(try FolderRights.of(added.root) == rights)
+        #expect(try FolderRights.of(added.root.appending("d")) == rights)
     }
 
     @Test(arguments: [
@@ -165,8 +178,8 @@ import Testing
     @Test func whatItMakesStaysInItsFolder() throws {
         let outside = try fixture.scratch.makeFolder("outside")
         let payload = try fixture.folderPayload([(Array("d/evil".utf8), "x")])
-        let linking = "ln -s '\(outside.string)' d; echo > f"
-        for script in [linking, "echo > d"] {
+        let link = "ln -s '\(outside.string)'"
+        for script in ["\(link) d; echo > f", "mkdir d; \(link) d/evil; echo > f", "echo > d", "mkdir -p d/evil"] {
             let failure = try fixture.failure("run", shell(script, [("output", "add")]), on: payload)
             #expect(failure.class == .file)
             #expect(failure.code == "run.taken")
@@ -174,26 +187,6 @@ import Testing
         #expect(try Folder.names(in: outside).isEmpty)
         let failure = try fixture.failure("run", shell("mkfifo pipe; echo > f", [("output", "replace")]))
         #expect(failure.code == "run.special")
-    }
-
-    /// What a daemon had started goes on after it was killed.
-    @Test func whatAnEarlierRunLeftIsEnded() async throws {
-        let job = "DROPMILL_JOB=\(fixture.job.id)"
-        let null = open("/dev/null", O_WRONLY)
-        defer { close(null) }
-        let arguments = [job, "sleep", "1000"].map { Array($0.utf8) }
-        let left = try ChildProcess.spawn("/usr/bin/env", arguments, output: null, error: null)
-        let environment = FilePath("/proc/\(left)/environ")
-        try #require(
-            await eventually {
-                do { return String(decoding: try ScratchFolder.read(environment), as: UTF8.self).contains(job) } catch {
-                    return false
-                }
-            })
-        try fixture.run("run", ["command": "true"])
-        #expect(kill(left, 0) == 0, "another run of the job in the same daemon leaves it alone")
-        try fixture.run("run", ["command": "true"], isRecovered: true)
-        #expect(try ChildProcess.wait(for: left, of: "sleep") == 128 + SIGKILL)
     }
 
     @Test func streamsAreKeptInCappedFiles() throws {
@@ -213,11 +206,12 @@ import Testing
     }
 
     /// A program that ignores SIGTERM, and one in the background that holds the pipes.
-    @Test(arguments: ["trap '' TERM; touch up; while :; do :; done", "touch up; sleep 1000"])
+    @Test(arguments: ["trap '' TERM; touch $UP; while :; do :; done", "touch $UP; sleep 1000"])
     func aProgramIsStopped(script: String) throws {
         let cancellation = Cancellation()
         let began = ContinuousClock.now
-        let up = fixture.job.scratch(stage: 0, kind: "run").pushing("out/up")
+        let up = fixture.scratch.path("up")
+        let options: [(String, Options)] = [("grace", "100ms"), ("env", ["UP": .text(up.string)])]
         DispatchQueue(label: "watcher").async { @Sendable in
             while Folder.kind(of: up) == nil, ContinuousClock.now - began < .seconds(30) { sched_yield() }
             cancellation.cancel(.timeout)
@@ -225,30 +219,32 @@ import Testing
         let notes = StageNotes()
         #expect(throws: StageFailure.cancelled) {
             try fixture.run(
-                "run", shell("echo about to hang >&2; \(script)", [("grace", "100ms")]), cancellation: cancellation,
-                notes: notes)
+                "run", shell("echo about to hang >&2; \(script)", options), cancellation: cancellation, notes: notes)
         }
         #expect(notes.text == "standard error:\nabout to hang")
         #expect(ContinuousClock.now - began < .seconds(30))
     }
 
-    @Test func whatItLeavesRunningIsKilled() async throws {
-        let notes = StageNotes()
-        let began = ContinuousClock.now
-        try fixture.run("run", shell("(trap '' HUP TERM; exec sleep 1000) & echo $!"), notes: notes)
-        #expect(ContinuousClock.now - began < .seconds(30))
-        let pid = try #require(notes.text?.split(separator: "\n").last.flatMap { pid_t($0) })
-        // Killed, and then reaped by whoever inherits it.
-        #expect(await eventually { kill(pid, 0) == -1 || Self.isDead(pid) })
+    @Test func eachRunHasFoldersOfItsOwn() throws {
+        var places: Set<String> = []
+        for _ in 1...2 {
+            let notes = StageNotes()
+            try fixture.run("run", shell("echo $PWD; echo $TMPDIR"), notes: notes)
+            places.formUnion(notes.text?.split(separator: "\n").dropFirst().map(String.init) ?? [])
+        }
+        #expect(places.count == 4)
     }
 
-    private static func isDead(_ pid: pid_t) -> Bool {
-        do throws(IOError) {
-            let status = try ScratchFolder.read(FilePath("/proc/\(pid)/stat"))
-            return String(decoding: status, as: UTF8.self).contains(") Z ")
-        } catch {
-            return true
-        }
+    /// In its group, or out of it.
+    @Test(arguments: ["(trap '' HUP TERM; exec sleep 1000) & echo $!", "setsid sh -c 'echo $$; exec sleep 1000' &"])
+    func whatItLeavesRunningIsKilled(script: String) throws {
+        let notes = StageNotes()
+        let began = ContinuousClock.now
+        let wait = "while [ ! -s child ]; do sleep 0.01; done; cat child"
+        try fixture.run("run", shell("{ \(script)\n} > child; \(wait)"), notes: notes)
+        #expect(ContinuousClock.now - began < .seconds(30))
+        let pid = try #require(notes.text?.split(separator: "\n").last.flatMap { pid_t($0) })
+        #expect(kill(pid, 0) == -1, "it is gone by the time that the stage is over")
     }
 
     @Test func wrongOptions() throws {

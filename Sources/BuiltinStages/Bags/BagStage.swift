@@ -9,7 +9,7 @@ package struct BagStage: Stage {
         "algorithm", "how the manifests' digests are made", among: [.sha256, .sha512, .sha384, .sha1, .md5])
     private static let info = StageOption<[(key: String, value: Template)]>(
         "info", "what bag-info.txt says: `Contact-Name: …`, each with placeholders", takes: "a map of texts",
-        default: [], shown: "", schema: .map(.oneOrMore(.text))
+        default: [], shown: "", schema: .map(.anyNumber(.text))
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
         var info: [(key: String, value: Template)] = []
@@ -49,11 +49,10 @@ package struct BagStage: Stage {
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
         var bag = try Rebuilding(payload, in: context)
-        try bag.makeFolder("data")
+        try bag.makeFolder("data", like: "")
         let tree = try files(of: payload)
-        for folder in tree.folders { try bag.makeFolder(FilePath("data").pushing(folder)) }
+        for folder in tree.folders { try bag.makeFolder(FilePath("data").pushing(folder), like: folder) }
         for file in tree.files { try bag.put(file.relative, as: FilePath("data").pushing(file.relative)) }
-        try bag.dress(tree.folders, below: "data")
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         let digests = try hashing.digests(of: tree.files)
         var tags: [(name: String, contents: [UInt8])] = []
@@ -66,6 +65,7 @@ package struct BagStage: Stage {
             tags.append(("manifest-\(algorithm.rawValue).txt", Array(lines.joined())))
         }
         try write(tags, to: bag.root)
+        try bag.finish()
         return Payload(folder: bag.root).inPlace(of: payload)
     }
 

@@ -3,11 +3,11 @@
 #ifndef DROPMILL_CLINUX_H
 #define DROPMILL_CLINUX_H
 
-#include <spawn.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "CLinuxHelper.h"
+#include "CLinuxKeeper.h"
 
 /// rename(2) that fails with EEXIST where the target exists (renameat2(2), RENAME_NOREPLACE).
 int dm_rename_noreplace(int old_folder, const char *old_name, int new_folder, const char *new_name);
@@ -39,12 +39,6 @@ int64_t dm_mount_id_of(int descriptor);
 
 /// The magic number of the file system that holds the path (statfs(2), f_type), or -1.
 int64_t dm_file_system_type(const char *path);
-
-/// Has a program begin in a folder (posix_spawn_file_actions_addchdir_np(3)). Returns the error number or 0.
-int dm_spawn_in_folder(posix_spawn_file_actions_t *actions, const char *path);
-
-/// Closes every descriptor of a program that is to be started but its three standard ones, whoever left them open.
-int dm_spawn_close_others(posix_spawn_file_actions_t *actions);
 
 /// A pipe whose ends no program inherits by chance (pipe2(2), O_CLOEXEC): the reading end first.
 int dm_pipe(int ends[2]);

@@ -75,9 +75,7 @@ extension PipelineRunner {
     private func hand(_ id: JobID, stage: Int) {
         guard let active = jobs[id] else { return }
         observer(.stageStarted(active.job, stage: pipeline.stages[stage].kind))
-        workers[stage].submit(
-            StageWorkers.Work(
-                job: active.job, payload: active.payload, stage: stage, isRecovered: active.record.recoveries > 0))
+        workers[stage].submit(StageWorkers.Work(job: active.job, payload: active.payload, stage: stage))
     }
 
     private func settle(_ id: JobID, _ outcome: JobState.Outcome) {
@@ -138,8 +136,7 @@ extension PipelineRunner {
             let stage = pipeline.stages.count + index
             workers[stage].submit(
                 StageWorkers.Work(
-                    job: active.job, payload: drop, stage: stage, failed: active.failed(because: failure),
-                    isRecovered: active.record.recoveries > 0))
+                    job: active.job, payload: drop, stage: stage, failed: active.failed(because: failure)))
             return true
         }
         return false

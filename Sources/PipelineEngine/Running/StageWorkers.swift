@@ -17,8 +17,6 @@ package final class StageWorkers: Sendable {
         package let stage: Int
         /// Why the job failed, for a stage of `on_failure`.
         package var failed: JobFailure?
-        /// Whether the daemon had ended while the job was not over.
-        package var isRecovered = false
     }
 
     /// What a worker made of it.
@@ -133,8 +131,7 @@ package final class StageWorkers: Sendable {
         let context = StageContext(
             job: job.id, drop: job.drop, values: values, scratch: scratch, cancellation: running.cancellation,
             progress: running.progress, notes: running.notes, reserve: space.floor, timeLimit: entry.timeout,
-            seen: seen, alongside: job.alongside, failed: running.work.failed,
-            isRecovered: running.work.isRecovered, label: "\(label).\(worker + 1)")
+            seen: seen, alongside: job.alongside, failed: running.work.failed, label: "\(label).\(worker + 1)")
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }
         do throws(StageFailure) {

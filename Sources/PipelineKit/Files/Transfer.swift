@@ -58,9 +58,12 @@ package enum Transfer {
         }
     }
 
-    /// Gives a folder the owner (where that is allowed), mode and times of another.
+    /// Gives a folder the owner (where that is allowed), mode and times of the one that it was made after. The owner
+    /// may always change it: a later stage may have to.
     package static func copyFolderMetadata(_ source: FilePath, to target: FilePath) throws(IOError) {
-        try copyMetadata(try OpenFile.openFolder(source).status(), try OpenFile.openFolder(target))
+        var status = try OpenFile.openFolder(source).status()
+        status.st_mode |= S_IRWXU
+        try copyMetadata(status, try OpenFile.openFolder(target))
     }
 
     /// False where the kernel does not copy between these two; then nothing is copied.

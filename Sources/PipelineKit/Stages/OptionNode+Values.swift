@@ -88,6 +88,11 @@ extension OptionNode {
         do {
             return try Template(text, use: use, facts: context?.facts ?? [])
         } catch {
+            if let (fact, kind) = context?.forgotten.first(where: { text.contains("{\($0.key)}") }) {
+                throw problem(
+                    "'{\(fact)}' is found out of files in whose place '\(kind)' puts others; find it out after "
+                        + "'\(kind)'")
+            }
             throw problem(error.message)
         }
     }

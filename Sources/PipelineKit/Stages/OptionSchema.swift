@@ -12,8 +12,16 @@ package indirect enum OptionSchema: Sendable, Hashable {
     case duration
     /// One of some words.
     case choice([String])
-    /// One, or a list of them.
+    /// A text of this form, a regular expression.
+    case form(String)
+    /// The one or the other.
+    case either(OptionSchema, OptionSchema)
+    /// One, or a list of them, which may be empty.
+    case anyNumber(OptionSchema)
+    /// One, or a list of at least one.
     case oneOrMore(OptionSchema)
+    /// One, or a list of at least one, none of them twice.
+    case distinct(OptionSchema)
     /// A map of any keys.
     case map(OptionSchema)
 }

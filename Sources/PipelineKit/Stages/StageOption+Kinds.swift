@@ -62,7 +62,7 @@ extension StageOption where Value == FilePath? {
 extension StageOption where Value == [Glob] {
     /// Patterns; none unless given.
     package static func globs(_ name: String, _ summary: String, shown: String = "") -> Self {
-        Self(name, summary, takes: "a pattern, or a list", default: [], shown: shown, schema: .oneOrMore(.text)) {
+        Self(name, summary, takes: "a pattern, or a list", default: [], shown: shown, schema: .anyNumber(.text)) {
             (node, _) throws(OptionProblem) in
             var globs: [Glob] = []
             for member in node.members { globs.append(try member.glob()) }

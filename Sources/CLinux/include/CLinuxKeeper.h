@@ -1,0 +1,21 @@
+// Programs that must not outlive whoever started them.
+#ifndef DROPMILL_CLINUX_KEEPER_H
+#define DROPMILL_CLINUX_KEEPER_H
+
+#include <sys/types.h>
+
+/// Starts a program in `folder` and in a process group of its own, with default signal handling, nothing blocked, and
+/// these descriptors as 0, 1 and 2 and no others: below a keeper, a small process in between. Once the program is over,
+/// that ends whatever the program has left running, in its group or not, and then ends in the way that the program did.
+///
+/// `lifeline` becomes one end of a socket to the keeper. A byte sent is a signal for the program's group (SIGTERM,
+/// SIGKILL); the other end closes when the keeper ends. Once this end is closed, as the kernel does when the caller
+/// dies, the keeper kills everything at once.
+///
+/// Returns the keeper's process id, which is to be waited for, or -1 with errno set, also where the program itself
+/// could not be started.
+pid_t dm_spawn_kept(
+    const char *program, char *const arguments[], char *const environment[], const char *folder,
+    const int descriptors[3], int *lifeline);
+
+#endif
