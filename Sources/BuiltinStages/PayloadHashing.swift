@@ -3,7 +3,8 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Hashes the files of a payload, on several cores where there are several files.
+/// Hashes the files of a payload, on several cores where there are several files. A file of many names (hard links) is
+/// read once: an archive can hold very many of them at no cost to whoever made it.
 struct PayloadHashing {
     let root: FilePath
     let algorithms: [DigestAlgorithm]
@@ -18,14 +19,15 @@ struct PayloadHashing {
         let parent = folder.descriptor
         let share = max(1, min(files.count / 64, Self.largestShare))
         let starts = Array(stride(from: 0, to: files.count, by: share))
+        let linked = LinkedFiles<[Digest]>()
         let shares = try context.concurrently(starts) { (start) throws(StageFailure) -> [[Digest]] in
-            try digests(of: files[start..<min(start + share, files.count)], in: parent, announcingSize)
+            try digests(of: files[start..<min(start + share, files.count)], in: parent, announcingSize, linked)
         }
         return Array(shares.joined())
     }
 
     private func digests(
-        of files: ArraySlice<TreeFile>, in parent: Int32, _ announcingSize: Bool
+        of files: ArraySlice<TreeFile>, in parent: Int32, _ announcingSize: Bool, _ linked: LinkedFiles<[Digest]>
     ) throws(StageFailure) -> [[Digest]] {
         var hasher = try hashing(FilePath()) { () throws(DigestError) in try FileHasher.make(algorithms) }
         var digests: [[Digest]] = []
@@ -39,22 +41,23 @@ struct PayloadHashing {
                 throw StageFailure(inStage: IOError("open", root.pushing(file.relative), .last))
             }
             defer { close(descriptor) }
-            if announcingSize { announceSize(descriptor) }
-            digests.append(
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else {
+                throw StageFailure(inStage: IOError("examine", root.pushing(file.relative), .last))
+            }
+            if announcingSize { context.progress.expect(bytes: Int64(status.st_size)) }
+            let found = try linked.value(of: status) { () throws(StageFailure) in
                 try hashing(file.relative) { () throws(DigestError) in
                     try hasher.hash(descriptor: descriptor) { (count) throws(DigestError) in
                         context.progress.add(bytes: Int64(count))
                         if context.cancellation.isCancelled { throw .stopped }
                     }
-                })
+                }
+            }
+            digests.append(found)
             context.progress.add(entries: 1)
         }
         return digests
-    }
-
-    private func announceSize(_ descriptor: Int32) {
-        var status = stat()
-        if fstat(descriptor, &status) == 0 { context.progress.expect(bytes: Int64(status.st_size)) }
     }
 
     private func hashing<Result: ~Copyable>(

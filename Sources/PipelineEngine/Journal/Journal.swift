@@ -44,7 +44,7 @@ package protocol Journal: Sendable {
     func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
     /// Answers a question for content that came before, and notes the asking job as its first where there was none.
-    func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> JobID?
+    func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob?
 
     /// Removes jobs that were over before that time; returns how many, and content that was
     /// noted before it. Those that are not over are never removed.

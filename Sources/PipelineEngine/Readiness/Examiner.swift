@@ -1,3 +1,4 @@
+import Digests
 @preconcurrency import Dispatch
 import Glibc
 import PipelineKit
@@ -159,7 +160,8 @@ struct Examiner {
                 switch outcome {
                 case .verifying: return .verifying
                 case .failed(let reason): return .marker(markerName, .unusable(reason))
-                case .differs(_, let first): return .marker(markerName, .digest(algorithm: first.algorithm.rawValue))
+                case .differs(_, let first):
+                    return .marker(markerName, .digest(algorithm: first.digest.algorithm.rawValue))
                 }
             }
         }
@@ -223,24 +225,28 @@ struct Examiner {
             default: throw error
             }
         }
-        return judge(text, drop, fingerprint, &expected)
+        return judge(text, of: name, drop, fingerprint, &expected)
     }
 
     /// What the content of a marker says of its drop. Content of any other kind says nothing.
     private func judge(
-        _ text: [UInt8], _ drop: FileName, _ fingerprint: Fingerprint,
+        _ text: [UInt8], of name: FileName, _ drop: FileName, _ fingerprint: Fingerprint,
         _ expected: inout [DigestCheck.Expectation]
     ) -> Waiting.MarkerFault? {
-        let list = ChecksumList(text)
+        // A name such as `a.bin.sha3-512` tells digests of one length apart; one that misleads does not count.
+        let algorithm = DigestList.algorithm(ofListNamed: name.bytes)
+        let form = DigestList.isSFV(name.bytes) ? DigestList.Form.sfv : .digestsAndSizes
+        var list = DigestList(text, algorithm: algorithm, form: form)
+        if list.strangeLine != nil { list = DigestList(text, algorithm: nil, form: .digestsAndSizes) }
         guard list.strangeLine == nil else { return nil }
         for line in list.lines where line.path == nil || line.path.map(Self.lastComponent) == drop.bytes {
             switch line.expected {
             case .size(let size) where size != fingerprint.size:
                 return .size(announced: size, found: fingerprint.size)
             case .size: break
-            case .digest(let algorithm, let hex):
+            case .digest(let digest):
                 guard rule.unit == .file else { return .unusable("it gives a digest, which a folder has not") }
-                expected.append(.init(path: FilePath().appending(drop), algorithm: algorithm, hex: hex))
+                expected.append(.init(path: FilePath().appending(drop), digest: digest))
             }
         }
         return nil

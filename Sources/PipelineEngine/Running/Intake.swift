@@ -74,7 +74,7 @@ final class Intake: @unchecked Sendable {
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
-        let outputs = spool.pipeline.stages.flatMap { $0.targets.values.map(\.fixedFolder) }
+        let outputs = spool.pipeline.allStages.flatMap { $0.targets.values.map(\.fixedFolder) }
         space = FreeSpace(of: spool.folders + outputs, floor: spool.pipeline.minFree)
         self.ids = ids
         self.deliver = deliver
