@@ -23,8 +23,8 @@ struct ProgramFolders {
         }
     }
 
-    /// A copy of the payload (of shared blocks where the file system has them). The program may move, edit or remove it:
-    /// the drop must not be lost by that, and another run must find what this one found.
+    /// A copy of the payload (of shared blocks where the file system has them). The program may move, edit or remove
+    /// it: the drop must not be lost by that, and another run must find what this one found.
     func standIn(for payload: Payload, _ context: StageContext) throws(StageFailure) -> FilePath {
         let folder = scratch.appending("in")
         let copy = folder.appending(payload.fileName ?? context.drop.name)
