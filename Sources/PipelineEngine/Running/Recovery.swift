@@ -77,11 +77,20 @@ package struct Recovery: Sendable {
                 findings.warnings.append("'\(folder.text)' is no job of ours; it is left alone")
                 continue
             }
-            guard !over.contains(id) else {
-                try removeLeftover(folder, &findings)
-                continue
+            let record = unmatched.removeValue(forKey: id)
+            do throws(IOError) {
+                if over.contains(id) {
+                    try removeLeftover(folder, &findings)
+                } else {
+                    try match(folder, id, record, &findings)
+                }
+            } catch {
+                // One folder that is in disorder must not keep all others waiting.
+                findings.parked += over.contains(id) ? 0 : 1
+                findings.warnings.append(
+                    "'\(folder.text)' cannot be brought in order and is left alone: \(error). Start Dropmill again "
+                        + "when that is mended")
             }
-            try match(folder, id, unmatched.removeValue(forKey: id), &findings)
         }
         for record in unmatched.values.sorted(by: { $0.id < $1.id }) { withoutFolder(record, &findings) }
         if isFirstRun, !findings.adopted.isEmpty {
@@ -182,8 +191,7 @@ package struct Recovery: Sendable {
         guard !work.isNew else {
             findings.warnings.append(
                 "the folder of job \(record.id) ('\(record.drop.name)') is gone with the whole work folder; is its "
-                    + "file "
-                    + "system mounted? The job is left as it is")
+                    + "file system mounted? The job is left as it is")
             return
         }
         // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
@@ -200,7 +208,6 @@ package struct Recovery: Sendable {
         var record = record
         record.state = .vanished
         record.finishedAt = now
-        record.payload = nil
         record.history.append(Transition("vanished", at: now, note: note))
         findings.changed.append(record)
         // A machine that lost power may have undone the claim: that is as it should be, and the inbox has the drop.
