@@ -50,19 +50,22 @@ package struct Settlement: Sendable {
                 "settle.unpublished", "The stages made files of '\(job.drop.name)', but none of them published these.",
                 remedy: "Let a `move` stage apply to this name too (see its `when`), or keep `unpack` from it.")
         }
-        if case .folder(let folder) = pipeline.processed {
+        switch pipeline.processed {
+        case .delete:
+            // Every stage that publishes was skipped (`when`), or the job ended before.
+            guard placements.isEmpty, !pipeline.stages.isEmpty else { break }
+            throw .file(
+                "settle.unpublished",
+                "No stage published anything of '\(job.drop.name)', and `processed: delete` would destroy it.",
+                remedy: "Let a `move` or `copy` stage apply to this name too (see its `when`), or give `processed` a "
+                    + "folder.")
+        case .folder(let folder):
             placements.append(
                 Placement(
                     role: .original, source: job.original, folder: folder, subfolders: job.drop.folders,
                     name: job.drop.name, isFolder: job.drop.isFolder,
                     companions: payload.isDrop ? payload.companions : [], onConflict: pipeline.onConflict,
                     marker: try marker(pipeline)))
-        } else if placements.isEmpty {
-            // Every stage that publishes was skipped (`when`).
-            throw .file(
-                "settle.unpublished",
-                "'\(job.drop.name)' was published nowhere, and is not deleted ('processed: delete') without that.",
-                remedy: "Let a `move` stage apply to this name too (see its `when`), or give 'processed' a folder.")
         }
         return placements
     }

@@ -28,7 +28,8 @@ package struct Payload: Sendable, Hashable {
     package var digests: [String: String] = [:]
     /// What else stages found out about it, by name: `type`.
     package var facts: [String: String] = [:]
-    /// Whether no further stage is needed: the drop goes to processed as it came, and nothing is published.
+    /// Whether no further stage is needed: the drop goes to processed as it came, and nothing but copies that were made
+    /// before is published.
     package var isDone = false
 
     /// The drop itself.
