@@ -38,19 +38,9 @@ package struct CopyStage: Stage {
             copied.copies.append(
                 PayloadCopy(
                     path: path, isFolder: payload.shape == .folder, companions: payload.companions,
-                    destination: try destination(target, context)))
+                    destination: try target.destination(of: payload, in: context, for: "copy")))
         }
         return copied
-    }
-
-    private func destination(_ target: PathTemplate, _ context: StageContext) throws(StageFailure) -> FilePath {
-        do throws(TemplateProblem) {
-            return try target.path(context.values)
-        } catch {
-            throw .file(
-                "copy.destination", "No folder can be made of the name '\(context.drop.name)': \(error.message).",
-                remedy: "Rename the file and drop it again, or change 'to' of the stage 'copy'.")
-        }
     }
 
     /// Copies everything, then reads it once more: a copy is one only if it has the same digests.
@@ -60,11 +50,20 @@ package struct CopyStage: Stage {
         do throws(IOError) {
             try Folder.make(folder)
             for path in tree.folders { try Folder.make(folder.pushing(path)) }
+            // What has several names in the payload has them in the copy, too: an archive may hold very many.
+            let linked = LinkedFiles<FilePath>()
             for path in tree.files.map(\.relative) + tree.links {
                 if context.cancellation.isCancelled { break }
-                try Transfer.copy(payload.root.pushing(path), to: folder.pushing(path)) {
-                    context.cancellation.isCancelled
+                let (source, target) = (payload.root.pushing(path), folder.pushing(path))
+                var status = stat()
+                guard source.withPlatformString({ lstat($0, &status) }) == 0 else {
+                    throw IOError("examine", source, .last)
                 }
+                let first = try linked.value(of: status) { () throws(IOError) in
+                    try Transfer.copy(source, to: target) { context.cancellation.isCancelled }
+                    return target
+                }
+                if first != target { try Rebuilding.link(first, as: target) }
             }
             // What nobody else could look into stays so. What is put into a folder changes its time, so the deepest
             // come first.

@@ -22,13 +22,7 @@ package struct MoveStage: Stage {
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
         var payload = payload
-        do throws(TemplateProblem) {
-            payload.destination = try to.path(context.values)
-        } catch {
-            throw .file(
-                "move.destination", "No folder can be made of the name '\(context.drop.name)': \(error.message).",
-                remedy: "Rename the file and drop it again, or change 'to' of the stage 'move'.")
-        }
+        payload.destination = try to.destination(of: payload, in: context, for: "move")
         return payload
     }
 }

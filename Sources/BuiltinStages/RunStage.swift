@@ -63,8 +63,8 @@ package struct RunStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "run",
         summary:
-            "Runs a program; {file}, {dir}, {name} and {job} stand for a copy of the payload, the program's folder, the "
-            + "payload's name and the job. Status 0 is success, any other a failure of the file.",
+            "Runs a program; {file}, {dir}, {name} and {job} stand for a copy of the payload, the program's folder, "
+            + "the payload's name and the job. Status 0 is success, any other a failure of the file.",
         options: [
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
         ],

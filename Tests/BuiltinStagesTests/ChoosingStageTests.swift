@@ -155,6 +155,15 @@ import Testing
         #expect(status.st_mtim.tv_sec == 1_000_000_000)
     }
 
+    @Test func namesOfOneFileStayNamesOfOneFile() throws {
+        let payload = try payload(["a": "1"])
+        #expect(link(payload.root.appending("a").string, payload.root.appending("b").string) == 0)
+        let copied = try fixture.run("copy", ["to": "out"], on: payload)
+        var status = stat()
+        stat(try #require(copied.copies.first).path.appending("b").string, &status)
+        #expect(status.st_nlink == 2)
+    }
+
     @Test func aCopyIsThePayloadAsItWas() throws {
         let payload = try payload(["a": "1", "b/c": "2"])
         try fixture.scratch.makeFolder("payload/empty")

@@ -19,6 +19,18 @@ import Testing
         #expect(payload.destination?.lastName == name)
     }
 
+    /// One drop's name must not stop the others.
+    @Test(arguments: ["move", "copy"])
+    func namesThatCannotBeFolders(kind: String) throws {
+        let fixture = try StageFixture(drop: "a.txt", [1])
+        try fixture.scratch.write("x", to: "out/a")
+        let failure = try fixture.failure(kind, ["to": "out/{stem}/in"])
+        #expect(failure.class == .file)
+        #expect(failure.code == "\(kind).taken")
+        let long = try StageFixture(drop: String(repeating: "x", count: 100), [1])
+        #expect(try long.failure(kind, ["to": "out/{stem}-{stem}-{stem}"]).code == "\(kind).destination")
+    }
+
     @Test func aTargetIsNeeded() throws {
         let fixture = try StageFixture(drop: "a", [1])
         #expect(throws: OptionProblem.self) { try fixture.stage("move") }

@@ -56,7 +56,13 @@ import Testing
             "%!PS\n/Courier findfont 20 scalefont setfont 72 72 moveto (Hello) show showpage\n",
             to: "print/inbox/page.ps")
         try scratch.write("no page", to: "print/inbox/note.txt")
+        // Names that Ghostscript would take for orders, did it get them.
+        let odd = ["10%d.ps", "-dash.ps", "%pipe%touch owned .ps"]
+        for name in odd { try scratch.write("%!PS\nshowpage\n", to: "print/inbox/\(name)") }
         #expect(try run("print") == 1, "\(log)")
+        for name in odd { #expect(scratch.exists("print/queue/\(name.dropLast(3)).pdf"), "\(log)") }
+        #expect(!(try scratch.tree()).contains { $0.hasSuffix("owned") })
+        #expect(try Folder.names(in: scratch.path("print/queue")).count == odd.count + 1)
         #expect(try scratch.text("print/queue/page.pdf").hasPrefix("%PDF-"))
         #expect(scratch.exists("print/failed/note.txt"))
     }
@@ -87,6 +93,34 @@ import Testing
         #expect(try run("bagit") == 0, "\(log)")
         #expect(try scratch.text("bagit/store/letter/data/letter.txt") == "abc")
         #expect(try scratch.text("bagit/store/old.bag/data/a") == "abc", "a bag is not put into another")
+    }
+
+    /// What can be run is refused, whatever it is called.
+    @Test func programsAreRefused() throws {
+        let folder = ScenarioRunner.samples.removingLastComponent().pushing("pipelines/upload.yaml")
+        let text = String(decoding: try ScratchFolder.read(folder), as: UTF8.self)
+        let detect = try #require(text.firstRange(of: "  - detect:"))
+        let move = try #require(text.firstRange(of: "  - move:"))
+        let pipeline =
+            "inbox: inbox\nprocessed: done\nfailed: failed\nready: { quiet: 200ms }\nstages:\n"
+            + text[detect.lowerBound..<move.lowerBound]
+        try scratch.write(pipeline, to: "programs.yaml")
+        try scratch.write(ScratchFolder.read("/bin/ls"), to: scratch.path("inbox/ls.txt"))
+        // The headers of a Windows program.
+        var windows = [UInt8](repeating: 0, count: 512)
+        windows.replaceSubrange(0..<2, with: Array("MZ".utf8))
+        windows[0x3C] = 0x80
+        windows.replaceSubrange(
+            0x80..<0x98,
+            with: Array("PE\0\0".utf8) + [0x64, 0x86, 1] + [UInt8](repeating: 0, count: 13) + [0xF0, 0, 0x22, 0])
+        windows.replaceSubrange(0x98..<0x9A, with: [0x0B, 0x02])
+        try scratch.write(windows, to: scratch.path("inbox/setup.txt"))
+        try scratch.write("harmless", to: "inbox/note.txt")
+        var process = try DropmillProcess(
+            ["run", "--once", scratch.path("programs.yaml").string, "--state", scratch.path("state").string],
+            in: scratch.path, log: scratch.path("log"))
+        #expect(try process.wait() == 1)
+        #expect(try Folder.names(in: scratch.path("done")).map(\.text) == ["note.txt"], "\(log)")
     }
 
     @Test func uploadsWaitForTheScanner() throws {

@@ -276,7 +276,7 @@ import Testing
         ] as [(String, String?)])
     func targetsInTheWayOfFolders(target: String, way: String?) throws {
         try write("a.yaml", inbox: "in", processed: "data/done", stages: "[unpack, move: {to: '\(target)'}]")
-        let rest = ", and an unpacked archive would take its place; use a folder of its own"
+        let rest = ", and a folder that is published would take its place; use a folder of its own"
         #expect(problems("a.yaml") == way.map { ["a.yaml:4:29: error: \($0)\(rest)"] } ?? [])
         // A single file goes into the folder, and so takes nothing's place.
         try write("a.yaml", inbox: "in", processed: "data/done", stages: "[move: {to: '\(target)'}]")
@@ -287,8 +287,8 @@ import Testing
         try write("a.yaml", inbox: "in", stages: "[unpack, move: {to: 'out/{ext}'}]")
         #expect(
             problems("a.yaml") == [
-                "a.yaml:4:29: error: 'to' ends in a part that can be empty, and an unpacked archive would then become "
-                    + "the folder above it; end it with '{stem}' or a fixed name"
+                "a.yaml:4:29: error: 'to' ends in a part that can be empty, and a folder would then become the one "
+                    + "above it; end it with '{stem}' or a fixed name"
             ])
         try write("a.yaml", inbox: "in", stages: "[move: {to: 'out/{ext}'}]")
         #expect(problems("a.yaml") == [])
@@ -307,8 +307,8 @@ import Testing
         try write("b.yaml", inbox: "in2", processed: "other/done", failed: "failed2")
         #expect(
             problems("a.yaml", "b.yaml") == [
-                "a.yaml:4:29: error: 'to' holds 'processed' of the pipeline of b.yaml, and an unpacked archive would "
-                    + "take its place; use a folder of its own"
+                "a.yaml:4:29: error: 'to' holds 'processed' of the pipeline of b.yaml, and a folder that is published "
+                    + "would take its place; use a folder of its own"
             ])
     }
 

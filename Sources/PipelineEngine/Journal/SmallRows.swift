@@ -107,7 +107,8 @@ enum ContentRow {
     /// The first job with the content but the asking one. A job without a row counts: it is not written down yet, or
     /// over for so long that it was pruned.
     private static let search = """
-        SELECT contents.job, coalesce(jobs.state = 'processed', 0) FROM contents LEFT JOIN jobs ON jobs.id = contents.job \
+        SELECT contents.job, coalesce(jobs.state = 'processed', 0) \
+        FROM contents LEFT JOIN jobs ON jobs.id = contents.job \
         WHERE content = :content AND contents.job <> :job AND contents.at >= :since \
         AND (:everywhere OR contents.pipeline = :pipeline) \
         AND coalesce(jobs.state NOT IN ('failed', 'vanished'), 1) ORDER BY contents.job LIMIT 1

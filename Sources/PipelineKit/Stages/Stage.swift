@@ -16,8 +16,8 @@ package protocol Stage: Sendable {
     /// name. None unless it says otherwise.
     var facts: [String] { get }
 
-    /// Whether what earlier stages found out about the payload holds for what this one hands on. Not for a kind that may
-    /// replace the payload, unless it says otherwise.
+    /// Whether what earlier stages found out about the payload holds for what this one hands on. Not for a kind that
+    /// may replace the payload, unless it says otherwise.
     var keepsFacts: Bool { get }
 
     /// Does the work for one job, blocking the calling worker. Checks `context.checkCancelled` in every loop over data.

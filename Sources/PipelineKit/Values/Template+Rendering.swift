@@ -67,8 +67,8 @@ extension Template {
         if !source.hasPrefix("/") { bytes = bytes.drop { $0 == UInt8(ascii: "/") } }
         for component in bytes.split(separator: UInt8(ascii: "/")) where component.count > FileName.longest {
             throw TemplateProblem(
-                "'\(source)' becomes a name of \(component.count) bytes for '\(values.name)', and \(FileName.longest) is "
-                    + "the most")
+                "'\(source)' becomes a name of \(component.count) bytes for '\(values.name)', and \(FileName.longest) "
+                    + "is the most")
         }
         let rendered = FilePath(bytes: bytes)
         return (rendered.isAbsolute ? rendered : base.pushing(rendered)).lexicallyNormalized()

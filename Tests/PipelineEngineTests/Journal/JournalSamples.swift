@@ -74,6 +74,12 @@ enum JournalSamples {
         ]
         payload.destination = FilePath("/out").appending(name)
         payload.digests = ["sha256": "00ff"]
+        payload.facts = ["type": "text/plain"]
+        payload.copies = [
+            PayloadCopy(
+                path: "/spool/x/.1-copy/1", isFolder: true, companions: payload.companions, destination: "/box")
+        ]
+        payload.isCopied = true
         return payload
     }
 

@@ -1,0 +1,79 @@
+import BuiltinStages
+import Glibc
+import PipelineConfig
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What `check` says of pipelines of the real kinds, where only a look at several stages tells that something is wrong.
+@Suite struct BuiltinPipelineTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func problems(_ text: String) throws -> [String] {
+        let file = try scratch.write("inbox: in\nfailed: failed\n\(text)\n", to: "a.yaml")
+        let loader = PipelineLoader(registry: .builtin, environment: ["HOME_OF_SECRETS": scratch.path.string])
+        do throws(ConfigProblems) {
+            _ = try loader.load([file])
+            return []
+        } catch {
+            return error.all.map(\.message)
+        }
+    }
+
+    @Test(arguments: [
+        // Nothing may be destroyed.
+        ("processed: delete\nstages: [dedupe, move: { to: out }]", "'dedupe' may say that a drop needs no further"),
+        ("processed: delete\nstages: [select: { keep: a, require: false }, move: { to: out/x }]", "'select' may say"),
+        ("processed: done\nready: { unit: folder }\nstages: [move: { to: done }]", "'to' is 'processed'"),
+        // What a new payload replaced is not known of it.
+        ("processed: done\nstages: [checksum, compress, move: { to: 'x/{sha256}' }]", "{sha256}"),
+        (
+            "processed: done\nstages: [detect, unpack, scan: { when: { type: text/plain } }, move: { to: out/x }]",
+            "detect"
+        ),
+        // A stage of on_failure is run once.
+        (
+            "processed: done\nstages: [checksum]\non_failure: [run: { command: x, retry: { attempts: 3 } }]",
+            "a stage of 'on_failure' is run once"
+        ),
+        ("processed: done\nstages: [checksum]\non_failure: [compress]", "'compress' makes or publishes files"),
+    ])
+    func refused(text: String, problem: String) throws {
+        let problems = try problems(text)
+        #expect(problems.count == 1 && problems[0].contains(problem), "\(problems)")
+    }
+
+    @Test(arguments: [
+        "processed: delete\nstages: [copy: { to: box }, dedupe, move: { to: out }]",
+        "processed: delete\nstages: [dedupe: { seen: fail }, move: { to: out }]",
+        "processed: done\nstages: [checksum, rename: { to: '{stem}-{sha256}' }, move: { to: 'out/{sha256}' }]",
+        "processed: done\nstages: [compress, checksum, move: { to: 'out/{sha256}' }]",
+        // A job may fail with whatever was known by then.
+        "processed: done\nstages: [detect, compress, move: { to: out }]\n"
+            + "on_failure: [run: { command: [logger, '{type}'], when: { type: text/plain } }]",
+    ])
+    func accepted(text: String) throws { #expect(try problems(text) == []) }
+
+    /// What is wrong with an option is all that is said of its stage.
+    @Test func oneMistakeOneProblem() throws {
+        let found = try problems("processed: done\nstages: [run: { command: 'ls -l', output: replace }, checksum]")
+        #expect(found.count == 1 && found[0].contains("no shell reads this"), "\(found)")
+    }
+
+    @Test func theFileOfASecretMayLieWhereAVariableSays() throws {
+        let secret = try scratch.write("s3cr3t", to: "token")
+        #expect(chmod(secret.string, 0o600) == 0)
+        let url = "'http://h/${file:${HOME_OF_SECRETS}/token}'"
+        #expect(try problems("processed: done\nstages: [http: { url: \(url) }]") == [])
+    }
+
+    @Test func aStageOfOnFailureHasAMinute() throws {
+        let text = "stages: [checksum]\non_failure: [run: { command: x }, run: { command: x, timeout: 5m }]"
+        let file = try scratch.write("inbox: in\nprocessed: done\nfailed: failed\n\(text)\n", to: "a.yaml")
+        let pipelines = try PipelineLoader(registry: .builtin, environment: [:]).load([file])
+        #expect(pipelines.first?.onFailure.map(\.timeout) == [.seconds(60), .seconds(300)])
+    }
+}
