@@ -63,45 +63,68 @@ struct SchemaValidationTests {
         #expect(try problems(files) == "")
     }
 
-    /// What `check` takes the schema takes.
-    @Test func whatIsRight() throws {
-        let texts = [
-            "stages: [unpack, move: { to: out }]", "stages: [checksum: ~]",
-            "stages: [checksum]\nready: { marker: ~, quiet: 250ms, unit: file, empty: fail, timeout: 1.5h }",
-            "stages: [checksum]\nwork: ~\nmatch: ~\non_failure: ~\nretry: ~",
-            "stages: [checksum]\non_failure: { run: { command: [logger, x] } }",
-            "stages: [checksum]\nmatch: { include: '*', depth: all }\nactive: { jobs: 3, bytes: 2GB }\nmin_free: 0",
-            "stages: [checksum: { workers: auto, timeout: 5m, when: { larger: 1 MiB, name: ['*.a'] } }]",
-            "stages: [checksum: { workers: '${WORKERS}', algorithm: [sha256, md5] }]\norder: ${ORDER:-name}",
-            "stages: [bag: { info: { Contact-Name: [a, b], Year: 2026 } }]",
-            "stages: [http: { url: 'https://h/', headers: { A: b, N: 1 }, retry: { attempts: 5, backoff: 1s } }]",
-        ]
-        let files = try texts.enumerated().map { index, text in try file("right-\(index).yaml", text) }
-        #expect(try problems(files) == "")
-        let loader = PipelineLoader(
-            registry: .builtin, environment: ["WORKERS": "2"], cores: 2)
-        for (file, text) in zip(files, texts) where !text.contains("bag:") {
-            do throws(ConfigProblems) { _ = try loader.load([file]) } catch { Issue.record("\(text): \(error.all)") }
-        }
-    }
+    // MARK: The same judgement as `check`
 
-    @Test func whatIsWrong() throws {
-        let texts = [
-            "stages: []\nnobody: x", "stages: [unpak]", "stages: [checksum: { algo: sha256 }]", "stages: [move]",
-            "stages: [checksum: { algorithm: sha265 }]", "stages: [checksum]\nready: { quite: 1s }",
-            "stages: [checksum]\nready: { unit: fold }", "stages: [checksum]\nmatch: { includes: x }",
-            "stages: [checksum]\nactive: { job: 3 }", "stages: [checksum]\norder: random",
-            "stages: [checksum]\nmin_free: lots", "stages: [checksum: { workers: foo }]",
-            "stages: [checksum: { workers: 0 }]", "stages: [checksum: { timeout: soon }]",
-            "stages: [checksum: { timeout: 5 }]", "stages: [checksum: { when: { larger: [1MiB] } }]",
-            "stages: [http: { url: 'http://h/', headers: { A: [b, c] } }]", "stages: [compress: { level: 99 }]",
-            "stages: [run: { command: x, env: { A: [b] } }]", "stages: [unpack: { require: maybe }]",
-            "stages: [run: { command: x, transient: 700 }]", "stages: [unpack, 3]", "stages: checksum",
-        ]
-        let files = try texts.enumerated().map { index, text in try file("wrong-\(index).yaml", text) }
-        let found = try problems(files)
-        for (file, text) in zip(files, texts) {
-            #expect(found.contains("\(file.lastComponent?.string ?? "") "), "the schema takes '\(text)'")
+    /// What is added to a head of `inbox`, `processed` and `failed`.
+    private static let right = [
+        "stages: [checksum: { workers: '${WORKERS:-auto}', when: { larger: 1 MiB } }]\nmin_free: 0",
+        "stages: [unpack, {move: {to: x}}]", "stages: [{checksum: }]", "stages: [{checksum: ~}]",
+        "work: ~\nmatch:\nready: ~\nactive:\nretry: ~\nmin_free: ~\non_failure:\norder: ~\nstages: [checksum]",
+        "match: {include: '*.a', exclude: [], depth: all}\nstages: [checksum]", "match: {depth: 3}\nstages: [checksum]",
+        "ready: {marker: ~, timeout: ~, quiet: 1.5s, unit: folder, manifest: '*SUMS'}\nstages: [checksum]",
+        "active: {jobs: 256, bytes: ~}\nstages: [checksum]", "active: {bytes: 5}\nstages: [checksum]",
+        "order: largest\nmin_free: 1.5GiB\non_conflict: fail\ndurability: fast\nstages: [checksum]",
+        "durability: '${D:-fast}'\nactive:\n  jobs: ${J:-5}\nmin_free: ${F:-1GiB}\nstages: [checksum]",
+        "retry: {attempts: 1, backoff: 0, max_backoff: 250ms}\nstages: [checksum]", "name: 5\nstages: [checksum]",
+        "stages: [{checksum: {workers: auto, timeout: 5m, retry: ~, when: ~, manifest: ~}}]",
+        "stages: [{checksum: {workers: 2, when: ['*.a', '*.b']}}]", "stages: [{checksum: {when: {larger: 1MiB}}}]",
+        "stages: [{checksum: {algorithm: [sha256, md5]}}]", "stages: [{checksum: {when: {name: '*.a', not: [b, c]}}}]",
+        "stages: [{http: {url: 'http://x', headers: {A: b, C: 1}}}]", "stages: [{run: {command: a}}]",
+        "stages: [{run: {command: [a, 1, true], env: {A: 1}, transient: [1, 2]}}]",
+        "stages: [{bag: {info: {A: b, C: [d, e]}}}, {move: {to: x}}]", "stages: [{copy: {to: [a, b]}}]",
+        "stages: [checksum]\non_failure: {run: {command: [a]}}",
+        "stages: [checksum]\non_failure: [{run: {command: a}}]",
+        "stages: [{compress: {format: zip, level: 9}}, {move: {to: x}}]",
+        "stages: [{verify: {digest: 'md5:900150983cd24fb0d6963f7d28e17f72'}}]", "stages: [{dedupe: {window: 30d}}]",
+        "stages: [{unpack: {max_bytes: 2GiB, formats: [zip, tar]}}, {move: {to: x}}]",
+    ]
+
+    private static let wrong = [
+        "stages: [checksum]\nnobody: x", "stages: [unpack, 3]", "stages: [checksum: { algo: sha256 }]",
+        "stages: [unpack: { require: maybe }, move: { to: x }]",
+        "stages: []", "stages: ~", "stages: checksum", "stages: [move]", "stages: [{move: }]", "stages: [frobnicate]",
+        "stages: [{checksum: {}, unpack: {}}]", "stage: [checksum]\nstages: [checksum]",
+        "ready: {quite: 1s}\nstages: [checksum]", "ready: {unit: fold}\nstages: [checksum]",
+        "ready: {quiet: 1}\nstages: [checksum]", "match: {includes: ['*']}\nstages: [checksum]",
+        "match: {include: []}\nstages: [checksum]", "match: {depth: some}\nstages: [checksum]",
+        "active: {job: 3}\nstages: [checksum]", "active: {jobs: 0}\nstages: [checksum]",
+        "order: random\nstages: [checksum]", "min_free: lots\nstages: [checksum]",
+        "retry: {attempts: 0}\nstages: [checksum]", "stages: [{checksum: {workers: foo}}]",
+        "stages: [{checksum: {workers: 0}}]", "stages: [{checksum: {workers: '2'}}]",
+        "stages: [{checksum: {timeout: soon}}]", "stages: [{checksum: {timeout: 5}}]",
+        "stages: [{checksum: {algorithm: []}}]", "stages: [{checksum: {algorithm: [md5, md5]}}]",
+        "stages: [{checksum: {algorithm: md6}}]", "stages: [{checksum: {when: {larger: [1MiB]}}}]",
+        "stages: [{checksum: {when: {bigger: 1MiB}}}]", "stages: [{http: {url: 'http://x', headers: {A: [b, c]}}}]",
+        "stages: [{http: {url: 'http://x', method: put}}]", "stages: [{run: {command: []}}]",
+        "stages: [{run: {command: [a], env: {A: [b]}}}]", "stages: [{run: {command: [a], env: {A: ~}}}]",
+        "stages: [{run: {command: [a], transient: 0}}]", "stages: [{copy: {to: []}}]",
+        "stages: [{verify: {require: 'true'}}]", "stages: [{verify: {digest: abc}}]",
+        "stages: [{compress: {level: 23}}, {move: {to: x}}]", "stages: [checksum]\non_failure: [{move: {to: x}}]",
+        "stages: [{unpack: {max_bytes: many}}, {move: {to: x}}]", "stages: [{unpack: {formats: []}}, {move: {to: x}}]",
+        "stages: [{dedupe: {window: long}}]",
+    ]
+
+    @Test func itJudgesAsCheckDoes() throws {
+        let loader = PipelineLoader(registry: .builtin, environment: [:], cores: 2)
+        let texts = Self.right + Self.wrong
+        let files = try texts.enumerated().map { index, text in try file("pipeline-\(index).yaml", text) }
+        let refused = Set(try problems(files).split(separator: "\n").compactMap { $0.split(separator: " ").first })
+        for (index, text) in texts.enumerated() {
+            let isRight = index < Self.right.count
+            var isTaken = true
+            do throws(ConfigProblems) { _ = try loader.load([files[index]]) } catch { isTaken = false }
+            #expect(isTaken == isRight, "check: \(text)")
+            #expect(refused.contains("pipeline-\(index).yaml") != isRight, "the schema: \(text)")
         }
     }
 }
