@@ -53,6 +53,30 @@ import Testing
         }
     }
 
+    /// Deeper than a path can be long, and than there are descriptors: nobody could remove it by paths.
+    @Test func removesTreesOfAnyDepth() throws {
+        let top = try scratch.makeFolder("top")
+        let name = String(repeating: "d", count: 200)
+        var folder = open(top.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        for level in 0..<1500 {
+            try #require(folder >= 0)
+            for sibling in [".removed-\(level % 7)", "file"] {
+                let file = openat(folder, sibling, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+                try #require(file >= 0)
+                close(file)
+            }
+            try #require(mkdirat(folder, name, 0o755) == 0)
+            let next = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            // As an archive may leave them.
+            try #require(fchmod(folder, 0o555) == 0)
+            close(folder)
+            folder = next
+        }
+        close(folder)
+        try Folder.remove(top)
+        #expect(Folder.kind(of: top) == nil)
+    }
+
     @Test func makesWhatIsMissing() throws {
         #expect(try Folder.make(scratch.path("a/b/c")))
         #expect(try !Folder.make(scratch.path("a/b/c")))

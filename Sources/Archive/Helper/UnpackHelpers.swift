@@ -52,7 +52,9 @@ package final class UnpackHelpers: Sendable {
         for _ in 0..<(spares + Self.tries) {
             let helper = try launcher.take()
             guard try helper.send(task.request, archive: archive, folder: folder) else { continue }
-            if let report = try Self.watch(helper, task) { return report }
+            guard let report = try Self.watch(helper, task) else { continue }
+            guard TreeInspection.isHarmless(folder, task.request.policy) else { throw .confused }
+            return report
         }
         throw .unavailable(.noChildProcess)
     }

@@ -16,6 +16,7 @@ final class ArchiveInput: BlockSource {
 
     private let descriptor: Int32
     private let budget: Budget
+    private let counts: Bool
     private let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
     /// Where the next block begins.
     private var offset: Int64 = 0
@@ -24,14 +25,16 @@ final class ArchiveInput: BlockSource {
     /// What ended the reading, for whoever only learns from a library that there is nothing more.
     private(set) var failure: ArchiveError?
 
-    /// Reads from the file's beginning. The descriptor must stay open.
-    init(_ descriptor: Int32, _ budget: Budget) throws(ArchiveError) {
+    /// Reads from the file's beginning. The descriptor must stay open. `counts`: whether what is read is what the
+    /// archive's size is measured by.
+    init(_ descriptor: Int32, _ budget: Budget, counts: Bool) throws(ArchiveError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw .system(action: "read", entry: nil, errno: Errno(rawValue: errno))
         }
         self.descriptor = descriptor
         self.budget = budget
+        self.counts = counts
         size = Int64(status.st_size)
     }
 
@@ -44,7 +47,7 @@ final class ArchiveInput: BlockSource {
             let count = pread(descriptor, block.baseAddress, block.count, off_t(offset))
             if count > 0 {
                 offset += Int64(count)
-                budget.consume(Int64(count))
+                if counts { budget.consume(Int64(count)) }
                 return UnsafeRawBufferPointer(rebasing: block[..<count])
             }
             if count == 0 { return nil }
@@ -68,6 +71,14 @@ final class ArchiveInput: BlockSource {
             }
         }
         return filled == bytes.count ? bytes : Array(bytes[..<filled])
+    }
+
+    /// Throws where anything but zeros (which fill up tapes) lies behind a place.
+    func requireZeros(from place: Int64) throws(ArchiveError) {
+        guard place < size, seek(to: place) != nil else { return }
+        while let rest = try next() {
+            if !rest.isZero { throw .damaged(nil, "has more data after its end") }
+        }
     }
 
     /// Goes on elsewhere in the file; gives the new place, or nil where there is no such place.

@@ -12,7 +12,7 @@ struct ZipDirectory {
     let entries: [ZipEntry]
 
     /// Whether libarchive must read it: for methods that are rarely used, and for what is encrypted.
-    var needsLibrary: Bool { entries.contains { $0.isEncrypted || !$0.method.isOwn } }
+    var needsLibrary: Bool { entries.contains { $0.isByLibrary } }
 
     /// Reads the directory.
     init(_ input: ArchiveInput, _ policy: UnpackPolicy, _ budget: Budget) throws(ArchiveError) {
@@ -39,6 +39,9 @@ struct ZipDirectory {
             throw .damaged(nil, detail: "the directory holds another number of entries than it says")
         }
         entries.sort { $0.offset < $1.offset }
+        if let first = entries.first, first.offset > 0, try input.read(4, at: 0) == [0x50, 0x4B, 3, 4] {
+            throw .damaged(nil, "begins with an entry that its directory does not list")
+        }
         self.entries = try Self.limited(entries, to: end.offset)
     }
 
@@ -75,6 +78,10 @@ struct ZipDirectory {
             if try input.read(4, at: 0) == [0x50, 0x4B, 7, 8] { throw splitArchive }
             throw .damaged(nil, "ends too early, or has more data after its end")
         }
+        // Another reader may take a record within the comment for the end, and see another archive.
+        guard !Self.holdsEndRecord(tail[(index + 4)...]) else {
+            throw .damaged(nil, detail: "there are two records of its end")
+        }
         let record = Fields(Array(tail[index...]))
         let place = tailStart + Int64(index)
         guard let disk = record.u16(4), let start = record.u16(6), let here = record.u16(8), let count = record.u16(10),
@@ -87,6 +94,10 @@ struct ZipDirectory {
         }
         guard disk == 0, start == 0, here == count else { throw splitArchive }
         return End(count: UInt64(count), size: UInt64(size), offset: UInt64(offset), place: place)
+    }
+
+    private static func holdsEndRecord(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.indices.dropLast(3).contains { bytes[$0...].starts(with: [0x50, 0x4B, 5, 6]) }
     }
 
     /// The last place where the record's mark stands and its comment ends with the file.

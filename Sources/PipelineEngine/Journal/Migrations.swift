@@ -13,6 +13,7 @@ enum Migrations {
         migrator.registerMigration("1 runs and pipelines") { try $0.execute(sql: runs) }
         migrator.registerMigration("2 names") { try $0.execute(sql: names) }
         migrator.registerMigration("3 contents") { try $0.execute(sql: contents) }
+        migrator.registerMigration("4 facts") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN facts TEXT") }
         return migrator
     }()
 

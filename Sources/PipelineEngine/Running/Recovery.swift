@@ -105,7 +105,16 @@ package struct Recovery: Sendable {
                     + "`dropmill show \(folder.lastName?.text ?? "")`, and move it by hand")
             return
         }
-        try Folder.remove(folder)
+        discard(folder, &findings)
+    }
+
+    /// Removes what nobody needs any more. Where that does not work it stays: it is no reason not to start.
+    private func discard(_ path: FilePath, _ findings: inout Findings) {
+        do throws(IOError) {
+            try Folder.remove(path)
+        } catch {
+            findings.warnings.append("'\(path.text)' is left over and cannot be removed: \(error)")
+        }
     }
 
     private func match(
@@ -115,7 +124,7 @@ package struct Recovery: Sendable {
         let entries = try Folder.names(in: folder)
         guard let drop = entries.first(where: { !$0.isHidden }) else {
             // Its claim did not get to the rename, or its settlement was as good as over.
-            try Folder.remove(folder)
+            discard(folder, &findings)
             if let record { vanish(record, "its drop is gone from the work folder", &findings) }
             return
         }
@@ -124,7 +133,7 @@ package struct Recovery: Sendable {
         } else if let size = try size(of: drop, in: folder) {
             let origin = try Origin.of(folder)
             for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
-                try Folder.remove(folder.appending(entry))
+                discard(folder.appending(entry), &findings)
             }
             let drop = Drop(
                 name: drop, folders: origin.names, size: size, droppedAt: id.time,
@@ -160,7 +169,7 @@ package struct Recovery: Sendable {
         let kept = record.payload.map { [$0.root] + $0.copies.map(\.path) } ?? []
         for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
             let path = folder.appending(entry)
-            if !kept.contains(where: { $0.starts(with: path) }) { try Folder.remove(path) }
+            if !kept.contains(where: { $0.starts(with: path) }) { discard(path, &findings) }
         }
         let job = job(record, folder)
         guard record.recoveries >= Self.limit(of: pipeline) else {
