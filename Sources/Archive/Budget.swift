@@ -24,6 +24,8 @@ final class Budget: Sendable {
     private let consumed = Atomic<Int64>(0)
     private let written = Atomic<Int64>(0)
     private let begun = Atomic<Int64>(0)
+    /// Of these, folders that no entry names.
+    private let unlisted = Atomic<Int64>(0)
     private let isCalledOff = Atomic<Bool>(false)
     /// What an entry takes of the disk besides its bytes, about: an inode, a name, and half a block that is not full.
     private static let cost: Int64 = 4096
@@ -38,7 +40,7 @@ final class Budget: Sendable {
     /// Bytes written so far, holes included.
     var bytes: Int64 { written.load(ordering: .relaxed) }
     /// Entries begun so far.
-    var entries: Int64 { begun.load(ordering: .relaxed) }
+    var entries: Int64 { begun.load(ordering: .relaxed) - unlisted.load(ordering: .relaxed) }
 
     /// Throws once the work is called off.
     func checkStopped() throws(ArchiveError) {
@@ -54,17 +56,27 @@ final class Budget: Sendable {
     /// So many bytes of the archive were read.
     func consume(_ bytes: Int64) { consumed.wrappingAdd(bytes, ordering: .relaxed) }
 
-    /// One more entry, of that size as far as its header says; or a folder that no entry names, which costs as much.
+    /// One more entry, of that size as far as its header says.
     func begin(_ entry: [UInt8], size: Int64 = 0) throws(ArchiveError) {
+        try count(entry)
+        try checkEntry(size, entry)
+        // What may not be is not begun. Whether there is room for it shows when it comes: headers say anything.
+        if size > limits.bytes { throw tooLarge(entry) }
+        monitor.report(0, 1)
+    }
+
+    /// A folder on the way to an entry that no entry names: it costs as much as one.
+    func beginFolder(for entry: [UInt8]) throws(ArchiveError) {
+        unlisted.wrappingAdd(1, ordering: .relaxed)
+        try count(entry)
+    }
+
+    private func count(_ entry: [UInt8]) throws(ArchiveError) {
         try checkStopped()
         let count = begun.wrappingAdd(1, ordering: .relaxed).newValue
         guard count <= limits.entries else { throw tooManyEntries(entry) }
         guard count <= limits.files else { throw .noRoom(entry, "\(limits.files) files") }
         try checkRoom(written.load(ordering: .relaxed), count, entry)
-        try checkEntry(size, entry)
-        // What may not be is not begun. Whether there is room for it shows when it comes: headers say anything.
-        if size > limits.bytes { throw tooLarge(entry) }
-        monitor.report(0, 1)
     }
 
     private func checkRoom(_ bytes: Int64, _ entries: Int64, _ entry: [UInt8]) throws(ArchiveError) {
@@ -75,7 +87,7 @@ final class Budget: Sendable {
 
     /// Throws where there are more entries than there may be, before one is begun.
     func expect(entries count: Int64) throws(ArchiveError) {
-        if count > limits.entries - entries { throw tooManyEntries(nil) }
+        if count > limits.entries - begun.load(ordering: .relaxed) { throw tooManyEntries(nil) }
     }
 
     /// So many more bytes are to be written for an entry, which has `total` then.

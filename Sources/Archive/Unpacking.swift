@@ -73,12 +73,13 @@ package struct Unpacking {
     /// Unpacks one archive; gives whether it was one compressed file.
     private mutating func unpack(
         _ archive: Int32, _ format: ArchiveFormat, to root: Int32, alone: LoneFile, nesting: Int,
-        _ limits: ExtractionLimits, isTop: Bool
+        _ limits: ExtractionLimits, isTop: Bool, isCovered: Bool = false
     ) throws(ArchiveError) -> Bool {
         // What comes out of an archive within is no input, or a few bytes would be allowed to swell in each layer.
         let input = try ArchiveInput(archive, budget, counts: isTop)
         if isTop { budget.expect(size: input.size) }
-        let (integrity, why) = try IntegrityCheck.expected(of: input, format)
+        // An archive in one that is verified is verified byte for byte.
+        let (integrity, why) = isCovered ? (.verified, "") : try IntegrityCheck.expected(of: input, format)
         if policy.requiresIntegrity, integrity == .unverifiable { throw .unverifiable(why) }
         report.integrity = min(report.integrity, integrity)
         var policy = policy
@@ -101,7 +102,7 @@ package struct Unpacking {
                 try write(stream, alone, to: &writer)
             }
         }
-        try unpackNested(&writer, nesting)
+        try unpackNested(&writer, nesting, isCovered: integrity == .verified)
         try writer.makeLinks()
         try writer.setFolderTimes()
         report.skippedLinks += writer.deferred.skippedLinks
@@ -126,7 +127,9 @@ package struct Unpacking {
 
     /// Puts the contents of archives that were in the archive into their places: a folder of the archive's own name, or
     /// the file that a compressed file holds.
-    private mutating func unpackNested(_ writer: inout TreeWriter, _ nesting: Int) throws(ArchiveError) {
+    private mutating func unpackNested(
+        _ writer: inout TreeWriter, _ nesting: Int, isCovered: Bool
+    ) throws(ArchiveError) {
         for archive in writer.deferred.archives {
             let path = try EntryPath(archive.path, policy.limits)
             let parent = try writer.cursor.enter(path.folder, for: path.stored)
@@ -148,7 +151,8 @@ package struct Unpacking {
                     limits.pathAbove += archive.path.count - name.count
                     limits.depthAbove += path.depth
                     _ = try unpack(
-                        source, archive.format, to: parent, alone: alone, nesting: nesting - 1, limits, isTop: false)
+                        source, archive.format, to: parent, alone: alone, nesting: nesting - 1, limits, isTop: false,
+                        isCovered: isCovered)
                 } else {
                     try writer.makeFolder(path, modified: nil)
                     let folder = path.withName { dm_open_beneath(parent, $0, O_RDONLY | O_DIRECTORY, 0) }
@@ -157,7 +161,8 @@ package struct Unpacking {
                     limits.pathAbove += archive.path.count + 1
                     limits.depthAbove += path.depth + 1
                     _ = try unpack(
-                        source, archive.format, to: folder, alone: alone, nesting: nesting - 1, limits, isTop: false)
+                        source, archive.format, to: folder, alone: alone, nesting: nesting - 1, limits, isTop: false,
+                        isCovered: isCovered)
                 }
             } catch {
                 throw error.within(archive.path)

@@ -247,7 +247,7 @@ import Testing
         if option.contains("AES") {
             // Damage is no wrong password.
             var damaged = zip
-            damaged[60] ^= 1
+            damaged[70] ^= 1
             #expect(try Extraction().problem(damaged, policy)?.code == .damaged)
         }
         try extraction.extract(zip, policy)

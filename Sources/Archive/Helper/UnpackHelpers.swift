@@ -126,12 +126,17 @@ private final class Launcher: Sendable {
     /// A helper; another is started in its place.
     func take() throws(HelperFailure) -> HelperProcess {
         try startThread()
-        ordered.signal()
-        arrived.wait()
-        switch state.withLock({ $0.started.removeFirst() }) {
-        case .success(let helper): return helper
-        case .failure(let errno): throw .unavailable(errno)
+        var failure = Errno.noChildProcess
+        // That one could not be started a while ago says nothing of now.
+        for _ in 0...spares {
+            ordered.signal()
+            arrived.wait()
+            switch state.withLock({ $0.started.removeFirst() }) {
+            case .success(let helper): return helper
+            case .failure(let errno): failure = errno
+            }
         }
+        throw .unavailable(failure)
     }
 
     private func startThread() throws(HelperFailure) {

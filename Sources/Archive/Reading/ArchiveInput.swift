@@ -20,6 +20,9 @@ final class ArchiveInput: BlockSource {
     private let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
     /// Where the next block begins.
     private var offset: Int64 = 0
+    private static let windowSize = 4 << 10
+    private var window: [UInt8] = []
+    private var windowStart: Int64 = 0
     /// The file's length.
     let size: Int64
     /// What ended the reading, for whoever only learns from a library that there is nothing more.
@@ -55,8 +58,21 @@ final class ArchiveInput: BlockSource {
         }
     }
 
-    /// Reads exactly so many bytes from a place, or as many as there are.
+    /// Reads exactly so many bytes from a place, or as many as there are. Few bytes come out of a window that is read at
+    /// once: who looks for the marks of a file of many small blocks asks very often.
     func read(_ count: Int, at offset: Int64) throws(ArchiveError) -> [UInt8] {
+        guard count <= Self.windowSize / 4 else { return try load(count, at: offset) }
+        let start = offset - windowStart
+        if start >= 0, start + Int64(count) <= Int64(window.count) {
+            return Array(window[Int(start)..<Int(start) + count])
+        }
+        try budget.checkStopped()
+        window = try load(Self.windowSize, at: offset)
+        windowStart = offset
+        return Array(window.prefix(count))
+    }
+
+    private func load(_ count: Int, at offset: Int64) throws(ArchiveError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(0, count))
         var filled = 0
         while filled < bytes.count {

@@ -29,7 +29,8 @@ struct ZipDirectory {
         let bytes = try input.read(Int(end.size), at: Int64(end.offset))
         guard bytes.count == Int(end.size) else { throw .damaged(nil, "ends too early") }
         var entries: [ZipEntry] = []
-        entries.reserveCapacity(Int(end.count))
+        // What the end says is not believed before it is seen: no entry takes less.
+        entries.reserveCapacity(min(Int(clamping: end.count), bytes.count / 46))
         var place = 0
         while place < bytes.count {
             guard UInt64(entries.count) < end.count else { break }
