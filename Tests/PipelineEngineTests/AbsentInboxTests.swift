@@ -7,7 +7,7 @@ import Testing
 @testable import PipelineEngine
 
 /// Inboxes whose file system goes away or tells nothing, with the whole engine behind them.
-@Suite("Absent and silent inboxes", .timeLimit(.minutes(2)), .serialized) struct AbsentInboxTests {
+@Suite("Absent and silent inboxes", .timeLimit(.minutes(5)), .serialized) struct AbsentInboxTests {
     private func codes(_ engine: EngineHarness) -> [String] {
         engine.events.compactMap { if case .paused(_, let failure) = $0 { failure.code } else { nil } }
     }
@@ -104,6 +104,8 @@ import Testing
         }
         #expect(modes.map { $0.0 } == [.polling(every: .seconds(2))])
         #expect(modes.first?.1.contains("FUSE") == true)
+        #expect(ReadyRule().holding(in: engine.pipeline.inbox).quiet == .seconds(10))
+        #expect(ReadyRule().holding(in: scratch.path).quiet == .seconds(1))
         _ = await engine.stop()
     }
 

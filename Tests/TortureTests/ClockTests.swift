@@ -7,6 +7,9 @@ import Testing
 extension Torture {
     /// A clock that is set while the daemon runs, a day forth or back: nothing hangs, and nothing happens too early.
     @Suite struct ClockTests {
+        /// A stage that fails at each attempt, for a reason that may pass.
+        private static let failing = "run: { command: [/bin/false], transient: [1] }"
+
         @Test(arguments: [1, -1]) func aQuietTimeTakesItsTime(days: Int64) async throws {
             let scratch = try ScratchFolder()
             var mill = Mill(at: scratch.path)
@@ -34,10 +37,10 @@ extension Torture {
             let scratch = try ScratchFolder()
             var mill = Mill(at: scratch.path)
             try mill.build(
-                quiet: "50ms", ["retry: { attempts: 3, backoff: 2s, max_backoff: 4s }"], checksum: ", timeout: 1ms")
+                quiet: "50ms", ["retry: { attempts: 3, backoff: 2s, max_backoff: 4s }"], first: Self.failing)
             let clock = try FakeClock(scratch.path("clock"))
             var daemon = try mill.start(log: scratch.path("log"), level: "debug", wrapper: clock.wrapper)
-            try mill.dropPlain("large.bin", size: 40_000_000, fate: .failed)
+            try mill.dropPlain("plain.txt", fate: .failed)
             let deferred = try await eventually { try daemon.hasLogged("deferred") }
             #expect(deferred, "\(daemon.transcript)")
             let began = ContinuousClock.now
@@ -57,10 +60,10 @@ extension Torture {
             let scratch = try ScratchFolder()
             var mill = Mill(at: scratch.path)
             try mill.build(
-                quiet: "50ms", ["retry: { attempts: 2, backoff: 3s, max_backoff: 4s }"], checksum: ", timeout: 1ms")
+                quiet: "50ms", ["retry: { attempts: 2, backoff: 3s, max_backoff: 4s }"], first: Self.failing)
             let clock = try FakeClock(scratch.path("clock"))
             var daemon = try mill.start(log: scratch.path("log"), level: "debug", wrapper: clock.wrapper)
-            try mill.dropPlain("large.bin", size: 40_000_000, fate: .failed)
+            try mill.dropPlain("plain.txt", fate: .failed)
             #expect(try await eventually { try daemon.hasLogged("deferred") })
             try daemon.send(SIGTERM)
             #expect(try daemon.wait() == 0)

@@ -23,17 +23,19 @@ struct Mill {
         logs = root
     }
 
-    /// Makes the folders and the pipeline file. `rules`: further lines of it; `checksum`: further options of that
-    /// stage.
-    func build(quiet: String = "10ms", _ rules: [String] = [], checksum: String = "") throws {
+    /// Makes the folders and the pipeline file. `rules`: further lines of it; `first`: a stage before the others.
+    func build(quiet: String = "10ms", _ rules: [String] = [], first: String? = nil) throws {
         for folder in [layout.inbox, layout.processed, layout.failed, layout.output, root.appending("pipelines")] {
             try Folder.make(folder)
         }
-        let lines = [
+        let head = [
             "name: all", "inbox: \(layout.inbox.string)", "processed: \(layout.processed.string)",
-            "failed: \(layout.failed.string)", "ready: { quiet: \(quiet) }", "stages:", "  - unpack",
-            "  - checksum: { manifest: SHA256SUMS\(checksum) }", "  - move: { to: \"\(layout.output.string)/{stem}\" }",
+            "failed: \(layout.failed.string)", "ready: { quiet: \(quiet) }", "stages:",
         ]
+        let stages = [
+            "unpack", "checksum: { manifest: SHA256SUMS }", "move: { to: \"\(layout.output.string)/{stem}\" }",
+        ]
+        let lines = head + ((first.map { [$0] } ?? []) + stages).map { "  - \($0)" }
         try write(Array((lines + rules).map { $0 + "\n" }.joined().utf8), to: root.appending("pipelines/all.yaml"))
     }
 

@@ -6,11 +6,15 @@ import SystemPackage
 enum PipelineRow {
     private static let columns = "name, inbox, failed, stages, waiting, paused, paused_since, updated_at"
 
-    static let select = "SELECT \(columns) FROM pipelines ORDER BY name"
+    /// A reader may be there before the daemon that adds the column.
+    static func select(_ db: Database) throws -> String {
+        let hasSource = try db.columns(in: "pipelines").contains { $0.name == "source" }
+        return "SELECT \(columns), \(hasSource ? "source" : "NULL") FROM pipelines ORDER BY name"
+    }
 
     static func write(_ record: PipelineRecord, to db: Database) throws {
         let statement = try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO pipelines (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+            sql: "INSERT OR REPLACE INTO pipelines (\(columns), source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         try statement.execute(arguments: [
             record.name,
             JobRow.blob(record.inbox.bytes),
@@ -20,6 +24,7 @@ enum PipelineRow {
             JobRow.json(record.paused) { $0.failure($1) },
             record.pausedSince?.nanoseconds,
             record.updatedAt.nanoseconds,
+            record.source.map { JobRow.blob($0.bytes) },
         ])
     }
 
@@ -32,9 +37,11 @@ enum PipelineRow {
         let waiting = Int(try columns.integer("waiting"))
         let paused = try columns.json("paused", \.failure)
         let pausedSince = try columns.optionalTime("paused_since")
+        let updatedAt = try columns.time("updated_at")
         return PipelineRecord(
-            name: name, inbox: FilePath(bytes: inbox), failed: FilePath(bytes: failed), stages: stages,
-            waiting: waiting, paused: paused, pausedSince: pausedSince, updatedAt: try columns.time("updated_at"))
+            name: name, source: try columns.bytes("source").map { FilePath(bytes: $0) }, inbox: FilePath(bytes: inbox),
+            failed: FilePath(bytes: failed), stages: stages, waiting: waiting, paused: paused,
+            pausedSince: pausedSince, updatedAt: updatedAt)
     }
 }
 

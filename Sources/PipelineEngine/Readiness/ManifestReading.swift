@@ -52,6 +52,11 @@ struct ManifestReading {
             fault = .unusable(name, "line \(line) is no digest and path")
             return
         }
+        // It was made before it is written: `sha256sum * > SHA256SUMS` takes its time.
+        if list.lines.isEmpty {
+            fault = .unusable(name, "it lists nothing")
+            return
+        }
         for line in list.lines {
             // `a.bin.md5` may hold the digest alone.
             guard let path = line.path ?? Self.stem(of: name) else {

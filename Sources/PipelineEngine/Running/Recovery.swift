@@ -77,11 +77,20 @@ package struct Recovery: Sendable {
                 findings.warnings.append("'\(folder.text)' is no job of ours; it is left alone")
                 continue
             }
-            guard !over.contains(id) else {
-                try removeLeftover(folder, &findings)
-                continue
+            let record = unmatched.removeValue(forKey: id)
+            do throws(IOError) {
+                if over.contains(id) {
+                    try removeLeftover(folder, &findings)
+                } else {
+                    try match(folder, id, record, &findings)
+                }
+            } catch {
+                // One folder that is in disorder must not keep all others waiting.
+                findings.parked += over.contains(id) ? 0 : 1
+                findings.warnings.append(
+                    "'\(folder.text)' cannot be brought in order and is left alone: \(error). Start Dropmill again "
+                        + "when that is mended")
             }
-            try match(folder, id, unmatched.removeValue(forKey: id), &findings)
         }
         for record in unmatched.values.sorted(by: { $0.id < $1.id }) { withoutFolder(record, &findings) }
         if isFirstRun, !findings.adopted.isEmpty {
@@ -105,16 +114,7 @@ package struct Recovery: Sendable {
                     + "`dropmill show \(folder.lastName?.text ?? "")`, and move it by hand")
             return
         }
-        discard(folder, &findings)
-    }
-
-    /// Removes what nobody needs any more. Where that does not work it stays: it is no reason not to start.
-    private func discard(_ path: FilePath, _ findings: inout Findings) {
-        do throws(IOError) {
-            try Folder.remove(path)
-        } catch {
-            findings.warnings.append("'\(path.text)' is left over and cannot be removed: \(error)")
-        }
+        try Folder.remove(folder)
     }
 
     private func match(
@@ -124,7 +124,7 @@ package struct Recovery: Sendable {
         let entries = try Folder.names(in: folder)
         guard let drop = entries.first(where: { !$0.isHidden }) else {
             // Its claim did not get to the rename, or its settlement was as good as over.
-            discard(folder, &findings)
+            try Folder.remove(folder)
             if let record { vanish(record, "its drop is gone from the work folder", &findings) }
             return
         }
@@ -133,7 +133,7 @@ package struct Recovery: Sendable {
         } else if let size = try size(of: drop, in: folder) {
             let origin = try Origin.of(folder)
             for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
-                discard(folder.appending(entry), &findings)
+                try Folder.remove(folder.appending(entry))
             }
             let drop = Drop(
                 name: drop, folders: origin.names, size: size, droppedAt: id.time,
@@ -169,7 +169,7 @@ package struct Recovery: Sendable {
         let kept = record.payload.map { [$0.root] + $0.copies.map(\.path) } ?? []
         for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
             let path = folder.appending(entry)
-            if !kept.contains(where: { $0.starts(with: path) }) { discard(path, &findings) }
+            if !kept.contains(where: { $0.starts(with: path) }) { try Folder.remove(path) }
         }
         let job = job(record, folder)
         guard record.recoveries >= Self.limit(of: pipeline) else {
@@ -191,8 +191,7 @@ package struct Recovery: Sendable {
         guard !work.isNew else {
             findings.warnings.append(
                 "the folder of job \(record.id) ('\(record.drop.name)') is gone with the whole work folder; is its "
-                    + "file "
-                    + "system mounted? The job is left as it is")
+                    + "file system mounted? The job is left as it is")
             return
         }
         // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
@@ -209,7 +208,6 @@ package struct Recovery: Sendable {
         var record = record
         record.state = .vanished
         record.finishedAt = now
-        record.payload = nil
         record.history.append(Transition("vanished", at: now, note: note))
         findings.changed.append(record)
         // A machine that lost power may have undone the claim: that is as it should be, and the inbox has the drop.

@@ -12,6 +12,8 @@ struct SettlementBatch {
         var placements: [Placement] = []
         /// The moves of each placement.
         var moves: [[Intent]] = []
+        /// Those of them that are made.
+        var made: [Intent] = []
         /// Whether an earlier attempt may have made some of them.
         var isReplay = false
         var unsynced: [FilePath] = []
@@ -71,7 +73,17 @@ struct SettlementBatch {
             steps[index].moves = Self.moves(of: settlement.record.intents)
             return
         }
+        try renewDrop(index)
         for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
+    }
+
+    private func renewDrop(_ index: Int) throws(StageFailure) {
+        guard steps[index].settlement.record.mustRenewDrop else { return }
+        do throws(IOError) {
+            try spool.renewDrop(of: steps[index].settlement.job)
+        } catch {
+            throw .settling(error)
+        }
     }
 
     private mutating func intend(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
@@ -114,6 +126,7 @@ struct SettlementBatch {
         commit(indices) { record, step in
             record.state = .settling
             record.intents = step.moves.flatMap { $0 }
+            if record.mustRenewDrop { record.history.append(Transition(JobRecord.renewed, at: now)) }
             record.history.append(Transition("settling", at: now))
             record.history += step.notes.map { Transition("renamed", at: now, note: $0) }
         }
@@ -163,6 +176,7 @@ struct SettlementBatch {
                     try move(placement, number, index, &effects)
                 } catch {
                     steps[index].failure = error
+                    if error.class == .file { takeBack(index, &effects) }
                     break
                 }
             }
@@ -185,8 +199,9 @@ struct SettlementBatch {
             while true {
                 let moves = steps[index].moves[number]
                 if try spool.makeSubfolders(of: placement, for: moves.last?.target, &effects),
-                    try spool.carryOut(moves, of: job, isReplay: steps[index].isReplay, &effects)
+                    let made = try spool.carryOut(moves, of: job, isReplay: steps[index].isReplay, &effects)
                 {
+                    steps[index].made += made
                     break
                 }
                 try chooseAgain(placement, number, index)
@@ -196,12 +211,27 @@ struct SettlementBatch {
         }
     }
 
+    /// The job is going to fail, so nothing of it may stay published. Where that does not work now, the settlement is
+    /// tried again, and comes here again.
+    private mutating func takeBack(_ index: Int, _ effects: inout SettlementEffects) {
+        do throws(IOError) {
+            try spool.takeBack(steps[index].made, &effects)
+            steps[index].made = []
+        } catch {
+            var failure = StageFailure(error)
+            failure.class = .environment
+            steps[index].failure = failure
+        }
+    }
+
     /// Somebody else took the name since it was chosen: another one, written down before it is used.
     private mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
         let decided = try spool.intend(placement, number: number, of: steps[index].settlement.job, &names)
         steps[index].moves[number] = decided.intents
         steps[index].notes += decided.note.map { [$0] } ?? []
-        try spool.durability.sync(files: decided.unsynced, below: spool.work.active)
+        // The rest is on the disk since the first choice.
+        let companions = decided.intents.filter { $0.role == .companion }.map(\.source)
+        try spool.durability.sync(files: companions, below: spool.work.active)
         commitIntents([index])
         if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }
     }

@@ -7,15 +7,21 @@ package enum Transfer {
     /// Copies a regular file with its mode and times; the target must not exist. Shares blocks where the file system
     /// can, else copies within the kernel, else through memory (copy_file_range(2) refuses some pairs of file systems).
     ///
+    /// `sharing: false` goes through memory only, so that the copy has nothing of the source's but what it reads like.
     /// `isStopped` is asked now and then; once it says so, the error is `canceled`.
     package static func copyFile(
-        _ source: FilePath, to target: FilePath, isStopped: () -> Bool = { false }
+        _ source: FilePath, to target: FilePath, sharing: Bool = true, isStopped: () -> Bool = { false }
     ) throws(IOError) {
-        let from = try OpenFile.open(source, O_RDONLY | O_NOFOLLOW)
+        let from = try OpenFile.open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         let status = try from.status()
+        guard status.st_mode & S_IFMT == S_IFREG else { throw IOError("copy", source, .notSupported) }
         let to = try OpenFile.open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-        if dm_clone(from.descriptor, to.descriptor) != 0 {
-            try copyBytes(from, to, size: Int64(status.st_size), isStopped)
+        if !sharing {
+            try copyThroughMemory(from, to, isStopped)
+        } else if dm_clone(from.descriptor, to.descriptor) != 0,
+            try !copyInKernel(from, to, size: Int64(status.st_size), isStopped)
+        {
+            try copyThroughMemory(from, to, isStopped)
         }
         try copyMetadata(status, to)
         try to.close()
@@ -37,13 +43,16 @@ package enum Transfer {
             let folder = try OpenFile.openFolder(target)
             try copyMetadata(try OpenFile.openFolder(source).status(), folder)
         case .symbolicLink: try copyLink(source, to: target)
-        default: try copyFile(source, to: target, isStopped: isStopped)
+        case .regular: try copyFile(source, to: target, isStopped: isStopped)
+        // A pipe would be waited for, a device read without end.
+        default: throw IOError("copy", source, .notSupported)
         }
     }
 
-    private static func copyBytes(
+    /// False where the kernel does not copy between these two; then nothing is copied.
+    private static func copyInKernel(
         _ from: borrowing OpenFile, _ to: borrowing OpenFile, size: Int64, _ isStopped: () -> Bool
-    ) throws(IOError) {
+    ) throws(IOError) -> Bool {
         var copied: Int64 = 0
         while true {
             if isStopped() { throw IOError("copy", to.path, .canceled) }
@@ -52,19 +61,22 @@ package enum Transfer {
                 copied += Int64(count)
                 continue
             }
-            if count == 0 {
-                // Some file systems say 0 at once instead of refusing.
-                if copied < size { break }
-                return
-            }
+            // Some file systems say 0 at once instead of refusing.
+            if count == 0 { return copied >= size }
             switch Errno.last {
             case .interrupted: continue
             case .improperLink, .invalidArgument, .noFunction, .notSupportedOnSocket, .badFileDescriptor, .notSupported:
-                if copied == 0 { break } else { throw IOError("copy", to.path, .last) }
+                guard copied == 0 else { throw IOError("copy", to.path, .last) }
+                return false
             case let error: throw IOError("copy", to.path, error)
             }
-            break
         }
+    }
+
+    /// Copies from where both files stand to the source's end.
+    private static func copyThroughMemory(
+        _ from: borrowing OpenFile, _ to: borrowing OpenFile, _ isStopped: () -> Bool
+    ) throws(IOError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }
         while true {
