@@ -6,38 +6,7 @@ import Testing
 
 /// Hostile archives go through the real program, whose whole root is an overlay: every write of any process, wherever it
 /// goes, is seen in its upper layer.
-@Suite(.enabled(if: EscapeTests.isPossible, "needs root and overlayfs")) struct EscapeTests {
-    /// Whether an overlay of the root can be mounted, in a mount namespace of its own.
-    static let isPossible: Bool = {
-        guard geteuid() == 0, Tool.find("unshare") != nil else { return false }
-        do {
-            let scratch = try ScratchFolder()
-            return try run(["/bin/true"], in: scratch).status == 0
-        } catch {
-            return false
-        }
-    }()
-
-    /// Runs a program with an overlay as its root. The names of all that it wrote are in `seen` afterwards.
-    private static func run(_ command: [String], in scratch: ScratchFolder) throws -> Tool.Output {
-        let script = """
-            set -e
-            layer=$1; seen=$2; shift 2
-            mkdir -p "$layer"
-            mount -t tmpfs layer "$layer"
-            mkdir "$layer/up" "$layer/work" "$layer/root"
-            mount -t overlay overlay -o "lowerdir=/,upperdir=$layer/up,workdir=$layer/work" "$layer/root"
-            for place in /proc /dev; do mount --rbind $place "$layer/root$place"; done
-            status=0
-            chroot "$layer/root" "$@" || status=$?
-            (cd "$layer/up" && find . -printf '%y %p\\n') >"$seen"
-            exit $status
-            """
-        let layer = scratch.path("layer").string
-        let words = ["-m", "/bin/sh", "-c", script, "sh", layer, scratch.path("seen").string]
-        return try Tool(#require(Tool.find("unshare")).path).run(words + command)
-    }
-
+@Suite(.enabled(if: OverlayRoot.isPossible, "needs root and overlayfs")) struct EscapeTests {
     @Test func nothingIsWrittenElsewhere() throws {
         let scratch = try ScratchFolder()
         let victim = try scratch.write("as it was", to: "victim")
@@ -60,7 +29,7 @@ import Testing
 
             """
         try scratch.write(pipeline, to: "site/pipelines/main.yaml")
-        let run = try Self.run(
+        let run = try OverlayRoot.run(
             [DropmillProcess.binary.string, "run", "--once", "--state", "\(site)/state", "\(site)/pipelines"],
             in: scratch)
         #expect(run.status == 1, "\(run.text)")
@@ -82,5 +51,39 @@ import Testing
         let failed = seen.count { $0.hasPrefix("f \(below)/failed/") && !$0.hasSuffix(".error.json") }
         #expect(failed == archives.count, "\(run.text)")
         #expect(try scratch.text("victim") == "as it was")
+    }
+}
+
+/// An overlay as the root of a program, in a mount namespace of its own.
+private enum OverlayRoot {
+    /// Whether an overlay of the root can be mounted, in a mount namespace of its own.
+    static let isPossible: Bool = {
+        guard geteuid() == 0, Tool.find("unshare") != nil else { return false }
+        do {
+            let scratch = try ScratchFolder()
+            return try run(["/bin/true"], in: scratch).status == 0
+        } catch {
+            return false
+        }
+    }()
+
+    /// Runs a program with an overlay as its root. The names of all that it wrote are in `seen` afterwards.
+    static func run(_ command: [String], in scratch: ScratchFolder) throws -> Tool.Output {
+        let script = """
+            set -e
+            layer=$1; seen=$2; shift 2
+            mkdir -p "$layer"
+            mount -t tmpfs layer "$layer"
+            mkdir "$layer/up" "$layer/work" "$layer/root"
+            mount -t overlay overlay -o "lowerdir=/,upperdir=$layer/up,workdir=$layer/work" "$layer/root"
+            for place in /proc /dev; do mount --rbind $place "$layer/root$place"; done
+            status=0
+            chroot "$layer/root" "$@" || status=$?
+            (cd "$layer/up" && find . -printf '%y %p\\n') >"$seen"
+            exit $status
+            """
+        let layer = scratch.path("layer").string
+        let words = ["-m", "/bin/sh", "-c", script, "sh", layer, scratch.path("seen").string]
+        return try Tool(#require(Tool.find("unshare")).path).run(words + command)
     }
 }

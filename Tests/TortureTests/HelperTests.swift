@@ -75,12 +75,13 @@ extension Torture {
                 _ = try await eventually { try !Self.helpers(of: daemon).contains(victim) }
             }
             let isOver = await eventually(within: .seconds(120)) { site.mill.holds(.settled) }
-            #expect(isOver, "\(try site.mill.violations(.settled))")
+            let left = try site.mill.violations(.settled)
+            #expect(isOver, "\(left.map(\.description).joined(separator: "\n"))")
             // The spare one that waits may be just being started.
             #expect(
                 try await eventually { try Self.descriptors(daemon) <= open && Self.helpers(of: daemon).count <= 1 })
-            Torture.say(
-                "\(killed) helpers killed, \(dropped + 1) archives, \(try Self.descriptors(daemon)) of \(open) open")
+            let now = try Self.descriptors(daemon)
+            Torture.say("\(killed) helpers killed, \(dropped + 1) archives, descriptors \(open) before, \(now) after")
             try process.send(SIGTERM)
             #expect(try process.wait() == 0)
             #expect(try Self.helpers(of: daemon) == [])

@@ -58,8 +58,8 @@ final class ArchiveInput: BlockSource {
         }
     }
 
-    /// Reads exactly so many bytes from a place, or as many as there are. Few bytes come out of a window that is read at
-    /// once: who looks for the marks of a file of many small blocks asks very often.
+    /// Reads exactly so many bytes from a place, or as many as there are. Few bytes come out of a window that is read
+    /// at once: who looks for the marks of a file of many small blocks asks very often.
     func read(_ count: Int, at offset: Int64) throws(ArchiveError) -> [UInt8] {
         guard count <= Self.windowSize / 4 else { return try load(count, at: offset) }
         let start = offset - windowStart
