@@ -79,7 +79,7 @@ let package = Package(
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "BuiltinStagesTests",
-            dependencies: ["BuiltinStages", "Archive", "PipelineKit", "TestSupport", "dropmill", system],
+            dependencies: ["BuiltinStages", "Archive", "PipelineKit", "TestSupport", "dropmill", "confined", system],
             swiftSettings: strict),
         .testTarget(
             name: "PipelineConfigTests",
@@ -100,6 +100,8 @@ let package = Package(
             swiftSettings: strict),
         // Kills, faults and power cuts; `faultline` is the program that causes them.
         .executableTarget(name: "faultline", path: "Tests/faultline"),
+        // Does what a helper may not.
+        .executableTarget(name: "confined", dependencies: ["CLinux"], path: "Tests/confined"),
         .target(name: "fakeclock", path: "Tests/fakeclock", publicHeadersPath: "."),
         .testTarget(
             name: "TortureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", system],

@@ -75,12 +75,17 @@ extension ArchiveError {
         let fact =
             switch passwords {
             case 0: "is encrypted"
-            case 1: "is encrypted, and the password of the list (passwords_file) does not open it"
-            default: "is encrypted, and none of the \(passwords) passwords of the list (passwords_file) opens it"
+            case 1: "is encrypted, and the password of the list (passwords_file) does not open it, or it is damaged"
+            default:
+                "is encrypted, and none of the \(passwords) passwords of the list (passwords_file) opens it, or it "
+                    + "is damaged"
             }
         return .bad(
             Problem(
-                code: .encrypted, entry: entry, fact: fact, remedy: "Send the archive without a password.", detail: ""))
+                code: .encrypted, entry: entry, fact: fact,
+                remedy:
+                    "Send the archive without a password, or have its password put into `passwords_file` (zip only).",
+                detail: ""))
     }
 
     /// `whole`: what is said where no entry can be named.
@@ -91,13 +96,14 @@ extension ArchiveError {
                 fact: entry == nil ? whole ?? fact : fact, remedy: remedy, detail: ""))
     }
 
-    static func noRoom(_ entry: [UInt8], _ bytes: Int64) -> ArchiveError {
+    /// `room`: what the file system has left to give.
+    static func noRoom(_ entry: [UInt8], _ room: String) -> ArchiveError {
         .bad(
             Problem(
                 code: .noRoom, entry: entry,
-                fact: "makes the archive's content larger than \(bytes) bytes, which is all that the file system has "
-                    + "left to give",
-                remedy: "Free space there, or set a lower `max_bytes`; work goes on by itself.", detail: ""))
+                fact:
+                    "makes the archive's content more than \(room), which is all that the file system has left to give",
+                remedy: "Free space there and send the archive again, or set a lower `min_free`.", detail: ""))
     }
 
     static func unverifiable(_ why: String) -> ArchiveError {

@@ -24,7 +24,13 @@ final class Budget: Sendable {
     private let consumed = Atomic<Int64>(0)
     private let written = Atomic<Int64>(0)
     private let begun = Atomic<Int64>(0)
+    /// Of these, folders that no entry names.
+    private let unlisted = Atomic<Int64>(0)
     private let isCalledOff = Atomic<Bool>(false)
+    /// What an entry takes of the disk besides its bytes, about: an inode, a name, and half a block that is not full.
+    private static let cost: Int64 = 4096
+    /// The archive's length: what is read of it again is not read of more.
+    private let size = Atomic<Int64>(0)
 
     init(_ limits: ExtractionLimits, _ monitor: UnpackMonitor) {
         self.limits = limits
@@ -34,7 +40,7 @@ final class Budget: Sendable {
     /// Bytes written so far, holes included.
     var bytes: Int64 { written.load(ordering: .relaxed) }
     /// Entries begun so far.
-    var entries: Int64 { begun.load(ordering: .relaxed) }
+    var entries: Int64 { begun.load(ordering: .relaxed) - unlisted.load(ordering: .relaxed) }
 
     /// Throws once the work is called off.
     func checkStopped() throws(ArchiveError) {
@@ -44,22 +50,44 @@ final class Budget: Sendable {
     /// Has the other threads stop: one of them has failed.
     func callOff() { isCalledOff.store(true, ordering: .relaxed) }
 
+    /// The archive that all comes out of has so many bytes.
+    func expect(size: Int64) { self.size.store(size, ordering: .relaxed) }
+
     /// So many bytes of the archive were read.
     func consume(_ bytes: Int64) { consumed.wrappingAdd(bytes, ordering: .relaxed) }
 
     /// One more entry, of that size as far as its header says.
     func begin(_ entry: [UInt8], size: Int64 = 0) throws(ArchiveError) {
-        try checkStopped()
-        guard begun.wrappingAdd(1, ordering: .relaxed).newValue <= limits.entries else { throw tooManyEntries(entry) }
+        try count(entry)
         try checkEntry(size, entry)
-        // What cannot fit is not begun.
+        // What may not be is not begun. Whether there is room for it shows when it comes: headers say anything.
         if size > limits.bytes { throw tooLarge(entry) }
         monitor.report(0, 1)
     }
 
+    /// A folder on the way to an entry that no entry names: it costs as much as one.
+    func beginFolder(for entry: [UInt8]) throws(ArchiveError) {
+        unlisted.wrappingAdd(1, ordering: .relaxed)
+        try count(entry)
+    }
+
+    private func count(_ entry: [UInt8]) throws(ArchiveError) {
+        try checkStopped()
+        let count = begun.wrappingAdd(1, ordering: .relaxed).newValue
+        guard count <= limits.entries else { throw tooManyEntries(entry) }
+        guard count <= limits.files else { throw .noRoom(entry, "\(limits.files) files") }
+        try checkRoom(written.load(ordering: .relaxed), count, entry)
+    }
+
+    private func checkRoom(_ bytes: Int64, _ entries: Int64, _ entry: [UInt8]) throws(ArchiveError) {
+        let (sum, overflow) = bytes.addingReportingOverflow(
+            entries.multipliedReportingOverflow(by: Self.cost).partialValue)
+        if overflow || sum > limits.space { throw .noRoom(entry, "\(limits.space) bytes") }
+    }
+
     /// Throws where there are more entries than there may be, before one is begun.
     func expect(entries count: Int64) throws(ArchiveError) {
-        if count > limits.entries - entries { throw tooManyEntries(nil) }
+        if count > limits.entries - begun.load(ordering: .relaxed) { throw tooManyEntries(nil) }
     }
 
     /// So many more bytes are to be written for an entry, which has `total` then.
@@ -69,7 +97,9 @@ final class Budget: Sendable {
         guard bytes <= limits.bytes else { throw tooLarge(entry) }
         let sum = written.wrappingAdd(bytes, ordering: .relaxed).newValue
         guard (0...limits.bytes).contains(sum) else { throw tooLarge(entry) }
-        if sum > limits.ratioGrace, sum / limits.ratio > max(1, consumed.load(ordering: .relaxed)) {
+        try checkRoom(sum, begun.load(ordering: .relaxed), entry)
+        let read = min(consumed.load(ordering: .relaxed), size.load(ordering: .relaxed))
+        if sum > limits.ratioGrace, sum / limits.ratio > max(1, read) {
             throw .limit(
                 entry, "swells the archive to more than \(limits.ratio) times what was read of it (max_ratio)",
                 remedy: "Raise `max_ratio` of the stage 'unpack' if what it holds is meant to be that empty.")
@@ -85,8 +115,7 @@ final class Budget: Sendable {
     }
 
     private func tooLarge(_ entry: [UInt8]) -> ArchiveError {
-        if limits.isBytesOfSpace { return .noRoom(entry, limits.bytes) }
-        return .limit(
+        .limit(
             entry,
             "makes the archive's content larger than \(limits.bytes) bytes, the most that is unpacked (max_bytes)",
             remedy: "Raise `max_bytes` of the stage 'unpack' if archives may be that large.")

@@ -7,10 +7,17 @@ enum LibraryExtractor {
         _ reader: consuming ArchiveReader, to writer: inout TreeWriter
     ) throws(ArchiveError) {
         while let entry = try reader.next() {
-            let size = if case .file = entry.kind { entry.size ?? 0 } else { Int64(0) }
-            try writer.budget.begin(entry.path, size: size)
-            try place(entry, reader, &writer)
+            try extract(entry, reader, to: &writer)
         }
+    }
+
+    /// Extracts the entry that the reader has come to.
+    static func extract(
+        _ entry: ArchiveEntry, _ reader: borrowing ArchiveReader, to writer: inout TreeWriter
+    ) throws(ArchiveError) {
+        let size = if case .file = entry.kind { entry.size ?? 0 } else { Int64(0) }
+        try writer.budget.begin(entry.path, size: size)
+        try place(entry, reader, &writer)
     }
 
     private static func place(
@@ -23,15 +30,14 @@ enum LibraryExtractor {
         case .symbolicLink(let target): try writer.addLink(path, to: target, modified: entry.modified)
         case .hardLink(let target):
             let isMade = try writer.makeHardLink(path, to: target, mode: entry.mode)
-            // In some formats the data comes with the last name.
+            // In some formats the data comes with the last name. It belongs to the first one, made or not.
             guard let size = entry.size, size > 0 else { return }
-            let file: OutputFile
-            if isMade {
-                file = try OutputFile.reopen(path, in: writer.cursor.enter(path.folder, for: entry.path), writer.budget)
-            } else {
-                file = try writer.createFile(path, mode: entry.mode)
-            }
-            try write(file, path, entry, reader, &writer)
+            let first = isMade ? path : try EntryPath(target, writer.policy.limits)
+            guard !first.isTop, let folder = writer.cursor.find(first.folder),
+                writer.kind(of: first, in: folder) == S_IFREG
+            else { throw .unsafe(entry.path, "is a hard link to something that is no file of the archive before it") }
+            let file = try OutputFile.reopen(first, in: folder, writer.budget)
+            try write(file, first, entry, reader, &writer)
         case .special(let word): throw .unsafe(entry.path, "is \(word); only files, folders and links are taken")
         }
     }

@@ -63,8 +63,10 @@ package struct UnpackPolicy: Sendable, Equatable {
 package struct ExtractionLimits: Sendable, Equatable {
     /// Bytes of all files together, holes included.
     package var bytes: Int64 = 10 << 30
-    /// Whether `bytes` is not what was configured but what the file system has left.
-    package var isBytesOfSpace = false
+    /// Bytes that the file system has left to give: files take them with what their names and ends take besides.
+    package var space = Int64.max
+    /// Files and folders that it has left to give.
+    package var files = Int64.max
     /// Bytes of one file, holes included; nil: as many as of all.
     package var entry: Int64?
     /// Bytes that come out for each byte that was read, once `ratioGrace` bytes are out.
@@ -79,6 +81,9 @@ package struct ExtractionLimits: Sendable, Equatable {
     package var path = 1024
     /// Folders and the file within each other.
     package var depth = 32
+    /// How much of `path` and `depth` is taken by the way to the archive itself, where it lies in another.
+    var pathAbove = 0
+    var depthAbove = 0
 
     /// The defaults.
     package init() {}

@@ -50,6 +50,11 @@ package struct Unpacking {
         self.budget = budget
     }
 
+    /// Gives the folder that is unpacked to its mode. Before `run`, and before the right to is given up.
+    package static func prepare(_ root: Int32, _ policy: UnpackPolicy) throws(ArchiveError) {
+        try TreeWriter.openTop(root, policy)
+    }
+
     /// Unpacks the archive to an empty folder; both descriptors must stay open. On an error what was unpacked so far
     /// stays: the folder is to be thrown away.
     package static func run(
@@ -59,7 +64,7 @@ package struct Unpacking {
         let budget = Budget(policy.limits, monitor)
         var unpacking = Unpacking(policy, budget)
         unpacking.report.isLoneFile = try unpacking.unpack(
-            archive, format, to: root, alone: alone, nesting: policy.nested, isTop: true)
+            archive, format, to: root, alone: alone, nesting: policy.nested, policy.limits, isTop: true)
         unpacking.report.entries = budget.entries
         unpacking.report.bytes = budget.bytes
         return unpacking.report
@@ -67,16 +72,20 @@ package struct Unpacking {
 
     /// Unpacks one archive; gives whether it was one compressed file.
     private mutating func unpack(
-        _ archive: Int32, _ format: ArchiveFormat, to root: Int32, alone: LoneFile, nesting: Int, isTop: Bool
+        _ archive: Int32, _ format: ArchiveFormat, to root: Int32, alone: LoneFile, nesting: Int,
+        _ limits: ExtractionLimits, isTop: Bool, isCovered: Bool = false
     ) throws(ArchiveError) -> Bool {
-        let input = try ArchiveInput(archive, budget)
-        let (integrity, why) = try IntegrityCheck.expected(of: input, format)
+        // What comes out of an archive within is no input, or a few bytes would be allowed to swell in each layer.
+        let input = try ArchiveInput(archive, budget, counts: isTop)
+        if isTop { budget.expect(size: input.size) }
+        // An archive in one that is verified is verified byte for byte.
+        let (integrity, why) = isCovered ? (.verified, "") : try IntegrityCheck.expected(of: input, format)
         if policy.requiresIntegrity, integrity == .unverifiable { throw .unverifiable(why) }
         report.integrity = min(report.integrity, integrity)
         var policy = policy
         policy.nested = nesting
+        policy.limits = limits
         var writer = TreeWriter(root: root, policy, budget)
-        if isTop { try writer.openTop() }
         var isLoneFile = false
         switch format {
         case .container(.zip): try ZipExtractor.extract(input, archive, to: &writer)
@@ -93,7 +102,7 @@ package struct Unpacking {
                 try write(stream, alone, to: &writer)
             }
         }
-        try unpackNested(&writer, nesting)
+        try unpackNested(&writer, nesting, isCovered: integrity == .verified)
         try writer.makeLinks()
         try writer.setFolderTimes()
         report.skippedLinks += writer.deferred.skippedLinks
@@ -118,7 +127,9 @@ package struct Unpacking {
 
     /// Puts the contents of archives that were in the archive into their places: a folder of the archive's own name, or
     /// the file that a compressed file holds.
-    private mutating func unpackNested(_ writer: inout TreeWriter, _ nesting: Int) throws(ArchiveError) {
+    private mutating func unpackNested(
+        _ writer: inout TreeWriter, _ nesting: Int, isCovered: Bool
+    ) throws(ArchiveError) {
         for archive in writer.deferred.archives {
             let path = try EntryPath(archive.path, policy.limits)
             let parent = try writer.cursor.enter(path.folder, for: path.stored)
@@ -133,15 +144,25 @@ package struct Unpacking {
             let alone = LoneFile(
                 name: name, modified: (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec)))
             report.nested += 1
+            // A path within a path is one path.
+            var limits = writer.policy.limits
             do throws(ArchiveError) {
                 if case .compressed = archive.format, try isLone(source, archive.format) {
-                    _ = try unpack(source, archive.format, to: parent, alone: alone, nesting: nesting - 1, isTop: false)
+                    limits.pathAbove += archive.path.count - name.count
+                    limits.depthAbove += path.depth
+                    _ = try unpack(
+                        source, archive.format, to: parent, alone: alone, nesting: nesting - 1, limits, isTop: false,
+                        isCovered: isCovered)
                 } else {
                     try writer.makeFolder(path, modified: nil)
                     let folder = path.withName { dm_open_beneath(parent, $0, O_RDONLY | O_DIRECTORY, 0) }
                     guard folder >= 0 else { throw Self.failure("open", path) }
                     defer { close(folder) }
-                    _ = try unpack(source, archive.format, to: folder, alone: alone, nesting: nesting - 1, isTop: false)
+                    limits.pathAbove += archive.path.count + 1
+                    limits.depthAbove += path.depth + 1
+                    _ = try unpack(
+                        source, archive.format, to: folder, alone: alone, nesting: nesting - 1, limits, isTop: false,
+                        isCovered: isCovered)
                 }
             } catch {
                 throw error.within(archive.path)
@@ -152,7 +173,7 @@ package struct Unpacking {
     /// Whether a compressed file holds one file and no archive.
     private func isLone(_ source: Int32, _ format: ArchiveFormat) throws(ArchiveError) -> Bool {
         guard case .compressed(let compression) = format else { return false }
-        let stream = try ByteStream(ArchiveInput(source, budget), compression, budget, ahead: false)
+        let stream = try ByteStream(ArchiveInput(source, budget, counts: false), compression, budget, ahead: false)
         return stream.container.map { !policy.formats.contains(.container($0)) } ?? true
     }
 

@@ -5,6 +5,8 @@ import SystemPackage
 /// A file of passwords, one to a line.
 enum PasswordsFile {
     private static let mostBytes = 64 << 10
+    /// More would take long to try, and do not fit into what a helper is told.
+    private static let mostPasswords = 4000
 
     /// Reads it; empty lines do not count.
     static func read(_ path: FilePath) throws(StageFailure) -> [[UInt8]] {
@@ -19,7 +21,13 @@ enum PasswordsFile {
                 "The file of passwords '\(path.text)' has more than \(mostBytes) bytes.",
                 remedy: "Shorten it; work goes on by itself.")
         }
-        return bytes.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }.filter { !$0.isEmpty }
+        let lines = bytes.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }
+        guard lines.count <= mostPasswords else {
+            throw environment(
+                "The file of passwords '\(path.text)' has more than \(mostPasswords) lines.",
+                remedy: "Shorten it; work goes on by itself.")
+        }
+        return lines.filter { !$0.isEmpty }
     }
 
     /// As much of the file as shows whether it is too long, and its mode.

@@ -11,7 +11,8 @@ extension StageFailure {
         case .bad(let problem):
             let subject = problem.entry.map { "The archive's entry '\(EscapedText.of($0))'" } ?? "The archive"
             self.init(
-                problem.code == .noRoom ? .environment : .file, code: problem.code.rawValue,
+                // One archive that does not fit is no reason to hold up all others: a disk that is full is told apart.
+                problem.code == .noRoom ? .transient : .file, code: problem.code.rawValue,
                 summary: "\(subject) \(problem.fact).", remedy: problem.remedy,
                 detail: EscapedText.of(Array(problem.detail.utf8)))
         case .system(let action, let entry, let errno):
@@ -45,7 +46,8 @@ extension StageFailure {
                 remedy: "Do not trust the archive. If it is known to be good, please report it.", log)
         case .confused:
             self = Self.helper(
-                "archive.helper-crashed", "said something that it should not", remedy: "Do not trust the archive.", "")
+                "archive.helper-crashed", "said or left something that it should not",
+                remedy: "Do not trust the archive.", "")
         case .overTime(let seconds):
             self = .file(
                 "archive.timeout", "The archive '\(name)' took longer than \(seconds) seconds to unpack.",

@@ -64,7 +64,7 @@ package struct UnpackStage: Stage {
         let root = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(folder) }
         let limit = context.timeLimit.map { Int64($0.seconds.rounded(.up)) }
         let seconds = limit ?? Self.seconds + Self.secondsPerGiB * (Int64(status.st_size) >> 30)
-        let policy = try policy(in: root, context)
+        let policy = try policy(for: format, in: root, context)
         let request = UnpackRequest(
             format: format,
             alone: Unpacking.LoneFile(
@@ -81,30 +81,40 @@ package struct UnpackStage: Stage {
         do throws(HelperFailure) {
             let report = try helpers.unpack(task, archive: source.descriptor, folder: root.descriptor)
             note(report, context.notes)
-            return report.isLoneFile ? try loneFile(in: folder) : Payload(folder: folder)
+            var payload = report.isLoneFile ? try loneFile(in: folder) : Payload(folder: folder)
+            payload.facts["integrity"] = report.integrity == .verified ? "verified" : "unverifiable"
+            return payload
         } catch {
             throw StageFailure(error, archive: source.path, name: name, folder: folder)
         }
     }
 
     /// What is configured, and what the machine and the disk allow now.
-    private func policy(in folder: borrowing OpenFile, _ context: StageContext) throws(StageFailure) -> UnpackPolicy {
+    private func policy(
+        for format: ArchiveFormat, in folder: borrowing OpenFile, _ context: StageContext
+    ) throws(StageFailure) -> UnpackPolicy {
         var policy = options.policy
         policy.workers = min(Self.mostThreads, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
-        if let file = options.passwordsFile { policy.passwords = try PasswordsFile.read(file) }
+        // A helper that needs no passwords is told none.
+        let mayNeedThem = format == .container(.zip) || policy.nested > 0
+        if mayNeedThem, let file = options.passwordsFile { policy.passwords = try PasswordsFile.read(file) }
         var info = statvfs()
         // What cannot be asked shows itself when it is used.
         guard fstatvfs(folder.descriptor, &info) == 0 else { return policy }
         let free = Int64(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize)) - context.reserve.bytes
-        if free < policy.limits.bytes {
-            policy.limits.bytes = max(0, free)
-            policy.limits.isBytesOfSpace = true
+        guard free > 0 else {
+            throw StageFailure(
+                .environment, code: ArchiveError.Code.noRoom.rawValue,
+                summary: "The file system of '\(folder.path.text)' has nothing left to unpack to.",
+                remedy: "Free space there, or set a lower `min_free`; work goes on by itself.")
         }
+        policy.limits.space = free
+        // Some file systems have no number of files that they can take.
+        if info.f_files > 0 { policy.limits.files = Int64(clamping: info.f_favail) }
         return policy
     }
 
     private func note(_ report: Unpacking.Report, _ notes: StageNotes) {
-        notes.add("integrity: \(report.integrity == .verified ? "verified" : "unverifiable")")
         if report.skippedLinks > 0 { notes.add("\(report.skippedLinks) links left out") }
         if report.nested > 0 { notes.add("\(report.nested) archives within it unpacked too") }
     }
@@ -114,8 +124,9 @@ package struct UnpackStage: Stage {
         do throws(IOError) {
             let names = try Folder.names(in: folder)
             if names.count == 1 {
-                let isFolder = Folder.kind(of: folder.appending(names[0])) == .folder
-                return isFolder ? Payload(folder: folder) : Payload(file: names[0], in: folder)
+                let kind = Folder.kind(of: folder.appending(names[0]))
+                if kind == .folder { return Payload(folder: folder) }
+                if kind == .regular { return Payload(file: names[0], in: folder) }
             }
         } catch {
             throw .archive(.system(action: "list", entry: nil, errno: error.errno))

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -66,6 +68,8 @@ static int restrict_files(int folder) {
 #define FIELD(name) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
 // The low half of an argument, on the little-endian machines above.
 #define ARGUMENT(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (index))
+#define HIGH_ARGUMENT(index) \
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (index) + 4)
 #define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
 #define REFUSE(call, error) \
@@ -76,6 +80,13 @@ static int restrict_files(int folder) {
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), ANSWER(SECCOMP_RET_KILL_PROCESS), \
         ANSWER(SECCOMP_RET_ALLOW)
 
+// Allowed for the process itself alone; the number is put in when it is known.
+#define OWN_PROCESS 0
+#define ALLOW_SELF(call) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), ARGUMENT(0), \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_PROCESS, 0, 1), ANSWER(SECCOMP_RET_ALLOW), \
+        ANSWER(SECCOMP_RET_KILL_PROCESS)
+
 static const struct sock_filter allowed_calls[] = {
     FIELD(arch),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
@@ -83,8 +94,8 @@ static const struct sock_filter allowed_calls[] = {
     FIELD(nr),
     // The tree that is made. Every path goes through openat2, mkdirat and their like, below the folder.
     ALLOW(pwrite64), ALLOW(write), ALLOW(openat2), ALLOW(close), ALLOW(pread64), ALLOW(read), ALLOW(lseek),
-    ALLOW(utimensat), ALLOW(fstat), ALLOW(newfstatat), ALLOW(mkdirat), ALLOW(ftruncate), ALLOW(fchmod),
-    ALLOW(symlinkat), ALLOW(linkat), ALLOW(unlinkat), ALLOW(renameat2), ALLOW(getdents64), ALLOW(fadvise64),
+    ALLOW(utimensat), ALLOW(fstat), ALLOW(newfstatat), ALLOW(mkdirat), ALLOW(ftruncate), ALLOW(symlinkat),
+    ALLOW(linkat), ALLOW(unlinkat), ALLOW(fadvise64),
     // What is told to the daemon.
     ALLOW(sendmsg),
     // Memory, threads, and the end.
@@ -92,7 +103,17 @@ static const struct sock_filter allowed_calls[] = {
     ALLOW_DATA(mmap), ALLOW_DATA(mprotect),
     ALLOW(set_robust_list), ALLOW(rseq), ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(rt_sigreturn),
     ALLOW(sched_yield), ALLOW(sched_getaffinity), ALLOW(restart_syscall), ALLOW(clock_gettime),
-    ALLOW(gettid), ALLOW(getpid), ALLOW(tgkill), ALLOW(prlimit64), ALLOW(exit), ALLOW(exit_group),
+    ALLOW(gettid), ALLOW(getpid), ALLOW(exit), ALLOW(exit_group),
+    // abort(3) sends a signal; to nobody else.
+    ALLOW_SELF(tgkill),
+    // Asking for a limit has no new value; setting one would reach any process of the same user.
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 6),
+    ARGUMENT(2),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
+    HIGH_ARGUMENT(2),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+    ANSWER(SECCOMP_RET_ALLOW),
+    ANSWER(SECCOMP_RET_KILL_PROCESS),
     // Its flags lie in memory, where a filter cannot look; the C library then falls back to clone.
     REFUSE(clone3, ENOSYS),
     // The C library may look for a character set; it does without.
@@ -116,6 +137,25 @@ static int limit(__rlimit_resource_t resource, uint64_t most, uint64_t grace) {
     return setrlimit(resource, &value);
 }
 
+// What root may do beyond others, and what a service was given; a helper needs none of it.
+static int drop_capabilities(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    return (int)syscall(SYS_capset, &header, none);
+}
+
+static int filter_calls(void) {
+    enum { count = sizeof allowed_calls / sizeof *allowed_calls };
+    struct sock_filter calls[count];
+    memcpy(calls, allowed_calls, sizeof calls);
+    for (size_t index = 0; index + 2 < count; index++)
+        if (calls[index].code == (BPF_JMP | BPF_JEQ | BPF_K) && calls[index].k == SYS_tgkill)
+            calls[index + 2].k = (uint32_t)getpid();
+    struct sock_fprog filter = {.len = count, .filter = calls};
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+}
+
 int dm_confine(int folder, const struct dm_limits *limits) {
     const struct rlimit none = {0, 0};
     if (setrlimit(RLIMIT_CORE, &none) != 0 || limit(RLIMIT_AS, limits->memory, 0) != 0 ||
@@ -124,11 +164,6 @@ int dm_confine(int folder, const struct dm_limits *limits) {
         return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
     int version = restrict_files(folder);
-    if (version < 0) return -1;
-    struct sock_fprog filter = {
-        .len = sizeof allowed_calls / sizeof *allowed_calls,
-        .filter = (struct sock_filter *)allowed_calls,
-    };
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) != 0) return -1;
+    if (version < 0 || drop_capabilities() != 0 || filter_calls() != 0) return -1;
     return version;
 }

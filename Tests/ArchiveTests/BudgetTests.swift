@@ -52,8 +52,52 @@ import Testing
 
     @Test func roomOnTheDisk() throws {
         var policy = policy { $0.bytes = 1000 }
-        policy.limits.isBytesOfSpace = true
+        policy.limits.space = 1000
         #expect(try extraction.problem(twoFiles, policy)?.code == .noRoom)
+    }
+
+    /// A header may claim what it likes: only what comes takes room.
+    @Test func claimsTakeNoRoom() throws {
+        var tar = TarBuilder()
+        tar.add(Array("big".utf8), content: [1], claimed: 7 << 30)
+        #expect(try extraction.problem(tar.finished, policy { $0.space = 100_000 })?.code == .damaged)
+    }
+
+    /// Each file takes an inode and a block besides its bytes.
+    @Test func emptyFilesTakeRoom() throws {
+        var zip = ZipBuilder()
+        for index in 0..<100 { zip.add("f\(index)") }
+        #expect(try Extraction().problem(zip.finished, policy { $0.space = 50 * 4096 })?.code == .noRoom)
+        #expect(try Extraction().problem(zip.finished, policy { $0.files = 99 })?.code == .noRoom)
+        #expect(try Extraction().problem(zip.finished, policy { ($0.space, $0.files) = (100 * 4096, 100) }) == nil)
+    }
+
+    /// Folders that no entry names are made all the same.
+    @Test func foldersThatAreNotListed() throws {
+        var zip = ZipBuilder()
+        for index in 0..<10 { zip.add("\(index)/d/d/d/d/f") }
+        try expectLimit(zip.finished, policy { $0.entries = 59 }, entry: "9/d/d/d/d/f", saying: "59", "max_entries")
+        #expect(try Extraction().problem(zip.finished, policy { $0.entries = 60 }) == nil)
+    }
+
+    /// What comes out of one layer is no input of the next.
+    @Test func aRatioOverLayers() throws {
+        let gzip = try #require(Tool.find("gzip"))
+        func compressed(_ bytes: [UInt8]) throws -> [UInt8] {
+            let scratch = try ScratchFolder()
+            let path = try scratch.write(bytes, to: scratch.path("x"))
+            try #require(try gzip.run(["-n", path.string]).status == 0)
+            return try scratch.read("x.gz")
+        }
+        // With some noise, so that each layer swells to eight times its size and no more.
+        var random = Random(seed: 3)
+        let noise = (0..<40_000).map { _ in UInt8(random.next(below: 256)) }
+        let inner = try compressed(noise + [UInt8](repeating: 0, count: 300_000))
+        let outer = try compressed(inner + [UInt8](repeating: 0, count: 300_000))
+        var policy = policy { ($0.ratio, $0.ratioGrace) = (12, 1000) }
+        #expect(try Extraction().problem(outer, policy) == nil)
+        policy.nested = 1
+        #expect(try Extraction().problem(outer, policy)?.fact.contains("max_ratio") == true)
     }
 
     @Test func entries() throws {
@@ -62,6 +106,53 @@ import Testing
         for name in ["a", "b", "c"] { zip.add(name) }
         // A zip says so before anything is unpacked.
         try expectLimit(zip.finished, policy { $0.entries = 2 }, entry: nil, saying: "2", "max_entries")
+    }
+
+    /// Headers of empty files that are called by these numbers. In plain loops: tests are not optimised.
+    private static func headers(of numbers: Range<Int>) -> [UInt8] {
+        var block = TarBuilder()
+        block.add("0000000")
+        let header = block.bytes
+        let sum = header[148..<154].reduce(0) { $0 * 8 + Int($1) - 0x30 } - 7 * 0x30
+        var all = Array((0..<numbers.count).map { _ in header }.joined())
+        all.withUnsafeMutableBufferPointer { buffer in
+            var start = 0
+            for number in numbers {
+                var (rest, digits, place) = (number, 0, 6)
+                while place >= 0 {
+                    digits += 0x30 + rest % 10
+                    buffer[start + place] = UInt8(0x30 + rest % 10)
+                    rest /= 10
+                    place -= 1
+                }
+                rest = sum + digits
+                place = 153
+                while place >= 148 {
+                    buffer[start + place] = UInt8(0x30 + rest % 8)
+                    rest /= 8
+                    place -= 1
+                }
+                start += header.count
+            }
+        }
+        return all
+    }
+
+    /// Of a million names each of which is another.
+    @Test func aMillionNames() throws {
+        let gzip = try #require(Tool.find("gzip"))
+        let path = extraction.scratch.path("names")
+        let file = try OpenFile.open(path, O_WRONLY | O_CREAT, mode: 0o644)
+        for part in 0..<100 { try file.write(Self.headers(of: part * 10_000..<(part + 1) * 10_000)) }
+        try file.close()
+        try #require(try gzip.run(["-1", path.string]).status == 0)
+        let problem = #expect(throws: ArchiveError.self) {
+            try extraction.extract(extraction.scratch.path("names.gz"), policy { $0.entries = 2000 })
+        }
+        guard case .bad(let problem) = problem else { return }
+        #expect(problem.code == .limit && problem.fact.contains("max_entries"))
+        #expect(problem.entry == Array("0002000".utf8))
+        #expect(try extraction.tree().count == 2000)
     }
 
     @Test func aMillionEntries() throws {

@@ -40,6 +40,7 @@ struct Extraction {
         let source = try OpenFile.open(archive, O_RDONLY)
         let root = try OpenFile.openFolder(folder)
         guard let format = try ArchiveSniff.look(at: source.descriptor).format else { throw NoArchive() }
+        try Unpacking.prepare(root.descriptor, policy)
         let total = Total()
         let monitor = UnpackMonitor(
             report: { @Sendable (bytes, _) in total.add(bytes) },

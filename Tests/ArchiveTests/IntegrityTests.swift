@@ -16,6 +16,8 @@ import Testing
     struct Format: Sendable, CustomTestStringConvertible {
         let command: String
         let isVerified: Bool
+        /// Whether it notices most of what it need not.
+        var notices = false
         var testDescription: String { command }
     }
 
@@ -35,8 +37,8 @@ import Testing
         Format(command: "bsdtar --format=zip -cf ../archive in", isVerified: true),
         Format(command: "bsdtar --format=zip --options zip:compression=store -cf ../archive in", isVerified: true),
         Format(command: "zip -q ../archive.zip in", isVerified: true),
-        Format(command: "bsdtar --format=7zip -cf ../archive in", isVerified: true),
-        Format(command: "bsdtar --format=xar -cf ../archive in", isVerified: true),
+        Format(command: "bsdtar --format=7zip -cf ../archive in", isVerified: false, notices: true),
+        Format(command: "bsdtar --format=xar -cf ../archive in", isVerified: false, notices: true),
     ].filter { Tool.find(String($0.command.prefix { $0 != " " })) != nil }
 
     private func make(_ format: Format) throws -> [UInt8] {
@@ -92,7 +94,9 @@ import Testing
         }
         // The table must be able to fail: what is called unverifiable does let bits through.
         // (Those of the LZMA family fall over most wrong bits by themselves.)
-        if !format.isVerified, !["lzma", "xz", "compress "].contains(where: { format.command.contains($0) }) {
+        if !format.isVerified, !format.notices,
+            !["lzma", "xz", "compress "].contains(where: { format.command.contains($0) })
+        {
             #expect(unnoticed > 20)
         }
     }

@@ -12,7 +12,7 @@ import Testing
         return tar.finished
     }
 
-    @Test(arguments: ["line\nbreak", "a\u{1B}[2J", "del\u{7F}", "a//b", "a/./b", "././a", "a/b//"])
+    @Test(arguments: ["line\nbreak", "a\u{1B}[2J", "del\u{7F}", "a//b", "a/./b", "././a", "a/b//", "c1\u{9B}2J"])
     func refused(name: String) throws {
         let problem = try Extraction().problem(tar(["good", name]))
         #expect(problem?.code == .unsafeEntry)

@@ -74,6 +74,20 @@ import Testing
         #expect(try extraction.scratch.read("out/lone").prefix(2) == [0x1F, 0x8B])
     }
 
+    /// A path within a path is one path.
+    @Test func oneDepth() throws {
+        let archive = zip(("a/b/1.zip", zip(("c/d/2.zip", inner))))
+        var policy = policy(2)
+        // a/b/1.zip/c/d/2.zip/deep.txt
+        policy.limits.depth = 7
+        policy.limits.path = 28
+        #expect(try Extraction().problem(archive, policy) == nil)
+        policy.limits.depth = 6
+        #expect(try Extraction().problem(archive, policy)?.fact.contains("max_depth") == true)
+        (policy.limits.depth, policy.limits.path) = (7, 27)
+        #expect(try Extraction().problem(archive, policy)?.fact.contains("max_path") == true)
+    }
+
     @Test func oneBudget() throws {
         let archive = zip(("1.zip", inner), ("2.zip", inner))
         var policy = policy(1)

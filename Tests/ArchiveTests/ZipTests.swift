@@ -52,6 +52,56 @@ import Testing
         #expect(try extraction.scratch.text("out/narrow") == "other")
     }
 
+    /// Another reader would find it.
+    @Test func entriesThatAreNotListed() throws {
+        for place in 0..<3 {
+            var zip = ZipBuilder()
+            for index in 0..<3 { zip.add("f\(index)", content: "x", odd { $0.isUnlisted = index == place }) }
+            #expect(try Extraction().problem(zip.finished)?.code == .damaged, "the one at \(place)")
+        }
+    }
+
+    @Test func twoEnds() throws {
+        var zip = ZipBuilder()
+        zip.add("a", content: "x")
+        #expect(try Extraction().problem(zip.finished(comment: "PK\u{5}\u{6} and more"))?.code == .damaged)
+    }
+
+    /// Where libarchive reads an entry, all others are read as ever, and what it reads is what the directory says.
+    @Test(.enabled(if: Tool.find("bzip2") != nil, Comment(rawValue: Tool.skip("bzip2"))))
+    func entriesThatTheLibraryReads() throws {
+        let content = Array(String(repeating: "rare ", count: 300).utf8)
+        let path = try extraction.scratch.write(content, to: extraction.scratch.path("rare"))
+        try #require(try #require(Tool.find("bzip2")).run(["-k", path.string]).status == 0)
+        let packed = try extraction.scratch.read("rare.bz2")
+        func zip(
+            rare: (inout ZipBuilder.Oddity) -> Void = { _ in }, other: (inout ZipBuilder.Oddity) -> Void = { _ in },
+            mode: Int = 0o100644
+        ) -> [UInt8] {
+            var zip = ZipBuilder()
+            zip.add(
+                Array("rare".utf8), content: packed,
+                odd {
+                    ($0.method, $0.size, $0.checksum) = (12, content.count, CRC32Sum.of(content))
+                    rare(&$0)
+                })
+            zip.add(Array("other".utf8), content: Array("there".utf8), mode: mode, odd(other))
+            return zip.finished
+        }
+        let extraction = try Extraction()
+        let report = try extraction.extract(zip())
+        #expect(report.integrity == .verified)
+        #expect(try extraction.scratch.read("out/rare") == content)
+        #expect(try Extraction().problem(zip(rare: { $0.localName = Array("rarE".utf8) }))?.code == .damaged)
+        #expect(try Extraction().problem(zip(rare: { $0.localName = Array("..\\x".utf8) }))?.code == .damaged)
+        #expect(try Extraction().problem(zip(rare: { $0.checksum = 5 }))?.code == .damaged)
+        #expect(try Extraction().problem(zip(other: { $0.localName = Array("othes".utf8) }))?.code == .damaged)
+        #expect(try Extraction().problem(zip(other: { $0.checksum = 5 }, mode: 0o120777))?.code == .damaged)
+        let link = try Extraction().problem(zip(other: { $0.flags = 1 }, mode: 0o120777))
+        #expect(link?.code == .unsupported)
+        #expect(link?.entry == Array("other".utf8))
+    }
+
     /// Many entries of the same bytes make much of little.
     @Test(arguments: [0, 31, 40])
     func overlappingEntries(offset: Int) throws {
@@ -194,6 +244,12 @@ import Testing
         #expect(problem?.code == .encrypted)
         #expect(problem?.fact.contains("600") == true)
         policy.passwords.insert(Array("secret".utf8), at: 300)
+        if option.contains("AES") {
+            // Damage is no wrong password.
+            var damaged = zip
+            damaged[70] ^= 1
+            #expect(try Extraction().problem(damaged, policy)?.code == .damaged)
+        }
         try extraction.extract(zip, policy)
         #expect(try extraction.scratch.text("out/two") == String(repeating: "two", count: 300))
     }

@@ -14,6 +14,8 @@ package struct TarBuilder: Sendable {
             fifo = "6"
         /// A file with holes, as GNU tar writes it.
         case sparse = "S"
+        /// What is said of all entries behind it (pax).
+        case global = "g"
     }
 
     /// Adds an entry. Names are at most 100 bytes long here. `claimed`: a size that is not the content's; `logical`:
@@ -58,6 +60,14 @@ package struct TarBuilder: Sendable {
         modified: Int = 1_700_000_000
     ) {
         add(Array(name.utf8), kind, content: Array(content.utf8), target: target, mode: mode, modified: modified)
+    }
+
+    /// A header that says something of all entries behind it (pax, `g`), and its content; it is no entry.
+    package static var globalHeader: [UInt8] {
+        let record = Array("18 comment=global\n".utf8)
+        var tar = TarBuilder()
+        tar.add(Array("g".utf8), .global, content: record)
+        return tar.bytes
     }
 
     /// The archive with the two blocks that end it.

@@ -22,6 +22,8 @@ package struct ZipBuilder: Sendable {
         package var descriptor: [UInt8]?
         /// Sizes and place in 64 bits.
         package var isWide = false
+        /// Whether the directory says nothing of it.
+        package var isUnlisted = false
 
         /// Nothing odd.
         package init() {}
@@ -40,7 +42,7 @@ package struct ZipBuilder: Sendable {
         _ name: [UInt8], content: [UInt8] = [], mode: Int = 0o100644, _ oddity: Oddity = Oddity()
     ) {
         let start = bytes.count
-        let sum = Int(oddity.checksum ?? Self.crc32(content))
+        let sum = Int(oddity.checksum ?? CRC32Sum.of(content))
         let size = oddity.size ?? content.count
         func header(sum: Int, name: [UInt8], extra: [UInt8]) -> [UInt8] {
             let shown = oddity.isWide ? (0xFFFF_FFFF, 0xFFFF_FFFF) : (content.count, size)
@@ -59,6 +61,7 @@ package struct ZipBuilder: Sendable {
                 oddity.descriptor
                 ?? [0x50, 0x4B, 7, 8] + Self.little(sum, 4) + Self.little(content.count, 4) + Self.little(size, 4)
         }
+        if oddity.isUnlisted { return }
         let offset = oddity.offset ?? start
         let extra = oddity.isWide ? Self.little(1, 2) + Self.little(24, 2) + wide + Self.little(offset, 8) : []
         directory += [0x50, 0x4B, 1, 2, 20, UInt8(oddity.system)] + Self.little(20, 2)
@@ -99,24 +102,5 @@ package struct ZipBuilder: Sendable {
 
     private static func little(_ value: Int, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-    }
-
-    private static let crcTable: [UInt32] = (0..<256).map { byte in
-        (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
-    }
-
-    /// In plain loops: tests are not optimised, and make much of this.
-    private static func crc32(_ bytes: [UInt8]) -> UInt32 {
-        crcTable.withUnsafeBufferPointer { table in
-            var sum = UInt32.max
-            bytes.withUnsafeBufferPointer { bytes in
-                var index = 0
-                while index < bytes.count {
-                    sum = table[Int((sum ^ UInt32(bytes[index])) & 0xFF)] ^ sum >> 8
-                    index += 1
-                }
-            }
-            return ~sum
-        }
     }
 }

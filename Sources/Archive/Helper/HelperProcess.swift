@@ -38,9 +38,27 @@ final class HelperProcess: Sendable {
         // It is our child, and not waited for before: the number cannot be another's.
         kill(process, SIGKILL)
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        var rounds = 0
+        while waitpid(process, &status, WNOHANG) == 0, rounds < 2000 {
+            rounds += 1
+            poll(nil, 0, rounds < 100 ? 0 : 1)
+        }
+        if rounds == 2000 { Self.reap(process) }
         close(channel)
         close(log)
+    }
+
+    /// Waits elsewhere for one that the kernel does not let go, as on a file system that is away: nobody hangs with it.
+    private static func reap(_ process: pid_t) {
+        var thread: pthread_t = 0
+        let status = pthread_create(
+            &thread, nil,
+            { pointer in
+                var status: Int32 = 0
+                while waitpid(pid_t(Int(bitPattern: pointer)), &status, 0) < 0, errno == EINTR {}
+                return nil
+            }, UnsafeMutableRawPointer(bitPattern: Int(process)))
+        if status == 0 { pthread_detach(thread) }
     }
 
     /// Starts one, with an environment of two variables. The thread that calls this must live as long as the helper.

@@ -52,7 +52,9 @@ package final class UnpackHelpers: Sendable {
         for _ in 0..<(spares + Self.tries) {
             let helper = try launcher.take()
             guard try helper.send(task.request, archive: archive, folder: folder) else { continue }
-            if let report = try Self.watch(helper, task) { return report }
+            guard let report = try Self.watch(helper, task) else { continue }
+            guard TreeInspection.isHarmless(folder, task.request.policy) else { throw .confused }
+            return report
         }
         throw .unavailable(.noChildProcess)
     }
@@ -124,12 +126,17 @@ private final class Launcher: Sendable {
     /// A helper; another is started in its place.
     func take() throws(HelperFailure) -> HelperProcess {
         try startThread()
-        ordered.signal()
-        arrived.wait()
-        switch state.withLock({ $0.started.removeFirst() }) {
-        case .success(let helper): return helper
-        case .failure(let errno): throw .unavailable(errno)
+        var failure = Errno.noChildProcess
+        // That one could not be started a while ago says nothing of now.
+        for _ in 0...spares {
+            ordered.signal()
+            arrived.wait()
+            switch state.withLock({ $0.started.removeFirst() }) {
+            case .success(let helper): return helper
+            case .failure(let errno): failure = errno
+            }
         }
+        throw .unavailable(failure)
     }
 
     private func startThread() throws(HelperFailure) {

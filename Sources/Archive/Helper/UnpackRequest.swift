@@ -38,11 +38,10 @@ package struct UnpackRequest: Sendable, Equatable {
         let numbers = [
             limits.bytes, limits.entry ?? -1, limits.ratio, limits.ratioGrace, limits.entries, Int64(limits.name),
             Int64(limits.path), Int64(limits.depth), Int64(policy.mode), Int64(policy.nested), Int64(policy.workers),
+            limits.space, limits.files,
         ]
         for number in numbers { writer.put(number) }
-        for flag in [
-            limits.isBytesOfSpace, policy.keepsExecutable, policy.takesDocuments, policy.requiresIntegrity,
-        ] { writer.put(flag) }
+        for flag in [policy.keepsExecutable, policy.takesDocuments, policy.requiresIntegrity] { writer.put(flag) }
         for word in [policy.links.rawValue, policy.uniqueNames.rawValue, policy.nameEncoding.rawValue] {
             writer.put(word)
         }
@@ -68,7 +67,7 @@ extension UnpackPolicy {
     fileprivate init?(_ reader: inout WireReader) {
         self.init()
         var numbers: [Int64] = []
-        for _ in 0..<11 {
+        for _ in 0..<13 {
             guard let number = reader.number() else { return nil }
             numbers.append(number)
         }
@@ -77,12 +76,12 @@ extension UnpackPolicy {
         (limits.name, limits.path, limits.depth) = (Int(numbers[5]), Int(numbers[6]), Int(numbers[7]))
         mode = UInt32(truncatingIfNeeded: numbers[8])
         (nested, workers) = (Int(numbers[9]), Int(numbers[10]))
-        guard let isBytesOfSpace = reader.flag(), let keepsExecutable = reader.flag(),
+        (limits.space, limits.files) = (numbers[11], numbers[12])
+        guard let keepsExecutable = reader.flag(),
             let takesDocuments = reader.flag(), let requiresIntegrity = reader.flag(),
             let links = reader.word(Links.self), let uniqueNames = reader.word(UniqueNames.self),
             let nameEncoding = reader.word(NameEncoding.self), let names = reader.text(), let count = reader.int()
         else { return nil }
-        limits.isBytesOfSpace = isBytesOfSpace
         (self.keepsExecutable, self.takesDocuments) = (keepsExecutable, takesDocuments)
         self.requiresIntegrity = requiresIntegrity
         (self.links, self.uniqueNames, self.nameEncoding) = (links, uniqueNames, nameEncoding)

@@ -41,6 +41,7 @@ package enum UnpackWorker {
 
     private static func carryOut(_ request: UnpackRequest, archive: Int32, folder: Int32) -> HelperMessage {
         EntryNames.prepare(request.policy.nameEncoding)
+        do throws(ArchiveError) { try Unpacking.prepare(folder, request.policy) } catch { return .failed(error) }
         let threads = UInt64(max(1, request.policy.workers)) + 1
         var limits = dm_limits(
             memory: addressSpace() + memory + threads * memoryPerThread, cpu: UInt64(max(1, request.cpuSeconds)),

@@ -131,18 +131,22 @@ struct ArchiveHandle: ~Copyable {
     /// How far the format has read, in bytes after decompression.
     var position: Int64 { archive_filter_bytes(pointer, 0) }
 
+    /// How many bytes of the file it has taken.
+    var consumed: Int64 { archive_filter_bytes(pointer, -1) }
+
+    /// How many compressions it undoes; the last in its list undoes none.
+    var layers: Int { Int(archive_filter_count(pointer)) - 1 }
+
     /// What the library said last.
     var message: String { archive_error_string(pointer).map { String(cString: $0) } ?? "" }
 
-    /// The error behind an opening that did not go well. The library must not be asked about encryption then: with no
-    /// format chosen it follows a pointer past the end of its table.
-    func openingFailure() -> ArchiveError { failure(entry: nil, isOpen: false) }
-
-    /// The error behind a status that is not OK.
-    func failure(entry: [UInt8]?, isOpen: Bool = true) -> ArchiveError {
+    /// The error behind a status that is not OK. What an encrypted archive fails by may as well be damage, so that
+    /// alone says nothing.
+    func failure(entry: [UInt8]?) -> ArchiveError {
         let message = message
-        let isEncrypted = isOpen && archive_read_has_encrypted_entries(pointer) == 1
-        if isEncrypted || message.contains("ncrypt") || message.contains("assphrase") { return .encrypted(entry) }
+        if ["ncrypt", "Crypto codec", "assphrase"].contains(where: { message.contains($0) }) {
+            return .encrypted(entry)
+        }
         if message.hasPrefix("Error reading") {
             return .system(action: "read", entry: nil, errno: Errno(rawValue: archive_errno(pointer)))
         }

@@ -16,22 +16,28 @@ final class ArchiveInput: BlockSource {
 
     private let descriptor: Int32
     private let budget: Budget
+    private let counts: Bool
     private let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
     /// Where the next block begins.
     private var offset: Int64 = 0
+    private static let windowSize = 4 << 10
+    private var window: [UInt8] = []
+    private var windowStart: Int64 = 0
     /// The file's length.
     let size: Int64
     /// What ended the reading, for whoever only learns from a library that there is nothing more.
     private(set) var failure: ArchiveError?
 
-    /// Reads from the file's beginning. The descriptor must stay open.
-    init(_ descriptor: Int32, _ budget: Budget) throws(ArchiveError) {
+    /// Reads from the file's beginning. The descriptor must stay open. `counts`: whether what is read is what the
+    /// archive's size is measured by.
+    init(_ descriptor: Int32, _ budget: Budget, counts: Bool) throws(ArchiveError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw .system(action: "read", entry: nil, errno: Errno(rawValue: errno))
         }
         self.descriptor = descriptor
         self.budget = budget
+        self.counts = counts
         size = Int64(status.st_size)
     }
 
@@ -44,7 +50,7 @@ final class ArchiveInput: BlockSource {
             let count = pread(descriptor, block.baseAddress, block.count, off_t(offset))
             if count > 0 {
                 offset += Int64(count)
-                budget.consume(Int64(count))
+                if counts { budget.consume(Int64(count)) }
                 return UnsafeRawBufferPointer(rebasing: block[..<count])
             }
             if count == 0 { return nil }
@@ -52,8 +58,21 @@ final class ArchiveInput: BlockSource {
         }
     }
 
-    /// Reads exactly so many bytes from a place, or as many as there are.
+    /// Reads exactly so many bytes from a place, or as many as there are. Few bytes come out of a window that is read
+    /// at once: who looks for the marks of a file of many small blocks asks very often.
     func read(_ count: Int, at offset: Int64) throws(ArchiveError) -> [UInt8] {
+        guard count <= Self.windowSize / 4 else { return try load(count, at: offset) }
+        let start = offset - windowStart
+        if start >= 0, start + Int64(count) <= Int64(window.count) {
+            return Array(window[Int(start)..<Int(start) + count])
+        }
+        try budget.checkStopped()
+        window = try load(Self.windowSize, at: offset)
+        windowStart = offset
+        return Array(window.prefix(count))
+    }
+
+    private func load(_ count: Int, at offset: Int64) throws(ArchiveError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(0, count))
         var filled = 0
         while filled < bytes.count {
@@ -68,6 +87,14 @@ final class ArchiveInput: BlockSource {
             }
         }
         return filled == bytes.count ? bytes : Array(bytes[..<filled])
+    }
+
+    /// Throws where anything but zeros (which fill up tapes) lies behind a place.
+    func requireZeros(from place: Int64) throws(ArchiveError) {
+        guard place < size, seek(to: place) != nil else { return }
+        while let rest = try next() {
+            if !rest.isZero { throw .damaged(nil, "has more data after its end") }
+        }
     }
 
     /// Goes on elsewhere in the file; gives the new place, or nil where there is no such place.

@@ -42,7 +42,7 @@ struct ArchiveReader: ~Copyable {
         try handle.enable(container)
         let client = Unmanaged.passUnretained(stream).toOpaque()
         let status = archive_read_open(handle.pointer, client, nil, readFromStream, nil)
-        if status != ARCHIVE_OK { throw stream.failure ?? handle.openingFailure() }
+        if status != ARCHIVE_OK { throw stream.failure ?? handle.failure(entry: nil) }
         return ArchiveReader(handle: handle, source: .stream(stream), container: container)
     }
 
@@ -59,7 +59,7 @@ struct ArchiveReader: ~Copyable {
         archive_read_set_skip_callback(handle.pointer, skipInFile)
         archive_read_set_seek_callback(handle.pointer, seekInFile)
         archive_read_set_callback_data(handle.pointer, client)
-        if archive_read_open1(handle.pointer) != ARCHIVE_OK { throw input.failure ?? handle.openingFailure() }
+        if archive_read_open1(handle.pointer) != ARCHIVE_OK { throw input.failure ?? handle.failure(entry: nil) }
         return ArchiveReader(handle: handle, source: .file(input), container: container)
     }
 
@@ -98,12 +98,15 @@ struct ArchiveReader: ~Copyable {
     /// tell. And behind them it would not look.
     private func checkEnd(after end: Int64) throws(ArchiveError) {
         let position = handle.position
-        if container == .tar, position - end < 1024 {
+        // Headers without an entry may lie before it, so its length alone says nothing.
+        if container == .tar, case .stream(let stream) = source,
+            position - end < 1024 || !stream.hasZeros(1024, before: position)
+        {
             throw .damaged(nil, "ends too early: the mark of its end is missing")
         }
         if entries == 0 { throw .empty }
         guard case .stream(let stream) = source else { return }
-        if container == .tar { try stream.drainZeros(from: position) } else { try stream.drain() }
+        try stream.drainZeros(from: position)
     }
 
     /// What stopped the source below is the cause of what the reader above says.

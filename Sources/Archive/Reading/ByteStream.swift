@@ -10,6 +10,8 @@ final class ByteStream {
     private static let longestEmptyTar = 20 << 10
     /// Compressed files smaller than this are not worth a thread.
     private static let aheadFrom: Int64 = 64 << 10
+    /// The two blocks that end a tar, and as much again as a reader may look ahead.
+    private static let tailLength = 2048
 
     private let budget: Budget
     private var source: any BlockSource
@@ -18,6 +20,8 @@ final class ByteStream {
     /// The block that was given last, and how many bytes with it.
     private var last = UnsafeRawBufferPointer(start: nil, count: 0)
     private var given: Int64 = 0
+    /// The end of what was given before that, as much as tells the mark of a tar's end.
+    private var tail: [UInt8] = []
     /// What stopped the stream, for the reader inside, which only learns that there is nothing more.
     private(set) var failure: ArchiveError?
 
@@ -76,6 +80,9 @@ final class ByteStream {
         do throws(ArchiveError) {
             // A little that is read may give much, and a reader may pass over all of it.
             try budget.checkStopped()
+            // Now: the next block may lie where the last one did.
+            tail = Array((tail + last.suffix(Self.tailLength)).suffix(Self.tailLength))
+            last = UnsafeRawBufferPointer(start: nil, count: 0)
             guard let block = try takeNext() else { return nil }
             last = block
             given += Int64(block.count)
@@ -94,29 +101,37 @@ final class ByteStream {
         return try source.next()
     }
 
-    /// Reads what is left, so that a stream that is cut or wrong after the archive's last entry does not pass.
-    func drain() throws(ArchiveError) {
-        while try next() != nil {}
-    }
-
-    /// The same from a place on, where nothing but zeros may follow: what an archive's reader leaves unread would be
-    /// lost without a word, such as the second of two archives that were put together.
+    /// Reads what is left, so that a stream that is cut or wrong after the archive's last entry does not pass. From the
+    /// place on nothing but zeros may follow: what an archive's reader leaves unread would be lost without a word, such
+    /// as the second of two archives that were put together.
     func drainZeros(from place: Int64) throws(ArchiveError) {
+        let early = Int(min(max(0, given - place - Int64(last.count)), Int64(tail.count)))
+        guard tail.suffix(early).allSatisfy({ $0 == 0 }) else { throw Self.trailingData }
         let unread = Int(min(max(0, given - place), Int64(last.count)))
         var block: UnsafeRawBufferPointer? = UnsafeRawBufferPointer(rebasing: last.suffix(unread))
         while let rest = block {
-            guard Self.isZero(rest) else {
-                throw .damaged(nil, "has more data after the mark of its end, which nothing would unpack")
-            }
+            guard rest.isZero else { throw Self.trailingData }
             block = try next()
         }
     }
 
-    private static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let words = bytes.count / 8
-        for index in 0..<words where bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) != 0 {
-            return false
-        }
-        return bytes[(words * 8)...].allSatisfy { $0 == 0 }
+    private static var trailingData: ArchiveError {
+        .damaged(nil, "has more data after the mark of its end, which nothing would unpack")
+    }
+
+    /// Whether there are so many zeros before a place that a reader has come to.
+    func hasZeros(_ count: Int, before place: Int64) -> Bool {
+        let unread = Int(clamping: max(0, given - place))
+        let known = tail + last.suffix(Self.tailLength + min(unread, last.count))
+        return known.count >= unread + count && known.dropLast(unread).suffix(count).allSatisfy { $0 == 0 }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether there is nothing but zeros.
+    var isZero: Bool {
+        let words = count / 8
+        for index in 0..<words where loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) != 0 { return false }
+        return self[(words * 8)...].allSatisfy { $0 == 0 }
     }
 }

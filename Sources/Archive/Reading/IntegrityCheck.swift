@@ -8,12 +8,12 @@ enum IntegrityCheck {
         switch format {
         case .container(let container):
             switch container {
-            // CRC-32 for every file; rar5 may have BLAKE2 as well.
-            case .zip, .sevenZip, .rar, .rar5: return (.verified, "")
-            // CRC-16; a digest of each file.
-            case .lha, .xar: return (.verified, "")
-            // Its checksums may be left out, and nobody can see here whether they were.
-            case .cab: return (.unverifiable, "cab need not carry checksums")
+            // CRC-32 for every file; CRC-16.
+            case .zip, .rar, .lha: return (.verified, "")
+            // Their checksums may be left out, or stand where the library does not look, and nobody can see here
+            // whether they do.
+            case .sevenZip, .rar5, .xar, .cab:
+                return (.unverifiable, "\(container.rawValue) need not carry checksums of its files")
             case .tar, .cpio, .ar, .iso, .rpm:
                 return (.unverifiable, "\(container.rawValue) has no checksum of the content")
             }
@@ -68,6 +68,10 @@ enum IntegrityCheck {
             if let next = head.afterSkippableFrame(at: place) {
                 place = next
                 continue
+            }
+            // The library takes what begins no frame for the end, and swallows it.
+            if let magic = head.u32(0), magic != 0, magic != 0x184D_2204, magic != 0x184C_2102 {
+                throw .damaged(nil, "has more data after its end")
             }
             guard head.u32(0) == 0x184D_2204, let flags = head.u8(4), flags & 4 != 0 else { return false }
             place += 7 + (flags & 8 != 0 ? 8 : 0) + (flags & 1 != 0 ? 4 : 0)

@@ -18,10 +18,14 @@ final class LibraryDecoder: BlockSource {
         try handle.enable(compression)
         let client = Unmanaged.passUnretained(input).toOpaque()
         if archive_read_open(handle.pointer, client, nil, readFromInput, nil) != ARCHIVE_OK {
-            throw input.failure ?? handle.openingFailure()
+            throw input.failure ?? handle.failure(entry: nil)
         }
         do throws(ArchiveError) {
             guard try handle.nextHeader() != nil else { throw .damaged(nil) }
+            // The one that is found by bidding goes on to undo what it finds inside.
+            guard handle.layers == 1 else {
+                throw .unsupported(nil, "is compressed more than once", detail: "\(handle.layers) layers")
+            }
         } catch {
             throw input.failure ?? error
         }
@@ -33,6 +37,8 @@ final class LibraryDecoder: BlockSource {
             while case .data(let block, _) = try handle.nextBlock(of: nil) {
                 if !block.isEmpty { return block }
             }
+            // Where it does not know what comes next, the library takes it for the end.
+            try input.requireZeros(from: handle.consumed)
             return nil
         } catch {
             throw input.failure ?? error

@@ -16,9 +16,9 @@ struct EntryPath {
         guard stored[0] != UInt8(ascii: "/") else {
             throw .unsafe(stored, "has an absolute name, which leads out of the archive's folder")
         }
-        guard stored.count <= limits.path else {
+        guard stored.count + limits.pathAbove <= limits.path else {
             throw .limit(
-                stored, "has a path of \(stored.count) bytes, more than \(limits.path) (max_path)",
+                stored, "has a path of \(stored.count + limits.pathAbove) bytes, more than \(limits.path) (max_path)",
                 remedy: "Raise `max_path` of the stage 'unpack', or make the archive anew with shorter names.")
         }
         // tar writes `./` before all names of a folder packed from within, and `/` behind those of folders.
@@ -50,12 +50,18 @@ struct EntryPath {
                 start = index + 1
             } else if byte < 0x20 || byte == 0x7F {
                 throw .unsafe(stored, "has a control character in its name")
+            } else if byte & 0xE0 == 0x80, index > part.startIndex, part[index - 1] == 0xC2,
+                String(validating: part, as: UTF8.self) != nil
+            {
+                // U+0080 to U+009F; in other character sets these bytes are letters.
+                throw .unsafe(stored, "has a control character in its name")
             }
         }
         try check(name: part[start...], stored, limits)
-        guard depth < limits.depth else {
+        let whole = depth + limits.depthAbove
+        guard whole < limits.depth else {
             throw .limit(
-                stored, "lies \(depth) folders deep, deeper than \(limits.depth) names (max_depth)",
+                stored, "lies \(whole) folders deep, deeper than \(limits.depth) names (max_depth)",
                 remedy: "Raise `max_depth` of the stage 'unpack', or make the archive anew with fewer folders.")
         }
         return (depth, start - part.startIndex)
@@ -74,7 +80,9 @@ struct EntryPath {
         guard name.count <= limits.name else {
             throw .limit(
                 stored, "has a name of \(name.count) bytes, more than \(limits.name) (max_name)",
-                remedy: "Make the archive anew with shorter names; file systems take 255 bytes at most.")
+                remedy:
+                    "Make the archive anew with shorter names, or raise `max_name` of the stage 'unpack'; file systems "
+                    + "take 255 bytes at most.")
         }
     }
 
@@ -113,17 +121,24 @@ struct EntryPath {
         guard !target.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw .unsafe(stored, "is a symbolic link to a name with a control character")
         }
+        guard Self.staysInside(target, depth: depth) else {
+            throw .unsafe(stored, "is a symbolic link that can lead out of the archive's folder")
+        }
+    }
+
+    /// Whether the target of a symbolic link that lies so many folders deep is relative and rises no further.
+    static func staysInside(_ target: [UInt8], depth: Int) -> Bool {
+        guard target.first != UInt8(ascii: "/") else { return false }
         var rises = 0
         var seenName = false
         for part in target.split(separator: UInt8(ascii: "/")) where !part.elementsEqual([UInt8(ascii: ".")]) {
             if part.elementsEqual([UInt8(ascii: "."), UInt8(ascii: ".")]) {
                 rises += 1
-                guard !seenName, rises <= depth else {
-                    throw .unsafe(stored, "is a symbolic link that can lead out of the archive's folder")
-                }
+                if seenName || rises > depth { return false }
             } else {
                 seenName = true
             }
         }
+        return true
     }
 }

@@ -10,13 +10,16 @@ struct FolderCursor: ~Copyable {
 
     private let root: Int32
     private let mode: mode_t
+    private let budget: Budget
     private var current: Int32
     private var path: ArraySlice<CChar> = []
 
-    /// Stands in the root, whose descriptor must stay open. `mode`: that of folders it makes.
-    init(root: Int32, mode: mode_t) {
+    /// Stands in the root, whose descriptor must stay open. `mode`: that of folders it makes, each of which counts as
+    /// an entry: archives need not list them.
+    init(root: Int32, mode: mode_t, _ budget: Budget) {
         self.root = root
         self.mode = mode
+        self.budget = budget
         current = root
     }
 
@@ -48,7 +51,7 @@ struct FolderCursor: ~Copyable {
     }
 
     /// Another cursor below the same root.
-    func another() -> FolderCursor { FolderCursor(root: root, mode: mode) }
+    func another() -> FolderCursor { FolderCursor(root: root, mode: mode, budget) }
 
     private mutating func stand(in folder: Int32, _ wanted: ArraySlice<CChar>) {
         if current != root, current != folder { close(current) }
@@ -59,18 +62,21 @@ struct FolderCursor: ~Copyable {
     /// Makes what is missing of a path and opens its last folder.
     private func make(_ wanted: ArraySlice<CChar>, for entry: [UInt8]) throws(ArchiveError) -> Int32 {
         var folder = root
+        defer { if folder != root { close(folder) } }
         for name in wanted.split(separator: CChar(bitPattern: UInt8(ascii: "/"))) {
             let component = Array(name) + [0]
-            let made = mkdirat(folder, component, mode)
-            // What is there already shows when it is opened.
-            let error = made == 0 ? 0 : errno
-            let next = made == 0 || error == EEXIST ? dm_open_beneath(folder, component, Self.flags, 0) : -1
-            let reason = next < 0 ? (made == 0 || error == EEXIST ? errno : error) : 0
-            if folder != root { close(folder) }
-            errno = reason
+            if mkdirat(folder, component, mode) == 0 {
+                try budget.beginFolder(for: entry)
+            } else if errno != EEXIST {
+                throw Self.failure(entry)
+            }
+            // What was there already shows when it is opened.
+            let next = dm_open_beneath(folder, component, Self.flags, 0)
             guard next >= 0 else { throw Self.failure(entry) }
+            if folder != root { close(folder) }
             folder = next
         }
+        defer { folder = root }
         return folder
     }
 

@@ -67,6 +67,11 @@ extension TreeWriter {
         guard linked == 0 else {
             let error = Errno(rawValue: errno)
             if error == .fileExists { throw .conflict(path.stored, "is there twice") }
+            if error == .tooManyLinks {
+                throw .limit(
+                    path.stored, "is one name too many for a file: the file system takes no more",
+                    remedy: "Make the archive anew with copies in place of some links.")
+            }
             throw .system(action: "link", entry: path.stored, errno: error)
         }
         return true

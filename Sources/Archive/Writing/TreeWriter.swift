@@ -42,7 +42,7 @@ struct TreeWriter: ~Copyable {
         self.policy = policy
         self.budget = budget
         now = FileTimes.now()
-        cursor = FolderCursor(root: root, mode: Self.folderMode(policy))
+        cursor = FolderCursor(root: root, mode: Self.folderMode(policy), budget)
     }
 
     /// The mode of folders: their owner can always work in them.
@@ -112,12 +112,12 @@ struct TreeWriter: ~Copyable {
     }
 
     /// Gives the top folder its mode: as far as it has it, since the umask is in that already.
-    func openTop() throws(ArchiveError) {
+    static func openTop(_ root: Int32, _ policy: UnpackPolicy) throws(ArchiveError) {
         var status = stat()
         guard fstat(root, &status) == 0 else {
             throw .system(action: "create the folder", entry: nil, errno: Errno(rawValue: errno))
         }
-        let mode = status.st_mode & Self.folderMode(policy) | 0o700
+        let mode = status.st_mode & folderMode(policy) | 0o700
         guard mode == status.st_mode & 0o7777 || fchmod(root, mode) == 0 else {
             throw .system(action: "set the mode of", entry: nil, errno: Errno(rawValue: errno))
         }

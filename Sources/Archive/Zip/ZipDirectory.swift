@@ -12,7 +12,7 @@ struct ZipDirectory {
     let entries: [ZipEntry]
 
     /// Whether libarchive must read it: for methods that are rarely used, and for what is encrypted.
-    var needsLibrary: Bool { entries.contains { $0.isEncrypted || !$0.method.isOwn } }
+    var needsLibrary: Bool { entries.contains { $0.isByLibrary } }
 
     /// Reads the directory.
     init(_ input: ArchiveInput, _ policy: UnpackPolicy, _ budget: Budget) throws(ArchiveError) {
@@ -29,7 +29,8 @@ struct ZipDirectory {
         let bytes = try input.read(Int(end.size), at: Int64(end.offset))
         guard bytes.count == Int(end.size) else { throw .damaged(nil, "ends too early") }
         var entries: [ZipEntry] = []
-        entries.reserveCapacity(Int(end.count))
+        // What the end says is not believed before it is seen: no entry takes less.
+        entries.reserveCapacity(min(Int(clamping: end.count), bytes.count / 46))
         var place = 0
         while place < bytes.count {
             guard UInt64(entries.count) < end.count else { break }
@@ -39,6 +40,9 @@ struct ZipDirectory {
             throw .damaged(nil, detail: "the directory holds another number of entries than it says")
         }
         entries.sort { $0.offset < $1.offset }
+        if let first = entries.first, first.offset > 0, try input.read(4, at: 0) == [0x50, 0x4B, 3, 4] {
+            throw .damaged(nil, "begins with an entry that its directory does not list")
+        }
         self.entries = try Self.limited(entries, to: end.offset)
     }
 
@@ -75,6 +79,10 @@ struct ZipDirectory {
             if try input.read(4, at: 0) == [0x50, 0x4B, 7, 8] { throw splitArchive }
             throw .damaged(nil, "ends too early, or has more data after its end")
         }
+        // Another reader may take a record within the comment for the end, and see another archive.
+        guard !Self.holdsEndRecord(tail[(index + 4)...]) else {
+            throw .damaged(nil, detail: "there are two records of its end")
+        }
         let record = Fields(Array(tail[index...]))
         let place = tailStart + Int64(index)
         guard let disk = record.u16(4), let start = record.u16(6), let here = record.u16(8), let count = record.u16(10),
@@ -87,6 +95,10 @@ struct ZipDirectory {
         }
         guard disk == 0, start == 0, here == count else { throw splitArchive }
         return End(count: UInt64(count), size: UInt64(size), offset: UInt64(offset), place: place)
+    }
+
+    private static func holdsEndRecord(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.indices.dropLast(3).contains { bytes[$0...].starts(with: [0x50, 0x4B, 5, 6]) }
     }
 
     /// The last place where the record's mark stands and its comment ends with the file.

@@ -3,7 +3,7 @@ import Glibc
 /// One entry of a zip's directory (APPNOTE 4.3.12).
 struct ZipEntry {
     /// What it is.
-    enum Kind {
+    enum Kind: Equatable {
         case file, folder, symbolicLink
         /// With the word for it.
         case special(String)
@@ -15,6 +15,7 @@ struct ZipEntry {
 
         static let stored = Method(number: 0)
         static let deflate = Method(number: 8)
+        static let aes = Method(number: 99)
 
         /// Whether it is unpacked here, and not by libarchive.
         var isOwn: Bool { self == .stored || self == .deflate }
@@ -65,6 +66,8 @@ struct ZipEntry {
 
     /// Whether it needs a password.
     var isEncrypted: Bool { flags & 1 != 0 }
+    /// Whether libarchive must read it.
+    var isByLibrary: Bool { isEncrypted || !method.isOwn }
     /// Whether sizes and checksum follow the data.
     var hasDescriptor: Bool { flags & 8 != 0 }
 
@@ -129,6 +132,18 @@ struct ZipEntry {
             throw .unsupported(name, "is compressed by '\(method.name)', which cannot be read here", detail: "")
         }
         if case .folder = kind, size > 0 { throw .damaged(name, "is a folder with content") }
+    }
+
+    /// Whether libarchive sees the same: its name, but for the `/` that it puts behind a folder's, its type and size.
+    func isSame(as other: ArchiveEntry) -> Bool {
+        let slash = UInt8(ascii: "/")
+        func trimmed(_ name: [UInt8]) -> ArraySlice<UInt8> { name.last == slash ? name.dropLast() : name[...] }
+        guard trimmed(name) == trimmed(other.path) else { return false }
+        switch (kind, other.kind) {
+        case (.folder, .folder), (.symbolicLink, .symbolicLink), (.special, .special): return true
+        case (.file, .file): return other.size.map { $0 == Int64(size) } ?? true
+        default: return false
+        }
     }
 
     private static func kind(_ type: mode_t, isFolder: Bool) -> Kind {

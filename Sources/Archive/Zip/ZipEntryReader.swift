@@ -36,7 +36,19 @@ final class ZipEntryReader {
         let sum =
             entry.method == .stored ? try copy(entry, from: data, body) : try inflate(entry, from: data, body)
         guard sum == entry.checksum else { throw .damaged(entry.name, "does not have the content its checksum is of") }
-        try checkDescriptor(of: entry, at: data + entry.compressedSize)
+        let end = data + entry.compressedSize
+        try checkGap(after: entry, at: end + (try checkDescriptor(of: entry, at: end)))
+    }
+
+    /// Looks only at what is around the data, for an entry whose data others read.
+    func checkHeader(of entry: ZipEntry) throws(ArchiveError) { _ = try dataStart(of: entry) }
+
+    /// Programs leave room between entries, but not entries: somebody else would see those.
+    private func checkGap(after entry: ZipEntry, at place: UInt64) throws(ArchiveError) {
+        guard entry.limit >= place + 4, let bytes = try bytes(at: place, atLeast: 4, of: entry) else { return }
+        if bytes.starts(with: [0x50, 0x4B, 3, 4]) {
+            throw .damaged(entry.name, "is followed by an entry that the archive's directory does not list")
+        }
     }
 
     /// The header before the data says the same as the directory, or nothing (APPNOTE 4.3.7).
@@ -131,18 +143,21 @@ final class ZipEntryReader {
         .damaged(entry.name, "does not have the \(entry.size) bytes that the archive's directory says")
     }
 
-    /// Checksum and sizes after the data, with or without a mark, in 32 or 64 bits (APPNOTE 4.3.9).
-    private func checkDescriptor(of entry: ZipEntry, at place: UInt64) throws(ArchiveError) {
-        guard entry.hasDescriptor else { return }
+    /// Checksum and sizes after the data, with or without a mark, in 32 or 64 bits (APPNOTE 4.3.9); gives how many
+    /// bytes they take.
+    private func checkDescriptor(of entry: ZipEntry, at place: UInt64) throws(ArchiveError) -> UInt64 {
+        guard entry.hasDescriptor else { return 0 }
         let count = Int(min(24, entry.limit - place))
         let bytes = count == 0 ? nil : try bytes(at: place, atLeast: count, of: entry)
         let fields = Fields(bytes.map { Array($0.prefix(count)) } ?? [])
         for start in fields.u32(0) == 0x0807_4B50 ? [4, 0] : [0] where fields.u32(start) == entry.checksum {
-            if fields.u64(start + 4) == entry.compressedSize, fields.u64(start + 12) == entry.size { return }
+            if fields.u64(start + 4) == entry.compressedSize, fields.u64(start + 12) == entry.size {
+                return UInt64(start) + 20
+            }
             if fields.u32(start + 4).map(UInt64.init) == entry.compressedSize,
                 fields.u32(start + 8).map(UInt64.init) == entry.size
             {
-                return
+                return UInt64(start) + 12
             }
         }
         throw .damaged(entry.name, "is followed by another checksum or size than the archive's directory says")

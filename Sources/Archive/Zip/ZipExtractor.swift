@@ -14,14 +14,16 @@ enum ZipExtractor {
     /// Extracts everything but links and the times of folders, which the writer keeps for the end.
     static func extract(_ input: ArchiveInput, _ descriptor: Int32, to writer: inout TreeWriter) throws(ArchiveError) {
         let directory = try ZipDirectory(input, writer.policy, writer.budget)
-        guard !directory.needsLibrary else { return try extractByLibrary(input, directory, to: &writer) }
         // Names are looked at in one place, before anything is made: they must be different from all others.
         var items: [Item] = []
         items.reserveCapacity(directory.entries.count)
         for entry in directory.entries { items.append(Item(entry: entry, path: try writer.check(entry.name))) }
+        guard !directory.needsLibrary else {
+            return try extractByLibrary(input, descriptor, directory, items, to: &writer)
+        }
         let portions = portions(of: items)
         let threads = min(writer.policy.workers, portions.count)
-        let work = Work(descriptor, items, portions, root: writer.root, writer.policy, writer.budget)
+        let work = Work(descriptor, items, portions, threads, root: writer.root, writer.policy, writer.budget)
         try Threads.run(threads) { work.run() }
         try writer.deferred.add(work.result())
     }
@@ -46,13 +48,34 @@ enum ZipExtractor {
         return portions
     }
 
-    /// For methods that are rarely used, and what is encrypted.
+    /// For methods that are rarely used, and what is encrypted: only such entries. The library reads the directory by
+    /// itself, so what it gives is held against what was read of it here, entry by entry.
     private static func extractByLibrary(
-        _ input: ArchiveInput, _ directory: ZipDirectory, to writer: inout TreeWriter
+        _ input: ArchiveInput, _ descriptor: Int32, _ directory: ZipDirectory, _ items: [Item],
+        to writer: inout TreeWriter
     ) throws(ArchiveError) {
+        for entry in directory.entries where entry.isByLibrary && entry.kind == .symbolicLink {
+            // It would take the target as it lies there.
+            throw .unsupported(entry.name, "is a symbolic link that is encrypted or compressed", detail: "")
+        }
         let passwords = try ZipPasswords.fitting(input, directory, writer.policy)
-        let reader = try ArchiveReader.open(input, .zip, writer.policy, passwords: passwords)
-        try LibraryExtractor.extract(reader, to: &writer)
+        _ = input.seek(to: 0)
+        var reader = try ArchiveReader.open(input, .zip, writer.policy, passwords: passwords)
+        let ownReader = ZipEntryReader(descriptor, writer.budget)
+        for item in items {
+            guard let entry = try reader.next(), item.entry.isSame(as: entry) else {
+                throw .damaged(item.entry.name, "is another one in its place than the archive's directory says")
+            }
+            if item.entry.isByLibrary {
+                try ownReader.checkHeader(of: item.entry)
+                try LibraryExtractor.extract(entry, reader, to: &writer)
+            } else {
+                try extract(item, ownReader, &writer)
+            }
+        }
+        guard try reader.next() == nil else {
+            throw .damaged(nil, detail: "the directory holds another number of entries than it says")
+        }
     }
 
     /// Writes one entry.
@@ -90,8 +113,25 @@ enum ZipExtractor {
         }
     }
 
+    /// Portions that lie one after the other.
+    private final class Share: Sendable {
+        private let next: Atomic<Int>
+        private let end: Int
+
+        init(_ range: Range<Int>) {
+            next = Atomic(range.lowerBound)
+            end = range.upperBound
+        }
+
+        /// The next one; nil when all are taken.
+        func take() -> Int? {
+            let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            return index < end ? index : nil
+        }
+    }
+
     /// What the threads share.
-    // @unchecked: everything is immutable but `next`, which is atomic, and `outcome`, which has its lock.
+    // @unchecked: everything is immutable but what is atomic, and `outcome`, which has its lock.
     private final class Work: @unchecked Sendable {
         private struct Outcome {
             var deferred = TreeWriter.Deferred()
@@ -101,16 +141,21 @@ enum ZipExtractor {
         private let descriptor: Int32
         private let items: [Item]
         private let portions: [Range<Int>]
+        /// The first portion that is not taken of each thread's share, and where that ends.
+        private let shares: [Share]
         private let root: Int32
         private let policy: UnpackPolicy
         private let budget: Budget
-        private let next = Atomic<Int>(0)
+        private let nextShare = Atomic<Int>(0)
         private let outcome = Mutex(Outcome())
 
         init(
-            _ descriptor: Int32, _ items: [Item], _ portions: [Range<Int>], root: Int32, _ policy: UnpackPolicy,
-            _ budget: Budget
+            _ descriptor: Int32, _ items: [Item], _ portions: [Range<Int>], _ threads: Int, root: Int32,
+            _ policy: UnpackPolicy, _ budget: Budget
         ) {
+            shares = (0..<threads).map { thread in
+                Share(portions.count * thread / threads..<portions.count * (thread + 1) / threads)
+            }
             self.descriptor = descriptor
             self.items = items
             self.portions = portions
@@ -119,15 +164,17 @@ enum ZipExtractor {
             self.budget = budget
         }
 
-        /// Takes portions until there are no more.
+        /// Takes portions until there are no more: first those of a share of its own, so that several threads mostly
+        /// write to folders of their own, since only one at a time can make a name in a folder; then those of others.
         func run() {
+            let first = nextShare.wrappingAdd(1, ordering: .relaxed).oldValue
             var writer = TreeWriter(root: root, policy, budget)
             do throws(ArchiveError) {
                 let reader = ZipEntryReader(descriptor, budget)
-                while true {
-                    let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
-                    guard index < portions.count else { break }
-                    for item in portions[index] { try ZipExtractor.extract(items[item], reader, &writer) }
+                for share in shares.indices {
+                    while let index = shares[(first + share) % shares.count].take() {
+                        for item in portions[index] { try ZipExtractor.extract(items[item], reader, &writer) }
+                    }
                 }
                 let deferred = writer.deferred
                 outcome.withLock { $0.deferred.add(deferred) }

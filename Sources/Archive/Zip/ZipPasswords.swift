@@ -19,15 +19,17 @@ enum ZipPasswords {
     ) throws(ArchiveError) -> Bool {
         _ = input.seek(to: 0)
         var reader = try ArchiveReader.open(input, .zip, policy, passwords: [password])
-        do throws(ArchiveError) {
-            while let entry = try reader.next() {
-                guard entry.path == wanted.name else { continue }
+        while let entry = try reader.next() {
+            guard entry.path == wanted.name else { continue }
+            do throws(ArchiveError) {
                 while case .data = try reader.nextBlock() {}
                 return true
+            } catch {
+                guard case .bad(let problem) = error else { throw error }
+                // AES knows a wrong password from damage; the old encryption often learns only by the checksum.
+                if problem.code != .encrypted, wanted.method == .aes { throw error }
+                return false
             }
-        } catch {
-            if case .system = error { throw error }
-            if error == .stopped { throw error }
         }
         return false
     }

@@ -46,7 +46,7 @@ struct dm_limits {
 
 /// Takes the rights of the calling process away, for good; it must have one thread only. Afterwards it can work below
 /// `folder` and with what it has open, start threads, and do nothing else: resource limits, no new privileges, Landlock,
-/// and a list of allowed system calls. A call that is not on it ends the process with SIGSYS.
+/// no capabilities, and a list of allowed system calls. A call that is not on it ends the process with SIGSYS.
 /// Returns the version of Landlock in force, 0 where the kernel has none, or -1 with errno set.
 int dm_confine(int folder, const struct dm_limits *limits);
 

@@ -62,6 +62,8 @@ package struct JobRecord: Sendable, Equatable {
     package var original: FilePath?
     /// Digests of the original, in hexadecimal, by algorithm (`sha256`).
     package var digests: [String: String]
+    /// What stages found out about the drop, by name: `integrity`, `type`.
+    package var facts: [String: String]
     /// A fingerprint of the pipeline's definition: with another one, the job begins again with the first stage.
     package var definition: String
     /// The failed job whose original this is, sent in again.
@@ -83,6 +85,7 @@ package struct JobRecord: Sendable, Equatable {
         intents = []
         outputs = []
         digests = [:]
+        facts = [:]
         self.definition = definition
         history = []
     }

@@ -9,7 +9,7 @@ enum JobRow {
     static let columns = [
         "id", "pipeline", "name", "folders", "size", "dropped_at", "device", "inode", "claimed_at", "finished_at",
         "state", "stage", "failures", "recoveries", "next_attempt", "failure", "failed_stage", "payload", "intents",
-        "outputs", "original", "digests", "definition", "retry_of", "history",
+        "outputs", "original", "digests", "facts", "definition", "retry_of", "history",
     ]
 
     /// Columns that keep what they were first given. SQLite writes every index anew whose columns are set, be it to
@@ -69,6 +69,7 @@ enum JobRow {
             json(nonEmpty: record.outputs) { $0.bytes($1.bytes) },
             record.original.map { blob($0.bytes) } ?? .null,
             record.digests.isEmpty ? .null : json(record.digests) { $0.strings($1) },
+            record.facts.isEmpty ? .null : json(record.facts) { $0.strings($1) },
             record.definition.databaseValue,
             record.retryOf?.text.databaseValue ?? .null,
             json(nonEmpty: record.history) { $0.transition($1) },
@@ -108,6 +109,7 @@ enum JobRow {
         record.outputs = try columns.json("outputs") { $0.all(\.path) } ?? []
         record.original = try columns.bytes("original").map { FilePath(bytes: $0) }
         record.digests = try columns.json("digests", \.strings) ?? [:]
+        record.facts = try columns.json("facts", \.strings) ?? [:]
         record.definition = try columns.text("definition")
         if let retryOf = try columns.optionalText("retry_of") {
             guard let id = JobID(retryOf) else { throw columns.nonsense("retry_of") }

@@ -14,6 +14,7 @@ enum Migrations {
         migrator.registerMigration("2 names") { try $0.execute(sql: names) }
         migrator.registerMigration("3 contents") { try $0.execute(sql: contents) }
         migrator.registerMigration("4 sources") { try $0.execute(sql: sources) }
+        migrator.registerMigration("5 facts") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN facts TEXT") }
         return migrator
     }()
 

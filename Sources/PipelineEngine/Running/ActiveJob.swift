@@ -43,6 +43,7 @@ struct ActiveJob {
         // Most drops pass most stages as they are; nothing is worth writing down then.
         record.payload = kept == Payload(dropOf: job) ? nil : kept
         if payload.isDrop, !payload.digests.isEmpty { record.digests = payload.digests }
+        record.facts.merge(payload.facts) { _, new in new }
         record.failure = nil
         record.failedStage = nil
         record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: notes))

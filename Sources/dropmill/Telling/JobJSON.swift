@@ -50,6 +50,9 @@ enum JobJSON {
         json.object("digests") { json in
             for (algorithm, digest) in record.digests.sorted(by: { $0.key < $1.key }) { json.text(algorithm, digest) }
         }
+        json.object("facts") { json in
+            for (name, fact) in record.facts.sorted(by: { $0.key < $1.key }) { json.text(name, fact) }
+        }
         if let origin = record.retryOf { json.text("retry_of", origin.text) }
     }
 

@@ -69,6 +69,9 @@ struct JobStory {
             facts.append(("recoveries", "\(record.recoveries) (the daemon ended while the job was not over)"))
         }
         for (algorithm, digest) in record.digests.sorted(by: { $0.key < $1.key }) { facts.append((algorithm, digest)) }
+        for (name, fact) in record.facts.sorted(by: { $0.key < $1.key }) {
+            facts.append((name, EscapedText.printable(fact)))
+        }
         let published = record.outputs.filter { output in !(record.original.map(output.isBeside) ?? false) }
         facts += Self.list("outputs", published)
         if record.state.isFinal, record.state != .vanished {

@@ -1,0 +1,52 @@
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What a helper could do if an archive had taken it over: nothing beyond its folder and itself. Each deed is one that
+/// goes well for a process with all its rights.
+@Suite struct ConfinementTests {
+    /// What becomes of a deed.
+    enum Outcome: Int32, Sendable {
+        case done = 0
+        /// Refused with EACCES by Landlock.
+        case denied = 13
+        /// Refused with EXDEV: by openat2, or since Landlock lets nothing be linked from elsewhere.
+        case crossing = 18
+        /// Ended by SIGSYS.
+        case killed = 159
+    }
+
+    private let scratch: ScratchFolder
+
+    init() throws {
+        scratch = try ScratchFolder()
+        try scratch.write("a", to: "in/a")
+        try scratch.write("victim", to: "victim")
+    }
+
+    private func outcome(_ deed: String, _ rights: String) throws -> Outcome? {
+        let program = DropmillProcess.built("confined").string
+        let variables = ["FOLDER=\(scratch.path("in").string)", "VICTIM=\(scratch.path("victim").string)"]
+        return Outcome(rawValue: try Tool("/usr/bin/env").run(variables + [program, deed, rights]).status)
+    }
+
+    @Test(arguments: [
+        ("inside", Outcome.done), ("ask_limit", .done), ("outside", .denied), ("read_host_file", .denied),
+        ("hard_link_out", .crossing), ("make_device", .killed), ("set_user_id", .killed), ("start_process", .killed),
+        ("run_program", .killed), ("use_network", .killed), ("signal_parent", .killed),
+        ("signal_parent_thread", .killed), ("limit_parent", .killed), ("map_code", .killed),
+        ("rename_within", .killed), ("trace", .killed),
+    ])
+    func deeds(deed: String, expected: Outcome) throws {
+        #expect(try outcome(deed, "confined") == expected)
+        #expect(!scratch.exists("escaped"))
+        #expect(try outcome(deed, "free") == .done, "it would be no crime otherwise")
+    }
+
+    /// Not even one's own code goes up.
+    @Test func above() throws {
+        #expect(try outcome("above", "free") == .crossing)
+        #expect(try outcome("above", "confined") == .crossing)
+    }
+}
