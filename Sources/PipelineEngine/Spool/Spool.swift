@@ -76,7 +76,8 @@ package struct Spool: Sendable {
                 droppedAt: Timestamp(nanoseconds: ready.changed), isFolder: Folder.kind(of: target) == .folder),
             claimedAt: id.time, folder: folder)
         do throws(IOError) {
-            return try prove(job, ready: ready, othersNeedMarker: othersNeedMarker)
+            return try prove(
+                job, ready: ready, othersNeedMarker: othersNeedMarker, mayBeCondemned: condemned != nil)
         } catch {
             // It is ours by now: whatever is wrong, it must not be forgotten.
             return .draining(job, reason: "\(error)")
@@ -112,12 +113,13 @@ package struct Spool: Sendable {
     }
 
     /// Whether the claimed drop is what was found ready, with nobody writing to it. What has other hard links becomes a
-    /// private copy first, since another name still reaches the inode.
+    /// private copy first, since another name still reaches the inode. `mayBeCondemned`: whether a reason to fail may lie
+    /// in its folder.
     package func prove(
-        _ job: Job, ready: Fingerprint, othersNeedMarker: Bool? = nil
+        _ job: Job, ready: Fingerprint, othersNeedMarker: Bool? = nil, mayBeCondemned: Bool = true
     ) throws(IOError) -> Claim {
         try fetchMarker(of: job, isNeeded: othersNeedMarker)
-        if let failure = try Condemnation.read(in: job.folder) {
+        if mayBeCondemned, let failure = try Condemnation.read(in: job.folder) {
             return .taken(Claimed(job: job, identity: ready.identity, failure: failure))
         }
         let look = try look(at: job, since: .now())
