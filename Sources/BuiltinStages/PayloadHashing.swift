@@ -14,6 +14,8 @@ struct PayloadHashing {
 
     /// The digests of each file, in the order of the files and the algorithms.
     func digests(of files: [TreeFile], announcingSize: Bool = false) throws(StageFailure) -> [[Digest]] {
+        // Most payloads are one file, which needs no open folder.
+        if files.count == 1 { return try digests(of: files[...], in: nil, announcingSize) }
         let folder = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(root) }
         let parent = folder.descriptor
         let share = max(1, min(files.count / 64, Self.largestShare))
@@ -25,24 +27,25 @@ struct PayloadHashing {
     }
 
     private func digests(
-        of files: ArraySlice<TreeFile>, in parent: Int32, _ announcingSize: Bool
+        of files: ArraySlice<TreeFile>, in parent: Int32?, _ announcingSize: Bool
     ) throws(StageFailure) -> [[Digest]] {
         var hasher = try hashing(FilePath()) { () throws(DigestError) in try FileHasher.make(algorithms) }
         var digests: [[Digest]] = []
         digests.reserveCapacity(files.count)
         for file in files {
             try context.checkCancelled()
-            let descriptor = file.relative.withPlatformString { path in
-                retrying { openat(parent, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
+            let path = parent == nil ? root.pushing(file.relative) : file.relative
+            let descriptor = path.withPlatformString { path in
+                retrying { openat(parent ?? AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
             }
             guard descriptor >= 0 else {
                 throw StageFailure(inStage: IOError("open", root.pushing(file.relative), .last))
             }
             defer { close(descriptor) }
-            if announcingSize { announceSize(descriptor) }
+            let size = announcingSize ? announceSize(descriptor) : nil
             digests.append(
                 try hashing(file.relative) { () throws(DigestError) in
-                    try hasher.hash(descriptor: descriptor) { (count) throws(DigestError) in
+                    try hasher.hash(descriptor: descriptor, size: size) { (count) throws(DigestError) in
                         context.progress.add(bytes: Int64(count))
                         if context.cancellation.isCancelled { throw .stopped }
                     }
@@ -52,9 +55,11 @@ struct PayloadHashing {
         return digests
     }
 
-    private func announceSize(_ descriptor: Int32) {
+    private func announceSize(_ descriptor: Int32) -> Int? {
         var status = stat()
-        if fstat(descriptor, &status) == 0 { context.progress.expect(bytes: Int64(status.st_size)) }
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        context.progress.expect(bytes: Int64(status.st_size))
+        return status.st_size
     }
 
     private func hashing<Result: ~Copyable>(

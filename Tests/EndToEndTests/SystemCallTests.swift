@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 /// How many system calls a drop may cost, counted on the real program: what creeps in is seen here before it is felt.
-/// docs/benchmarks.md tells where they go. Counted are the calls that name the drop, its job's folder or what is in it, so
-/// that the numbers do not depend on how batches fell; `fast`, since a sync of few files is made one by one.
+/// docs/benchmarks.md tells where they go. Counted are the calls that name the drop, its job's folder or what is in it,
+/// so that the numbers do not depend on how batches fell; `fast`, since a sync of few files is made one by one.
 @Suite(
     "System calls",
     .enabled(if: Tool.find("strace") != nil, Comment(rawValue: Tool.skip("strace"))))
@@ -42,7 +42,7 @@ struct SystemCallTests {
         #expect(calls.total <= Self.perEntry * entries, "\(calls.each(of: entries))")
     }
 
-    private static let perSmallFile = 41
+    private static let perSmallFile = 38
     private static let perEntry = 9
 
     /// Lets the program settle what is in the inbox, and returns every call on files and descriptors that it made.
@@ -70,8 +70,8 @@ struct SystemCallTests {
     private struct Trace {
         let text: String
 
-        /// How often each call was made whose line is wanted. A call that another thread's interrupted has a second line,
-        /// which says `resumed`; what inotify tells is no call on a file.
+        /// How often each call was made whose line is wanted. A call that another thread's interrupted has a second
+        /// line, which says `resumed`; what inotify tells is no call on a file.
         func counting(_ isWanted: (Substring) -> Bool) -> Counts {
             var counts = Counts()
             for line in text.split(separator: "\n") {

@@ -6,8 +6,8 @@ import Synchronization
 /// several records of one job in a batch only the newest is written.
 ///
 /// What is noted may wait a little, also while others commit: most jobs have something newer to be written by then, so
-/// that their claim costs no row of its own. What is committed is written at once. The rows of one job are written in the
-/// order in which they were given.
+/// that their claim costs no row of its own. What is committed is written at once. The rows of one job are written in
+/// the order in which they were given.
 package final class JournalWriter: Sendable {
     /// Calls back after a time, on any thread.
     package typealias Alarm = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void

@@ -113,8 +113,8 @@ package struct Spool: Sendable {
     }
 
     /// Whether the claimed drop is what was found ready, with nobody writing to it. What has other hard links becomes a
-    /// private copy first, since another name still reaches the inode. `mayBeCondemned`: whether a reason to fail may lie
-    /// in its folder.
+    /// private copy first, since another name still reaches the inode. `mayBeCondemned`: whether a reason to fail may
+    /// lie in its folder.
     package func prove(
         _ job: Job, ready: Fingerprint, othersNeedMarker: Bool? = nil, mayBeCondemned: Bool = true
     ) throws(IOError) -> Claim {
