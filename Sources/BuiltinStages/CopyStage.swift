@@ -36,8 +36,8 @@ package struct CopyStage: Stage {
             let path = payload.fileName.map { folder.appending($0) } ?? folder
             copied.copies.append(
                 PayloadCopy(
-                    path: path, isFolder: payload.shape == .folder, companions: payload.companions,
-                    destination: try destination(target, context)))
+                    path: path, of: payload.path, isFolder: payload.shape == .folder,
+                    companions: payload.companions, destination: try destination(target, context)))
         }
         return copied
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// How the daemon finds out who writes, and that nobody's lease can end it.
-@Suite(.timeLimit(.minutes(2))) struct OpenWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct OpenWriterTests {
     private let scratch: ScratchFolder
 
     init() throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Folders of the senders that the daemon may read but not change.
-@Suite(.timeLimit(.minutes(2))) struct RightsTests {
+@Suite(.timeLimit(.minutes(5))) struct RightsTests {
     /// Root without the capabilities that make it root for files is a user like any other.
     private static let isPossible = geteuid() == 0 && Tool.find("setpriv") != nil
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The real daemon against real senders, all at once: which drops are taken whole, which early, and how soon.
-@Suite(.timeLimit(.minutes(3))) struct SenderTests {
+@Suite(.timeLimit(.minutes(5))) struct SenderTests {
     /// How one sender fared.
     private struct Result: Sendable {
         let sender: Sender

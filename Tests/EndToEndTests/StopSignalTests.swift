@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// One signal is enough, whenever it comes.
-@Suite(.timeLimit(.minutes(3))) struct StopSignalTests {
+@Suite(.timeLimit(.minutes(5))) struct StopSignalTests {
     /// Before the program, while it starts, and once it is at work.
     @Test(arguments: [SIGTERM, SIGINT]) func endsItAtAnyMomentOfTheStart(signal: Int32) async throws {
         let scratch = try ScratchFolder()

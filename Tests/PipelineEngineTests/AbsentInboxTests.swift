@@ -7,7 +7,7 @@ import Testing
 @testable import PipelineEngine
 
 /// Inboxes whose file system goes away or tells nothing, with the whole engine behind them.
-@Suite("Absent and silent inboxes", .timeLimit(.minutes(2)), .serialized) struct AbsentInboxTests {
+@Suite("Absent and silent inboxes", .timeLimit(.minutes(5)), .serialized) struct AbsentInboxTests {
     private func codes(_ engine: EngineHarness) -> [String] {
         engine.events.compactMap { if case .paused(_, let failure) = $0 { failure.code } else { nil } }
     }

@@ -43,4 +43,19 @@ import Testing
         }
         #expect(job.record.history.map(\.times) == [1, 1, 1, 1, 1])
     }
+
+    @Test("A stage that ends the job leaves what was copied before, and nothing of what was made")
+    func ends() throws {
+        var job = try job
+        var payload = Payload(file: try "made".fileName, in: "/work/a/.1-fake")
+        payload.copies = [
+            PayloadCopy(
+                path: "/work/a/.2-copy/1/made", of: payload.path, isFolder: false, companions: [], destination: "/out")
+        ]
+        payload.isDone = true
+        job.did("dedupe", in: .zero, giving: payload, saying: nil)
+        let kept = try #require(job.record.payload)
+        #expect(kept.isDrop && kept.isDone)
+        #expect(kept.copies == payload.copies)
+    }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PipelineEngine
 
-@Suite("Engine", .timeLimit(.minutes(2))) struct EngineTests {
+@Suite("Engine", .timeLimit(.minutes(5))) struct EngineTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }

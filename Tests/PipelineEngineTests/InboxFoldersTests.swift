@@ -8,7 +8,7 @@ import Testing
 
 @testable import PipelineEngine
 
-@Suite("InboxWatcher: folders, limits, absences", .timeLimit(.minutes(2)), .serialized) struct InboxFoldersTests {
+@Suite("InboxWatcher: folders, limits, absences", .timeLimit(.minutes(5)), .serialized) struct InboxFoldersTests {
     private let scratch: ScratchFolder
     private let inbox: FilePath
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PipelineEngine
 
-@Suite("InboxWatcher", .timeLimit(.minutes(1)), .serialized) struct InboxWatcherTests {
+@Suite("InboxWatcher", .timeLimit(.minutes(5)), .serialized) struct InboxWatcherTests {
     private let scratch: ScratchFolder
     private let inbox: FilePath
 

@@ -7,7 +7,7 @@ import Testing
 @testable import PipelineEngine
 
 /// Starts with a state folder that is not as the last run left it.
-@Suite("Start", .timeLimit(.minutes(2))) struct StartTests {
+@Suite("Start", .timeLimit(.minutes(5))) struct StartTests {
     private let scratch: ScratchFolder
     private var state: FilePath { scratch.path("state") }
 
@@ -110,29 +110,74 @@ import Testing
     func parks() async throws {
         let poison = try leave("poison.txt")
         _ = try leave("other.txt")
-        try Folder.make(state, mode: 0o700)
-        let journal = try SQLiteJournal.open(writing: state, durable: false)
-        _ = try journal.beginRun(RunRecord(boot: "b", process: 1, startedAt: .now()))
-        let pipeline = try harness().pipeline
-        let folder = try WorkFolder.path(for: pipeline).appending("active").appending(poison.text)
-        let name = try "poison.txt".fileName
-        let drop = Drop(name: name, size: 1, droppedAt: poison.time)
-        let job = Job(id: poison, pipeline: "test", drop: drop, claimedAt: poison.time, folder: folder)
-        var record = JobRecord(claimed: job, identity: .unknown, definition: pipeline.definition)
-        record.state = .settling
-        record.recoveries = 3
-        let source = folder.appending(name)
-        record.intents = [
-            Intent(role: .original, source: source, target: scratch.path("processed/poison.txt"), identity: .unknown)
-        ]
-        try journal.write([record], pipelines: [])
-        journal.close()
+        let source = try folder(of: poison).appending("poison.txt".fileName)
+        try record(poison, "poison.txt") { record in
+            record.state = .settling
+            record.recoveries = 3
+            record.intents = [
+                Intent(
+                    role: .original, source: source, target: scratch.path("processed/poison.txt"), identity: .unknown)
+            ]
+        }
         let engine = try harness()
         try engine.start(once: true)
         #expect(await eventually { engine.summary != nil })
         #expect(engine.summary?.processed == 1)
         #expect(engine.summary?.unfinished == 1)
         #expect(Folder.kind(of: source) == .regular)
-        #expect(warnings(engine).contains { $0.contains("it is left alone in '\(folder.text)'") })
+        let place = source.removingLastComponent().text
+        #expect(warnings(engine).contains { $0.contains("it is left alone in '\(place)'") })
+    }
+
+    @Test("A job that was given up goes on where it was, once its folder is there again")
+    func foundAgain() async throws {
+        let id = try leave("a.txt")
+        let folder = try folder(of: id)
+        let made = folder.appending(".1-fake/made")
+        let published = try scratch.write(Array("made".utf8), to: scratch.path("output/made"))
+        try record(id, "a.txt") { record in
+            record.state = .vanished
+            record.finishedAt = .now()
+            record.payload = Payload(file: try "made".fileName, in: folder.appending(".1-fake"))
+            record.payload?.destination = scratch.path("output")
+            record.intents = [
+                Intent(
+                    role: .output, source: made, target: published,
+                    identity: FileIdentity.of(published) ?? .unknown),
+                Intent(
+                    role: .original, source: folder.appending(try "a.txt".fileName),
+                    target: scratch.path("processed/a.txt"),
+                    identity: FileIdentity.of(folder.appending(try "a.txt".fileName)) ?? .unknown),
+            ]
+        }
+        let engine = try harness()
+        try engine.start(once: true)
+        #expect(await eventually { engine.summary != nil })
+        #expect(engine.summary?.processed == 1)
+        let journal = try SQLiteJournal.open(reading: state)
+        defer { journal.close() }
+        let record = try #require(try journal.job(id))
+        #expect(record.state == .processed)
+        #expect(record.outputs == [published])
+        #expect(record.history.first?.event == "found again")
+        #expect(try scratch.tree("output") == ["made"])
+        #expect(try scratch.tree("processed") == ["a.txt"])
+    }
+
+    private func folder(of id: JobID) throws -> FilePath {
+        try WorkFolder.path(for: harness().pipeline).appending("active").appending(id.text)
+    }
+
+    /// Writes a record of a job that was left, into a journal of an earlier run.
+    private func record(_ id: JobID, _ name: String, _ change: (inout JobRecord) throws -> Void) throws {
+        try Folder.make(state, mode: 0o700)
+        let journal = try SQLiteJournal.open(writing: state, durable: false)
+        defer { journal.close() }
+        _ = try journal.beginRun(RunRecord(boot: "b", process: 1, startedAt: .now()))
+        let drop = Drop(name: try name.fileName, size: 1, droppedAt: id.time)
+        let job = Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: try folder(of: id))
+        var record = JobRecord(claimed: job, identity: .unknown, definition: try harness().pipeline.definition)
+        try change(&record)
+        try journal.write([record], pipelines: [])
     }
 }

@@ -1,7 +1,7 @@
 /// Waits until a condition holds: the one way in which a test may wait. Returns false once the time is over, so that
 /// `#expect(await eventually { … })` fails at its own line.
 package nonisolated(nonsending) func eventually(
-    within limit: Duration = .seconds(20), _ condition: nonisolated(nonsending) () async throws -> Bool
+    within limit: Duration = .seconds(60), _ condition: nonisolated(nonsending) () async throws -> Bool
 ) async rethrows -> Bool {
     let clock = ContinuousClock()
     let deadline = clock.now + limit

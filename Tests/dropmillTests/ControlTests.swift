@@ -9,7 +9,7 @@ import Testing
 @testable import dropmill
 
 /// The socket on which a daemon answers: what a client may do to it, and what it must not be able to.
-@Suite(.timeLimit(.minutes(2))) struct ControlTests {
+@Suite(.timeLimit(.minutes(5))) struct ControlTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }

@@ -88,6 +88,17 @@ package struct JobRecord: Sendable, Equatable {
     }
 }
 
+extension JobRecord {
+    /// The record of a job that vanished, once its folder is there again: what was moved of it before is not forgotten.
+    var foundAgain: JobRecord {
+        var record = self
+        record.state = intents.isEmpty ? .waiting : .settling
+        record.finishedAt = nil
+        record.history.append(Transition("found again", at: .now()))
+        return record
+    }
+}
+
 /// Which inode a file is.
 package struct FileIdentity: Sendable, Hashable, Codable {
     /// The device's number (st_dev).

@@ -43,6 +43,7 @@ extension JSONWriter {
                 writer.bytes(name.bytes)
             }
             if payload.isDrop { writer.member("drop", true) }
+            if payload.isDone { writer.member("done", true) }
             if !payload.companions.isEmpty {
                 writer.key("companions")
                 writer.array(payload.companions) { $0.companion($1) }
@@ -66,6 +67,7 @@ extension JSONWriter {
     private mutating func copy(_ copy: PayloadCopy) {
         object { writer in
             writer.member("path", copy.path)
+            writer.member("source", copy.source)
             writer.member("folder", copy.isFolder)
             writer.key("companions")
             writer.array(copy.companions) { $0.companion($1) }
@@ -146,6 +148,7 @@ extension JSONValue {
             payload.shape = .file(name)
         }
         payload.isDrop = object["drop"]?.bool ?? false
+        payload.isDone = object["done"]?.bool ?? false
         if let companions = object["companions"] {
             guard let companions = companions.all(\.companion) else { return nil }
             payload.companions = companions
@@ -170,10 +173,12 @@ extension JSONValue {
     }
 
     private var copy: PayloadCopy? {
-        guard let object, let path = object["path"]?.path, let isFolder = object["folder"]?.bool,
-            let companions = object["companions"]?.all(\.companion), let destination = object["destination"]?.path
+        guard let object, let path = object["path"]?.path, let source = object["source"]?.path,
+            let isFolder = object["folder"]?.bool, let companions = object["companions"]?.all(\.companion),
+            let destination = object["destination"]?.path
         else { return nil }
-        return PayloadCopy(path: path, isFolder: isFolder, companions: companions, destination: destination)
+        return PayloadCopy(
+            path: path, of: source, isFolder: isFolder, companions: companions, destination: destination)
     }
 
     private var companion: Companion? {

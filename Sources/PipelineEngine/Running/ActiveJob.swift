@@ -33,8 +33,15 @@ struct ActiveJob {
     /// A stage succeeded; with what it had to say.
     mutating func did(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?) {
         count(kind, duration)
+        var kept = payload
+        if payload.isDone {
+            // What `copy` promised before stands; what else was made is not wanted any more.
+            kept = Payload(dropOf: job)
+            kept.copies = payload.copies
+            kept.isDone = true
+        }
         // Most drops pass most stages as they are; nothing is worth writing down then.
-        record.payload = payload.isDone || payload == Payload(dropOf: job) ? nil : payload
+        record.payload = kept == Payload(dropOf: job) ? nil : kept
         if payload.isDrop, !payload.digests.isEmpty { record.digests = payload.digests }
         record.failure = nil
         record.failedStage = nil

@@ -115,16 +115,13 @@ extension Engine {
                 kind: .configuration,
                 message:
                     "\(pipeline.source.text): \(error); make the folder, or give the user that Dropmill runs as "
-                    + "the right "
-                    + "to make it")
+                    + "the right to make it")
         }
         let work = try WorkFolder(for: pipeline)
         let recovery = Recovery(of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot)
         do {
-            // A folder may have outlived its job: its removal failed, or a kill came before it.
-            let known = Set(records.map(\.id))
-            let over = try recovery.folders().filter { try !known.contains($0) && state.journal.isOver($0) }
-            let findings = try recovery.reconcile(records, over: Set(over))
+            let known = try Self.complete(records, of: pipeline, with: recovery.folders(), state.journal)
+            let findings = try recovery.reconcile(known.records, over: known.over)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
             return Prepared(spool: Spool(pipeline: pipeline, work: work), findings: findings)
         } catch {
@@ -134,6 +131,25 @@ extension Engine {
                 kind: .configuration,
                 message: "\(pipeline.source.text): \(error); look after the work folder '\(work.path.text)'")
         }
+    }
+
+    /// A folder may have outlived its job: its removal failed, or a kill came before it. Or it was away, and its job was
+    /// given up as vanished.
+    private static func complete(
+        _ unfinished: [JobRecord], of pipeline: Pipeline, with folders: [JobID], _ journal: any Journal
+    ) throws(JournalError) -> (records: [JobRecord], over: Set<JobID>) {
+        var records = unfinished
+        var over: Set<JobID> = []
+        let known = Set(unfinished.map(\.id))
+        for id in folders where !known.contains(id) {
+            guard let record = try journal.job(id) else { continue }
+            switch record.state {
+            case .vanished where record.pipeline == pipeline.name: records.append(record.foundAgain)
+            case .processed, .failed: over.insert(id)
+            default: break
+            }
+        }
+        return (records, over)
     }
 
     /// The machine's boot (random/boot_id of proc(5)); one that cannot be told counts as another one each time.
@@ -155,13 +171,5 @@ extension Engine {
         } catch {
             return "unknown since \(Timestamp.now().iso8601)"
         }
-    }
-}
-
-extension Journal {
-    /// Whether the job is over, and its drop not merely out of sight.
-    func isOver(_ id: JobID) throws(JournalError) -> Bool {
-        guard let state = try job(id)?.state else { return false }
-        return state.isFinal && state != .vanished
     }
 }

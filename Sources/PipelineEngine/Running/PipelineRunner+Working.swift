@@ -115,7 +115,10 @@ extension PipelineRunner {
     /// already. After a crash the stages are run again.
     private func tell(_ id: JobID, _ failure: StageFailure) -> Bool {
         guard let active = jobs[id], active.record.intents.isEmpty else { return false }
-        let drop = Payload(dropOf: active.job)
+        var drop = Payload(dropOf: active.job)
+        // What the stages found out before one failed is known to conditions and placeholders here, too.
+        drop.digests = active.payload.digests
+        drop.facts = active.payload.facts
         guard Folder.kind(of: drop.path) != nil else { return false }
         for (index, entry) in pipeline.onFailure.enumerated().dropFirst(active.told) {
             guard entry.applies(to: active.job.drop, drop) else {

@@ -199,7 +199,6 @@ package struct Recovery: Sendable {
         var record = record
         record.state = .vanished
         record.finishedAt = now
-        record.payload = nil
         record.history.append(Transition("vanished", at: now, note: note))
         findings.changed.append(record)
         // A machine that lost power may have undone the claim: that is as it should be, and the inbox has the drop.

@@ -12,6 +12,8 @@ struct SettlementBatch {
         var placements: [Placement] = []
         /// The moves of each placement.
         var moves: [[Intent]] = []
+        /// Those of them that are made.
+        var made: [Intent] = []
         /// Whether an earlier attempt may have made some of them.
         var isReplay = false
         var unsynced: [FilePath] = []
@@ -169,6 +171,7 @@ struct SettlementBatch {
                     try move(placement, number, index, &effects)
                 } catch {
                     steps[index].failure = error
+                    if error.class == .file { takeBack(index, &effects) }
                     break
                 }
             }
@@ -191,14 +194,28 @@ struct SettlementBatch {
             while true {
                 let moves = steps[index].moves[number]
                 if try spool.makeSubfolders(of: placement, for: moves.last?.target, &effects),
-                    try spool.carryOut(moves, of: job, isReplay: steps[index].isReplay, &effects)
+                    let made = try spool.carryOut(moves, of: job, isReplay: steps[index].isReplay, &effects)
                 {
+                    steps[index].made += made
                     break
                 }
                 try chooseAgain(placement, number, index)
             }
         } catch {
             throw .settling(error)
+        }
+    }
+
+    /// The job is going to fail, so nothing of it may stay published. Where that does not work now, the settlement is
+    /// tried again, and comes here again.
+    private mutating func takeBack(_ index: Int, _ effects: inout SettlementEffects) {
+        do throws(IOError) {
+            try spool.takeBack(steps[index].made, &effects)
+            steps[index].made = []
+        } catch {
+            var failure = StageFailure(error)
+            failure.class = .environment
+            steps[index].failure = failure
         }
     }
 

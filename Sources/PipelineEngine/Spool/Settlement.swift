@@ -45,12 +45,20 @@ package struct Settlement: Sendable {
             let isFolder = payload.shape == .folder
             placements.append(try output(payload.path, isFolder, payload.companions, to: destination, pipeline))
             if payload.isDrop { return placements }
-        } else if !payload.isDrop, payload.copies.isEmpty {
+        } else if !payload.isDrop, !payload.copies.contains(where: { $0.source == payload.path }) {
             throw .file(
                 "settle.unpublished", "The stages made files of '\(job.drop.name)', but none of them published these.",
                 remedy: "Let a `move` stage apply to this name too (see its `when`), or keep `unpack` from it.")
         }
-        if case .folder(let folder) = pipeline.processed {
+        switch pipeline.processed {
+        case .delete:
+            guard placements.isEmpty, !payload.isDone, !pipeline.stages.isEmpty else { break }
+            throw .file(
+                "settle.unpublished",
+                "No stage published anything of '\(job.drop.name)', and `processed: delete` would destroy it.",
+                remedy: "Let a `move` or `copy` stage apply to this name too (see its `when`), or give `processed` a "
+                    + "folder.")
+        case .folder(let folder):
             placements.append(
                 Placement(
                     role: .original, source: job.original, folder: folder, subfolders: job.drop.folders,

@@ -66,17 +66,16 @@ extension Spool {
         return note
     }
 
-    /// Makes the moves of one placement. False where a name turned out to be taken: then none of them is made.
+    /// Makes the moves of one placement and returns those that are made; nil where a name turned out to be taken: then
+    /// none is.
     ///
     /// `isReplay`: an earlier attempt, perhaps of an earlier run, may have made some of them. A move was made if its
     /// target is there with the identity that was written down, or if its source is gone: nobody else takes things from
     /// a job's folder, and who fetched the target meanwhile did what it was published for.
     func carryOut(
         _ intents: [Intent], of job: Job, isReplay: Bool, _ effects: inout SettlementEffects
-    ) throws(IOError) -> Bool {
+    ) throws(IOError) -> [Intent]? {
         var made: [Intent] = []
-        // Of no account before all are made: what is taken back needs its source again.
-        var copied: [FilePath] = []
         for intent in intents {
             effects.folders.insert(intent.target.removingLastComponent())
             if isReplay, try FileIdentity.find(intent.target) == intent.identity {
@@ -92,20 +91,19 @@ extension Spool {
             do throws(IOError) {
                 move = try self.move(intent, of: job, isReplay: isReplay)
             } catch {
-                try takeBack(made)
+                try takeBack(made, &effects)
                 throw error
             }
             switch move {
             case .taken:
-                try takeBack(made)
-                return false
+                try takeBack(made, &effects)
+                return nil
             case .renamed: break
-            case .copied: copied.append(intent.source)
+            case .copied: effects.copied.append(intent.source)
             }
             made.append(intent)
         }
-        effects.copied += copied
-        return true
+        return made
     }
 
     /// Makes a folder that outputs go into, and notes those above it that got a new entry. What is configured as it is
@@ -225,14 +223,22 @@ extension Spool {
         (Folder.kind(of: one) == .folder) == (Folder.kind(of: other) == .folder)
     }
 
-    /// Companions that were published for a name that the thing itself could not have.
-    private func takeBack(_ made: [Intent]) throws(IOError) {
+    /// Undoes moves: of companions whose thing itself could not have its name, and of a job that fails after all. What
+    /// somebody fetched meanwhile, or put into its place, stays.
+    ///
+    /// Not where the new replaces the old: the old is gone, so there would be nothing left, and what is sent again
+    /// replaces it once more.
+    func takeBack(_ made: [Intent], _ effects: inout SettlementEffects) throws(IOError) {
+        guard pipeline.onConflict != .replace else { return }
         for intent in made.reversed() {
-            if try FileIdentity.find(intent.source) == nil {
-                try NoReplace.rename(intent.target, to: intent.source)
-            } else {
+            let isCopied = effects.copied.contains(intent.source)
+            if isCopied {
                 try Folder.remove(intent.target)
+                effects.copied.removeAll { $0 == intent.source }
+            } else if try FileIdentity.find(intent.target) == intent.identity {
+                try NoReplace.rename(intent.target, to: intent.source)
             }
+            effects.folders.insert(intent.target.removingLastComponent())
         }
     }
 }

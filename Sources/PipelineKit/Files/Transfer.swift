@@ -12,8 +12,9 @@ package enum Transfer {
     package static func copyFile(
         _ source: FilePath, to target: FilePath, sharing: Bool = true, isStopped: () -> Bool = { false }
     ) throws(IOError) {
-        let from = try OpenFile.open(source, O_RDONLY | O_NOFOLLOW)
+        let from = try OpenFile.open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         let status = try from.status()
+        guard status.st_mode & S_IFMT == S_IFREG else { throw IOError("copy", source, .notSupported) }
         let to = try OpenFile.open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
         if !sharing {
             try copyThroughMemory(from, to, isStopped)
@@ -42,7 +43,9 @@ package enum Transfer {
             let folder = try OpenFile.openFolder(target)
             try copyMetadata(try OpenFile.openFolder(source).status(), folder)
         case .symbolicLink: try copyLink(source, to: target)
-        default: try copyFile(source, to: target, isStopped: isStopped)
+        case .regular: try copyFile(source, to: target, isStopped: isStopped)
+        // A pipe would be waited for, a device read without end.
+        default: throw IOError("copy", source, .notSupported)
         }
     }
 

@@ -26,7 +26,8 @@ package struct Payload: Sendable, Hashable {
     package var digests: [String: String] = [:]
     /// What else stages found out about it, by name: `type`.
     package var facts: [String: String] = [:]
-    /// Whether no further stage is needed: the drop goes to processed as it came, and nothing is published.
+    /// Whether no further stage is needed: the drop goes to processed as it came, and nothing but copies that were made
+    /// before is published.
     package var isDone = false
 
     /// The drop itself.
@@ -80,6 +81,8 @@ package struct Payload: Sendable, Hashable {
 package struct PayloadCopy: Sendable, Hashable {
     /// The copy: a file that keeps its name, or a folder that becomes `destination`.
     package var path: FilePath
+    /// Where the payload was that it is a copy of.
+    package var source: FilePath
     /// Whether it is a folder.
     package var isFolder: Bool
     /// What is to lie beside it.
@@ -88,8 +91,11 @@ package struct PayloadCopy: Sendable, Hashable {
     package var destination: FilePath
 
     /// A copy.
-    package init(path: FilePath, isFolder: Bool, companions: [Companion], destination: FilePath) {
+    package init(
+        path: FilePath, of source: FilePath, isFolder: Bool, companions: [Companion], destination: FilePath
+    ) {
         self.path = path
+        self.source = source
         self.isFolder = isFolder
         self.companions = companions
         self.destination = destination

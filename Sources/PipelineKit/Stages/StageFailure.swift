@@ -79,6 +79,9 @@ package struct StageFailure: Error, Sendable, Equatable {
         case .ioError: "Check the disk or mount of '\(error.path.text)' and the kernel's log."
         case .noSuchFileOrDirectory, .notDirectory: "Restore the folder or mount; work goes on by itself."
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "Raise the limit of open files (LimitNOFILE, fs.file-max)."
+        case .fileNameTooLong: "Give what was dropped a shorter name, or change where the stages put it."
+        case .notSupported, .invalidArgument:
+            "Look whether the file system of '\(error.path.text)' takes such names and such files."
         default: ""
         }
     }

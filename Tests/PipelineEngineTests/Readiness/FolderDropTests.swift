@@ -7,7 +7,7 @@ import Testing
 
 @testable import PipelineEngine
 
-@Suite("Folders as drops", .timeLimit(.minutes(2))) struct FolderDropTests {
+@Suite("Folders as drops", .timeLimit(.minutes(5))) struct FolderDropTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }

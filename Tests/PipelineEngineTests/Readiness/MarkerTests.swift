@@ -7,7 +7,7 @@ import Testing
 
 @testable import PipelineEngine
 
-@Suite("Markers", .timeLimit(.minutes(2))) struct MarkerTests {
+@Suite("Markers", .timeLimit(.minutes(5))) struct MarkerTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PipelineEngine
 
-@Suite("WriterSight", .timeLimit(.minutes(1))) struct WriterSightTests {
+@Suite("WriterSight", .timeLimit(.minutes(5))) struct WriterSightTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }
