@@ -6,13 +6,13 @@ from matplotlib import pyplot
 
 
 def draw(found, across, up, path):
-    """Time and CPU for each to the left, memory to the right, over a logarithmic axis."""
+    """Time and CPU for each to the left, memory to the right; what grows in step with the number is level."""
     figure, times = pyplot.subplots(figsize=(6.4, 3.2), dpi=100)
     at = [step["at"] for step in found]
     times.plot(at, [step["wall"] for step in found], "o-", color="tab:blue", label="time")
     times.plot(at, [step["cpu"] for step in found], "s--", color="tab:green", label="CPU")
     times.set_xscale("log")
-    times.set_ylim(bottom=0)
+    times.set_yscale("log")
     times.set_xlabel(across)
     times.set_ylabel(up)
     memory = times.twinx()
@@ -20,7 +20,7 @@ def draw(found, across, up, path):
     memory.set_ylim(bottom=0)
     memory.set_ylabel("MiB")
     lines = times.get_lines() + memory.get_lines()
-    times.legend(lines, [line.get_label() for line in lines], loc="upper center", ncols=3, fontsize="small")
-    figure.tight_layout()
+    figure.legend(lines, [line.get_label() for line in lines], loc="upper center", ncols=3, frameon=False)
+    figure.tight_layout(rect=(0, 0, 1, 0.92))
     figure.savefig(path, pil_kwargs={"optimize": True})
     pyplot.close(figure)
