@@ -17,7 +17,7 @@ def draw(found, across, up, path):
     times.set_ylabel(up)
     memory = times.twinx()
     memory.plot(at, [step["memory"] for step in found], "^:", color="tab:red", label="peak memory")
-    memory.set_ylim(bottom=0)
+    memory.set_ylim(0, 1.15 * max(step["memory"] for step in found))
     memory.set_ylabel("MiB")
     lines = times.get_lines() + memory.get_lines()
     figure.legend(lines, [line.get_label() for line in lines], loc="upper center", ncols=3, frameon=False)
