@@ -1,10 +1,12 @@
 #!/bin/sh
 # Installs what building Dropmill needs on Debian or Ubuntu, besides Swift itself. With --test also the programs that
-# the tests compare with, with --bench those of the benchmark. Says what it does; does nothing when all is there.
+# the tests compare with, with --bench those of the benchmark; of the tests' Python's bagit is in no package of Debian's,
+# and comes from PyPI into .build/tools.
+# Says what it does; does nothing when all is there.
 set -eu
 
 build="libarchive-dev libcurl4-openssl-dev libisal-dev libmagic-dev libssl-dev libsqlite3-dev libxxhash-dev libyaml-dev pkg-config gcc libc6-dev make"
-test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash ghostscript clamav-daemon curl openssh-server openssh-client e2fsprogs util-linux bindfs"
+test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash ghostscript clamav-daemon curl openssh-server openssh-client e2fsprogs util-linux bindfs python3 python3-venv python3-jsonschema python3-yaml"
 bench="python3 python3-matplotlib libarchive-tools openssl zstd strace"
 
 case "${1:-}" in
@@ -33,7 +35,18 @@ for package in $wanted; do
     [ "$status" = installed ] || missing="$missing $package"
 done
 
+# A virtual environment of the checkout's own: nothing of the system's Python is changed.
+install_bagit() {
+    tools=$(dirname "$0")/../.build/tools
+    "$tools/bin/python3" -c "import bagit" 2>/dev/null && return
+    echo "Installing: bagit (into .build/tools)"
+    if ! { /usr/bin/python3 -m venv "$tools" && "$tools/bin/pip" install --quiet bagit; }; then
+        echo "warning: no bagit from PyPI; the test that has it look at our bags is skipped" >&2
+    fi
+}
+
 if [ -z "$missing" ]; then
+    [ "${1:-}" != --test ] || install_bagit
     exit 0
 fi
 
@@ -54,3 +67,4 @@ if ! $sudo apt-get install -y --no-install-recommends $missing >/dev/null 2>&1; 
     $sudo apt-get update
     $sudo apt-get install -y --no-install-recommends $missing
 fi
+[ "${1:-}" != --test ] || install_bagit

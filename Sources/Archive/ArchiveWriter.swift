@@ -31,12 +31,12 @@ package struct ArchiveWriter: ~Copyable {
         /// Bytes; 0 for what is no file.
         package var size: Int64
         /// When it was last changed, in seconds since 1970.
-        package var modified: Int
+        package var modified: Int?
         /// For a symbolic link: what it says.
         package var target: [UInt8]?
 
         /// An entry.
-        package init(path: [UInt8], mode: UInt32, size: Int64, modified: Int, target: [UInt8]? = nil) {
+        package init(path: [UInt8], mode: UInt32, size: Int64, modified: Int?, target: [UInt8]? = nil) {
             self.path = path
             self.mode = mode
             self.size = size
@@ -118,7 +118,7 @@ package struct ArchiveWriter: ~Copyable {
         defer { archive_entry_free(header) }
         archive_entry_set_pathname(header, entry.path.map { CChar(bitPattern: $0) } + [0])
         archive_entry_set_mode(header, mode_t(entry.mode))
-        archive_entry_set_mtime(header, entry.modified, 0)
+        if let modified = entry.modified { archive_entry_set_mtime(header, modified, 0) }
         if let target = entry.target {
             archive_entry_set_symlink(header, target.map { CChar(bitPattern: $0) } + [0])
         }

@@ -73,10 +73,7 @@ package struct CompressStage: Stage {
         } catch {
             throw StageFailure(inStage: error)
         }
-        var packed = Payload(file: name, in: scratch)
-        packed.destination = payload.destination
-        packed.copies = payload.copies
-        return packed
+        return Payload(file: name, in: scratch).inPlace(of: payload)
     }
 
     /// Writes everything, in the order of the paths' bytes.
@@ -135,8 +132,7 @@ package struct CompressStage: Stage {
         }
         let entry = ArchiveWriter.Entry(
             path: path.bytes, mode: mode, size: kind == .regular ? Int64(status.st_size) : 0,
-            // 1980 is the first year that zip knows.
-            modified: reproducible ? 315_532_800 : status.st_mtim.tv_sec,
+            modified: reproducible ? format.fixedTime : status.st_mtim.tv_sec,
             target: kind == .symbolicLink ? try Transfer.target(of: full).bytes : nil)
         return (entry, kind)
     }
@@ -166,4 +162,10 @@ package struct CompressStage: Stage {
                 remedy: "Use 'format: tar.zst', which takes any name and size.", detail: words)
         }
     }
+}
+
+extension ArchiveWriter.Format {
+    /// The time of every entry of an archive that is to be the same each time: 1980, the first year that zip knows. A
+    /// zip has local times, so it is given none, and begins its time by itself.
+    fileprivate var fixedTime: Int? { self == .zip ? nil : 315_532_800 }
 }

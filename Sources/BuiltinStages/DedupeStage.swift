@@ -1,4 +1,5 @@
 import Digests
+import Glibc
 package import PipelineKit
 import SystemPackage
 
@@ -15,7 +16,7 @@ package struct DedupeStage: Stage {
         "scope", "where it counts as having come: in this pipeline, or in any", default: .pipeline)
     private static let window = StageOption<Duration?>(
         "window", "how long content counts as having come", takes: "a duration such as 30d", default: .some(nil),
-        shown: "as long as the journal is kept"
+        shown: "as long as the journal is kept", schema: .duration
     ) { (node, _) throws(OptionProblem) in try node.duration() }
 
     package static let descriptor = StageDescriptor(
@@ -29,6 +30,7 @@ package struct DedupeStage: Stage {
     private let window: Duration?
 
     package var facts: [String] { ["sha256"] }
+    package var effects: Set<StageDescriptor.Effect> { seen == .skip ? [.ends] : [] }
 
     package init(options: StageOptions) throws(OptionProblem) {
         seen = try options.value(Self.seen)
@@ -43,7 +45,7 @@ package struct DedupeStage: Stage {
         let since = window.map { Timestamp(nanoseconds: context.values.date.nanoseconds - $0.nanoseconds) }
         let query = SeenQuery(
             content, job: context.job, pipeline: context.values.pipeline, everywhere: scope == .all, since: since)
-        guard let first = try context.seen.first(query) else { return payload }
+        guard let first = try first(query, context)?.id else { return payload }
         switch seen {
         case .continue: context.notes.add("the same content as job \(first)")
         case .skip:
@@ -57,6 +59,27 @@ package struct DedupeStage: Stage {
         }
         return payload
     }
+
+    /// The job that brought the content first. Before anything is skipped because of it, that job has to be over: it
+    /// may fail, and then this one is the first.
+    private func first(_ query: SeenQuery, _ context: StageContext) throws(StageFailure) -> SeenJob? {
+        let begun = ContinuousClock.now
+        while true {
+            guard let first = try context.seen.first(query) else { return nil }
+            if seen != .skip || first.isOver { return first }
+            try context.checkCancelled()
+            guard ContinuousClock.now - begun < Self.patience else {
+                throw StageFailure(
+                    .transient, code: "dedupe.waiting",
+                    summary: "'\(context.drop.name)' has the same content as job \(first.id), which is not over yet.",
+                    remedy: "Look at that job (dropmill show \(first.id)); once it is over, send this file again.")
+            }
+            poll(nil, 0, 50)
+        }
+    }
+
+    /// How long a run waits for another job; after that it is tried again later, so that others get their turn.
+    private static let patience = Duration.seconds(10)
 
     /// What tells the content from any other: a file's digest, or that of a list of a folder's files.
     private func content(of payload: inout Payload, _ context: StageContext) throws(StageFailure) -> String {

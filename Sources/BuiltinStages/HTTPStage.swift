@@ -24,6 +24,12 @@ package struct HTTPStage: Stage {
         for entry in entries {
             guard !entry.key.isEmpty, entry.key.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
             else { throw OptionProblem("'\(EscapedText.of(entry.key))' is no name of a header", at: entry.position) }
+            guard !["content-length", "transfer-encoding", "expect"].contains(entry.key.lowercased()) else {
+                throw OptionProblem("'\(entry.key)' follows from what is sent; leave it out", at: entry.position)
+            }
+            guard !headers.contains(where: { $0.key.lowercased() == entry.key.lowercased() }) else {
+                throw OptionProblem("the header '\(entry.key)' is given twice", at: entry.position)
+            }
             let value = try SecretText(entry.value, in: context)
             guard !value.source.contains(where: \.isNewline) else { throw entry.value.problem("a header is one line") }
             headers.append((entry.key, value))
@@ -92,14 +98,21 @@ package struct HTTPStage: Stage {
     }
 
     private func send(_ body: WebRequest.Body, type: String, _ context: StageContext) throws(StageFailure) {
-        var lines: [(name: String, value: String)] = []
+        let url = try url.url(context.values)
+        var secrets = url.secrets
+        // A request may come twice (after a crash, or where its answer was lost): the server can tell by this.
+        var lines: [(name: String, value: String)] = [
+            ("Idempotency-Key", "\(context.job)-\(context.place)"), ("Content-Type", type),
+        ]
         for (name, value) in headers {
+            let revealed = try value.reveal()
+            secrets += revealed.secrets
+            lines.removeAll { $0.name.lowercased() == name.lowercased() }
             // A line end in a secret would begin another header.
-            lines.append((name, try value.resolve().filter { !$0.isNewline }))
+            lines.append((name, revealed.text.filter { !$0.isNewline }))
         }
-        if !headers.contains(where: { $0.key.lowercased() == "content-type" }) { lines.append(("Content-Type", type)) }
         let request = WebRequest(
-            method.rawValue, try url.url(context.values), headers: lines, body: body, connecting: connecting,
+            method.rawValue, url.text, headers: lines, body: body, connecting: connecting,
             stalling: stalling, authorities: authorities?.string)
         var told: Int64 = 0
         let answer: WebRequest.Answer
@@ -112,7 +125,8 @@ package struct HTTPStage: Stage {
         } catch {
             throw failure(error)
         }
-        try judge(answer)
+        // As they are, and as they stand in a URL.
+        try judge(answer, secrets.map { Array($0.utf8) }.flatMap { [$0, Array(WebAddress.encoded($0).utf8)] })
     }
 
     private func failure(_ problem: WebRequest.Problem) -> StageFailure {
@@ -128,7 +142,7 @@ package struct HTTPStage: Stage {
         }
     }
 
-    private func judge(_ answer: WebRequest.Answer) throws(StageFailure) {
+    private func judge(_ answer: WebRequest.Answer, _ secrets: [[UInt8]]) throws(StageFailure) {
         guard !(200..<300).contains(answer.status) else { return }
         let isTransient = answer.status >= 500 || [408, 425, 429].contains(answer.status)
         throw StageFailure(
@@ -137,31 +151,8 @@ package struct HTTPStage: Stage {
             remedy: isTransient
                 ? "Look after the server; then send the file again."
                 : "The server refuses it: look at its answer, at 'url' and at 'headers'.",
-            detail: EscapedText.printable(String(decoding: answer.text, as: UTF8.self)))
-    }
-}
-
-/// A job told as JSON, for a program elsewhere.
-enum JobReportText {
-    static func json(_ payload: Payload, _ context: StageContext) -> [UInt8] {
-        var json = JSONText()
-        json.object { json in
-            json.text("job", context.job.text)
-            json.text("pipeline", context.values.pipeline)
-            json.name("name", context.drop.name.bytes)
-            json.integer("size", context.drop.size)
-            json.text("dropped_at", context.drop.droppedAt.iso8601)
-            json.text("state", context.failed == nil ? "running" : "failed")
-            for (name, value) in payload.knownFacts.sorted(by: { $0.key < $1.key }) { json.text(name, value) }
-            guard let failed = context.failed else { return }
-            if let stage = failed.stage { json.text("stage", stage) }
-            json.integer("attempts", failed.attempts)
-            json.text("code", failed.failure.code)
-            json.text("summary", failed.failure.summary)
-            json.text("remedy", failed.failure.remedy)
-            json.text("detail", failed.failure.detail)
-        }
-        json.newline()
-        return json.bytes
+            detail: EscapedText.printable(
+                String(
+                    decoding: Masking.masked(answer.text, secrets, endsWithin: answer.isCut), as: UTF8.self)))
     }
 }

@@ -20,6 +20,9 @@ final class NamePattern: @unchecked Sendable {
         }
     }
 
+    /// How many groups it has.
+    var groupCount: Int { min(9, expression.re_nsub) }
+
     deinit { regfree(&expression) }
 
     /// What the whole expression and its groups match; nil where the name does not match. A group that took no part is

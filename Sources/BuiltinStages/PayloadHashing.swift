@@ -3,7 +3,8 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Hashes the files of a payload, on several cores where there are several files.
+/// Hashes the files of a payload, on several cores where there are several files. A file of many names (hard links) is
+/// read once: an archive can hold very many of them at no cost to whoever made it.
 struct PayloadHashing {
     let root: FilePath
     let algorithms: [DigestAlgorithm]
@@ -14,20 +15,21 @@ struct PayloadHashing {
 
     /// The digests of each file, in the order of the files and the algorithms.
     func digests(of files: [TreeFile], announcingSize: Bool = false) throws(StageFailure) -> [[Digest]] {
+        let linked = LinkedFiles<[Digest]>()
         // Most payloads are one file, which needs no open folder.
-        if files.count == 1 { return try digests(of: files[...], in: nil, announcingSize) }
+        if files.count == 1 { return try digests(of: files[...], in: nil, announcingSize, linked) }
         let folder = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(root) }
         let parent = folder.descriptor
         let share = max(1, min(files.count / 64, Self.largestShare))
         let starts = Array(stride(from: 0, to: files.count, by: share))
         let shares = try context.concurrently(starts) { (start) throws(StageFailure) -> [[Digest]] in
-            try digests(of: files[start..<min(start + share, files.count)], in: parent, announcingSize)
+            try digests(of: files[start..<min(start + share, files.count)], in: parent, announcingSize, linked)
         }
         return Array(shares.joined())
     }
 
     private func digests(
-        of files: ArraySlice<TreeFile>, in parent: Int32?, _ announcingSize: Bool
+        of files: ArraySlice<TreeFile>, in parent: Int32?, _ announcingSize: Bool, _ linked: LinkedFiles<[Digest]>
     ) throws(StageFailure) -> [[Digest]] {
         var hasher = try hashing(FilePath()) { () throws(DigestError) in try FileHasher.make(algorithms) }
         var digests: [[Digest]] = []
@@ -42,24 +44,23 @@ struct PayloadHashing {
                 throw StageFailure(inStage: IOError("open", root.pushing(file.relative), .last))
             }
             defer { close(descriptor) }
-            let size = announcingSize ? announceSize(descriptor) : nil
-            digests.append(
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else {
+                throw StageFailure(inStage: IOError("examine", root.pushing(file.relative), .last))
+            }
+            if announcingSize { context.progress.expect(bytes: Int64(status.st_size)) }
+            let found = try linked.value(of: status) { () throws(StageFailure) in
                 try hashing(file.relative) { () throws(DigestError) in
-                    try hasher.hash(descriptor: descriptor, size: size) { (count) throws(DigestError) in
+                    try hasher.hash(descriptor: descriptor, size: status.st_size) { (count) throws(DigestError) in
                         context.progress.add(bytes: Int64(count))
                         if context.cancellation.isCancelled { throw .stopped }
                     }
-                })
+                }
+            }
+            digests.append(found)
             context.progress.add(entries: 1)
         }
         return digests
-    }
-
-    private func announceSize(_ descriptor: Int32) -> Int? {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        context.progress.expect(bytes: Int64(status.st_size))
-        return status.st_size
     }
 
     private func hashing<Result: ~Copyable>(

@@ -6,7 +6,7 @@ import SystemPackage
 struct ProgramArgument: Sendable {
     private enum Piece: Sendable {
         case text(String)
-        /// The payload: its file, or its folder.
+        /// The payload's stand-in: its file, or its folder.
         case file
         /// The program's folder.
         case folder
@@ -18,6 +18,8 @@ struct ProgramArgument: Sendable {
     /// What the words stand for.
     struct Place {
         let payload: Payload
+        /// What it is given in the payload's place; empty where it is told of none.
+        let file: FilePath
         let folder: FilePath
     }
 
@@ -68,16 +70,30 @@ struct ProgramArgument: Sendable {
         pieces.allSatisfy { if case .text = $0 { true } else { false } }
     }
 
+    /// Whether it tells where the payload is.
+    var namesFile: Bool {
+        pieces.contains { if case .file = $0 { true } else { false } }
+    }
+
+    /// Whether its first byte comes from a name.
+    var beginsWithPlaceholder: Bool {
+        let first = pieces.first { if case .text("") = $0 { false } else { true } }
+        return switch first {
+        case .name, .template: true
+        default: false
+        }
+    }
+
     /// The argument for one job.
     func bytes(_ place: Place, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
         var bytes: [UInt8] = []
         for piece in pieces {
             switch piece {
             case .text(let text): bytes += text.utf8
-            case .file: bytes += place.payload.path.absolute.bytes
+            case .file: bytes += place.file.absolute.bytes
             case .folder: bytes += place.folder.absolute.bytes
             case .name: bytes += place.payload.fileName?.bytes ?? values.name.bytes
-            case .template(let template) where template.canBeNothing(values): break
+            case .template(let template) where template.isNothing(values): break
             case .template(let template): bytes += try template.render(values)
             }
         }
@@ -86,8 +102,8 @@ struct ProgramArgument: Sendable {
 }
 
 extension Template {
-    /// Whether it stands for nothing here, which no file could be called, but an argument may hold.
-    fileprivate func canBeNothing(_ values: TemplateValues) -> Bool {
+    /// Whether it stands for nothing here, which no file could be called, but an argument or a URL may hold.
+    func isNothing(_ values: TemplateValues) -> Bool {
         (source == "{ext}" && values.name.extension.isEmpty) || (source == "{path}" && values.folders.isEmpty)
     }
 }

@@ -38,7 +38,7 @@ struct Rebuilding {
             }
         } catch {
             try context.checkCancelled()
-            throw StageFailure(inStage: error)
+            throw StageFailure(building: error)
         }
         context.progress.add(entries: 1)
     }
@@ -48,6 +48,18 @@ struct Rebuilding {
         guard !path.isEmpty, folders.insert(path).inserted else { return }
         do throws(IOError) {
             try Folder.make(target.pushing(path))
+        } catch {
+            throw StageFailure(building: error)
+        }
+    }
+
+    /// Gives folders that were made the mode and times of the payload's folders of the same path, once all is in them.
+    /// `folders`: as they are in a tree, each before what it holds.
+    func dress(_ folders: [FilePath], below prefix: FilePath = "") throws(StageFailure) {
+        do throws(IOError) {
+            for folder in folders.reversed() where self.folders.contains(prefix.pushing(folder)) {
+                try Transfer.copyFolderMetadata(source.pushing(folder), to: target.pushing(prefix).pushing(folder))
+            }
         } catch {
             throw StageFailure(inStage: error)
         }

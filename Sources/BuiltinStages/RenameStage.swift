@@ -11,14 +11,16 @@ package struct RenameStage: Stage {
     ) { (node, _) throws(OptionProblem) in try NamePattern(node) }
 
     private static let to = StageOption<Template>(
-        "to", "the new name, with placeholders, which speak of each file; with slashes it goes into folders",
+        "to",
+        "the new name, with placeholders, which speak of each file, but for {drop}: the drop's stem; with slashes "
+            + "the files of a folder go into folders",
         takes: "a name, with placeholders", default: nil, shown: "required"
     ) { (node, context) throws(OptionProblem) in
         let text = try node.string()
         guard !text.hasPrefix("/"), !text.split(separator: "/").contains("..") else {
             throw node.problem("'\(text)' leads out of the payload; begin with a name")
         }
-        let facts = context.facts.union((1...9).map(String.init))
+        let facts = context.facts.union((1...9).map(String.init) + ["drop"])
         return try node.template(
             for: .path, in: OptionContext(base: context.base, facts: facts, environment: context.environment))
     }
@@ -33,9 +35,15 @@ package struct RenameStage: Stage {
     private let pattern: NamePattern?
     private let to: Template
 
+    /// Names are no part of what was found out.
+    package var keepsFacts: Bool { true }
+
     package init(options: StageOptions) throws(OptionProblem) {
         pattern = try options.value(Self.match)
         to = try options.value(Self.to)
+        if let pattern, let group = ((pattern.groupCount + 1)..<10).first(where: { to.source.contains("{\($0)}") }) {
+            throw options.problem("'to' names the group {\(group)}, but 'match' has \(pattern.groupCount)")
+        }
         if pattern == nil, (1...9).contains(where: { to.source.contains("{\($0)}") }) {
             throw options.problem("'to' names a group, but there is no 'match' with groups")
         }
@@ -52,26 +60,45 @@ package struct RenameStage: Stage {
             if let other = taken.updateValue(file, forKey: path) { throw Self.taken(path, other, file) }
             names.append(path)
         }
-        let links = Set(tree.links)
-        for (path, file) in taken where links.contains(path) { throw Self.taken(path, file, file) }
+        try checkPlaces(taken, links: Set(tree.links))
         if names == tree.files.map(\.relative) { return payload }
         return try build(payload, tree, names, context)
+    }
+
+    /// A path that is a file's or a link's can be no other's, nor the folder of another.
+    private func checkPlaces(_ taken: [FilePath: TreeFile], links: Set<FilePath>) throws(StageFailure) {
+        var free: Set<FilePath> = []
+        for (path, file) in taken {
+            if links.contains(path) { throw Self.taken(path, file, file) }
+            var above = path.removingLastComponent()
+            while !above.isEmpty, free.insert(above).inserted {
+                if let other = taken[above] { throw Self.taken(above, other, file) }
+                if links.contains(above) { throw Self.taken(above, file, file) }
+                above.removeLastComponent()
+            }
+        }
+        for link in links {
+            var above = link.removingLastComponent()
+            while !above.isEmpty, free.insert(above).inserted {
+                if let other = taken[above] { throw Self.taken(above, other, other) }
+                above.removeLastComponent()
+            }
+        }
     }
 
     private func build(
         _ payload: Payload, _ tree: FileTree, _ names: [FilePath], _ context: StageContext
     ) throws(StageFailure) -> Payload {
         var renamed = try Rebuilding(payload, isDrop: payload.isDrop, in: context)
-        for folder in tree.folders where !names.contains(folder) { try renamed.makeFolder(folder) }
+        let files = Set(names)
+        for folder in tree.folders where !files.contains(folder) { try renamed.makeFolder(folder) }
         for (file, name) in zip(tree.files, names) { try renamed.put(file.relative, as: name) }
         for link in tree.links { try renamed.put(link, as: link) }
+        try renamed.dress(tree.folders)
         // A dropped file that has another name is the dropped file still.
         var made = payload
         made.root = renamed.root
-        if case .file = payload.shape, let name = names.first?.lastName {
-            made.root = renamed.root.pushing(names.first?.removingLastComponent() ?? "")
-            made.shape = .file(name)
-        }
+        if case .file = payload.shape, let name = names.first?.lastName { made.shape = .file(name) }
         return made
     }
 
@@ -81,6 +108,7 @@ package struct RenameStage: Stage {
         guard let name = file.relative.lastName else { return file.relative }
         var values = context.values
         values.name = name
+        values.facts["drop"] = context.values.name.stem
         if let pattern {
             guard let groups = pattern.groups(in: name) else { return file.relative }
             for (index, group) in groups.enumerated() { values.facts["\(index)"] = group }
@@ -97,6 +125,11 @@ package struct RenameStage: Stage {
             throw .file(
                 "rename.name", "'\(new.text)' is no name for '\(file.relative.text)'.",
                 remedy: "Change 'to' of the stage 'rename', or the file's name.")
+        }
+        if new.components.count > 1, case .file = payload.shape {
+            throw .file(
+                "rename.folder", "'\(file.relative.text)' is a single file, and '\(new.text)' puts it into a folder.",
+                remedy: "Name the folders in 'to' of the stage 'move'.")
         }
         return file.relative.removingLastComponent().pushing(new)
     }

@@ -53,20 +53,27 @@ package struct RunStage: Stage {
     private static let grace = StageOption<Duration>.duration(
         "grace", "how long it may go on after SIGTERM", default: .seconds(5))
 
+    private static let input = StageOption<Input>.choice(
+        "stdin", "what it reads as standard input: nothing, the payload's file, or a JSON report of the job",
+        default: .none)
+
     private enum Output: String, CaseIterable, Sendable { case replace, add, none }
+    private enum Input: String, CaseIterable, Sendable { case none, payload, report }
 
     package static let descriptor = StageDescriptor(
         kind: "run",
         summary:
-            "Runs a program; {file}, {dir}, {name} and {job} stand for the payload, the program's folder, the "
-            + "payload's "
-            + "name and the job. Status 0 is success, any other a failure of the file.",
-        options: [command.erased, environment.erased, output.erased, transient.erased, grace.erased],
+            "Runs a program; {file}, {dir}, {name} and {job} stand for a copy of the payload, the program's folder, the "
+            + "payload's name and the job. Status 0 is success, any other a failure of the file.",
+        options: [
+            command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
+        ],
         effects: [.replacesPayload],
-        example: #"run: { command: [gs, -q, -sDEVICE=pdfwrite, -o, "{stem}.pdf", "{file}"], output: replace }"#)
+        example: #"run: { command: [gs, -q, -dSAFER, -sDEVICE=pdfwrite, -o, page.pdf, "{file}"], output: replace }"#)
 
     private let command: [ProgramArgument]
     private let variables: [(key: String, value: SecretText)]
+    private let input: Input
     private let output: Output
     private let transient: Set<Int32>
     private let grace: Duration
@@ -78,6 +85,7 @@ package struct RunStage: Stage {
     package init(options: StageOptions) throws(OptionProblem) {
         command = try options.value(Self.command)
         variables = try options.value(Self.environment)
+        input = try options.value(Self.input)
         output = try options.value(Self.output)
         transient = try options.value(Self.transient)
         grace = try options.value(Self.grace)
@@ -87,40 +95,107 @@ package struct RunStage: Stage {
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
+        if context.isRecovered { try endLeftovers(of: context) }
         let scratch = try context.makeScratch()
         let folders = try ProgramFolders(in: scratch)
-        let outcome = try run(payload, folders, context)
-        if outcome.wasStopped { throw .cancelled }
-        if outcome.end != .exited(0) { try checkSpace(folders.output) }
-        try judge(outcome, context)
+        let file = try isTold ? folders.standIn(for: payload, context) : nil
+        var own: [(key: String, value: SecretText.Revealed)] = []
+        for (key, value) in variables where key != Self.jobVariable { own.append((key, try value.reveal())) }
+        let outcome = try run(payload, file, folders, own, context)
+        if !outcome.wasStopped, outcome.end != .exited(0) { try checkSpace(folders.output) }
+        try judge(ProgramTale(outcome, without: own.flatMap(\.value.secrets)), outcome, context)
         return try handOn(payload, folders, context)
     }
 
+    /// A program that a daemon before this one had started goes on after that was killed, and would write into the
+    /// folder of this run.
+    private func endLeftovers(of context: StageContext) throws(StageFailure) {
+        let mark = Array("\(Self.jobVariable)=\(context.job.text)".utf8)
+        let left = Program.killAll(having: mark, within: .seconds(5)) { context.cancellation.isCancelled }
+        try context.checkCancelled()
+        guard let process = left.first else { return }
+        throw StageFailure(
+            .environment, code: "run.leftover",
+            summary: "A program that was started for '\(context.drop.name)' before cannot be ended.",
+            remedy: "End process \(process); work goes on by itself.")
+    }
+
+    /// Whether the program is told where the payload is.
+    private var isTold: Bool { input == .payload || command.contains(where: \.namesFile) }
+
     private func run(
-        _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
+        _ payload: Payload, _ file: FilePath?, _ folders: ProgramFolders,
+        _ own: [(key: String, value: SecretText.Revealed)],
+        _ context: StageContext
     ) throws(StageFailure) -> Program.Outcome {
-        let path = Self.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
-        guard let file = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
+        let path =
+            own.last { $0.key == "PATH" }?.value.text ?? Self.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
+        guard let executable = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
         else { throw Self.missing(program) }
+        let input = try input(payload, file, folders, context)
         var values = context.values
         values.facts = payload.knownFacts.mapValues { Array($0.utf8) }
-        let place = ProgramArgument.Place(payload: payload, folder: folders.output)
+        let place = ProgramArgument.Place(payload: payload, file: file ?? "", folder: folders.output)
         var arguments: [[UInt8]] = []
         do throws(TemplateProblem) {
             for argument in command { arguments.append(try argument.bytes(place, values)) }
         } catch {
-            throw .file("run.command", "The command cannot be made: \(error.message).")
+            throw .file(
+                "run.command", "The command cannot be made: \(error.message).",
+                remedy: "Change 'command' of the stage 'run', or rename the file and drop it again.")
         }
+        try checkDashes(arguments)
         let program = Program(
-            file, arguments: arguments, environment: try environment(place, path, folders.temporary, context),
-            folder: folders.output, grace: grace)
+            executable, arguments: arguments, environment: environment(place, path, folders.temporary, own, context),
+            folder: folders.output, output: folders.written("stdout"), error: folders.written("stderr"), grace: grace)
         do throws(Errno) {
-            return try program.run { context.cancellation.isCancelled }
+            return try program.run(input: input.descriptor, tail: ProgramTale.mostBytes) {
+                context.cancellation.isCancelled
+            }
         } catch {
             switch error {
-            case .noSuchFileOrDirectory, .permissionDenied: throw Self.missing(self.program)
-            default: throw StageFailure(inStage: IOError("start", file, error))
+            // The last: a script without `#!`.
+            case .noSuchFileOrDirectory, .permissionDenied, .execFormatError: throw Self.missing(self.program)
+            default: throw StageFailure(inStage: IOError("start", executable, error))
             }
+        }
+    }
+
+    /// What the program is to read, open.
+    private func input(
+        _ payload: Payload, _ file: FilePath?, _ folders: ProgramFolders, _ context: StageContext
+    ) throws(StageFailure) -> OpenFile {
+        switch input {
+        case .none: return try StageFailure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
+        case .payload:
+            guard case .file = payload.shape, let file else {
+                throw .file(
+                    "run.folder", "'\(context.drop.name)' is a folder of files by now, and one file can be read.",
+                    remedy: "Put 'compress' before 'run', or leave 'stdin' out and name {file} in 'command'.")
+            }
+            return try StageFailure.onIOError { () throws(IOError) in
+                try OpenFile.open(file, O_RDONLY | O_NOFOLLOW)
+            }
+        case .report:
+            let report = JobReportText.json(payload, context)
+            return try StageFailure.onIOError { () throws(IOError) in
+                let file = try OpenFile.open(folders.written("stdin"), O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+                try file.write(report)
+                lseek(file.descriptor, 0, SEEK_SET)
+                return file
+            }
+        }
+    }
+
+    /// A sender could otherwise give the program options, by a file's name.
+    private func checkDashes(_ arguments: [[UInt8]]) throws(StageFailure) {
+        for (argument, bytes) in zip(command, arguments) {
+            if argument.source == "--" { return }
+            guard argument.beginsWithPlaceholder, bytes.first == UInt8(ascii: "-") else { continue }
+            throw .file(
+                "run.dash",
+                "'\(EscapedText.of(bytes))' begins with a dash, and '\(program)' would take it for an option.",
+                remedy: "Rename the file and drop it again; or put '--' before it in 'command', or write './{name}'.")
         }
     }
 
@@ -132,28 +207,33 @@ package struct RunStage: Stage {
 
     /// Nothing of the daemon's own environment but what every program needs.
     private func environment(
-        _ place: ProgramArgument.Place, _ path: String, _ temporary: FilePath, _ context: StageContext
-    ) throws(StageFailure) -> [[UInt8]] {
+        _ place: ProgramArgument.Place, _ path: String, _ temporary: FilePath,
+        _ own: [(key: String, value: SecretText.Revealed)], _ context: StageContext
+    ) -> [[UInt8]] {
         var all: [(String, [UInt8])] = [
             ("PATH", Array(path.utf8)), ("LANG", Array((Self.variable("LANG") ?? "C.UTF-8").utf8)),
             ("HOME", Array((Self.variable("HOME") ?? "/").utf8)), ("TMPDIR", temporary.bytes),
-            ("DROPMILL_FILE", place.payload.path.bytes), ("DROPMILL_DIR", place.folder.bytes),
-            ("DROPMILL_NAME", context.drop.name.bytes), ("DROPMILL_JOB", Array(context.job.text.utf8)),
+            ("DROPMILL_DIR", place.folder.bytes),
+            ("DROPMILL_NAME", context.drop.name.bytes), (Self.jobVariable, Array(context.job.text.utf8)),
             ("DROPMILL_PIPELINE", Array(context.values.pipeline.utf8)),
         ]
+        if isTold { all.append(("DROPMILL_FILE", place.file.bytes)) }
         if let failed = context.failed {
             let failure = failed.failure
             all += [
                 ("DROPMILL_STAGE", failed.stage ?? ""), ("DROPMILL_CODE", failure.code),
                 ("DROPMILL_SUMMARY", failure.summary), ("DROPMILL_REMEDY", failure.remedy),
                 ("DROPMILL_DETAIL", failure.detail),
-            ].map { ($0, Array($1.utf8)) }
+                // The kernel takes no variable of more than 128 KiB.
+            ].map { ($0, Array($1.utf8.prefix(64 << 10))) }
         }
-        let own = Set(variables.map(\.key))
-        all.removeAll { own.contains($0.0) }
-        for (key, value) in variables { all.append((key, Array(try value.resolve().utf8))) }
+        let names = Set(own.map(\.key))
+        all.removeAll { names.contains($0.0) }
+        all += own.map { ($0.key, Array($0.value.text.utf8)) }
         return all.map { key, value in Array("\(key)=".utf8) + value.filter { $0 != 0 } }
     }
+
+    private static let jobVariable = "DROPMILL_JOB"
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
@@ -167,21 +247,22 @@ package struct RunStage: Stage {
     }
 
     /// What the program's end means for the job.
-    private func judge(_ outcome: Program.Outcome, _ context: StageContext) throws(StageFailure) {
-        var secrets: [String] = []
-        for (_, value) in variables { secrets += try value.values() }
-        let output = outcome.told(without: secrets)
+    private func judge(
+        _ tale: ProgramTale, _ outcome: Program.Outcome, _ context: StageContext
+    ) throws(StageFailure) {
+        if outcome.wasStopped {
+            context.notes.add(tale.brief)
+            throw .cancelled
+        }
         let end: String
         switch outcome.end {
-        case .exited(0):
-            if !output.isEmpty { context.notes.add(output) }
-            return
+        case .exited(0): return context.notes.add(tale.brief)
         case .exited(let status): end = "ended with status \(status)"
         case .signalled(let signal): end = "was ended by signal \(signal)"
         }
         var failure = StageFailure.file(
             "run.failed", "The program '\(program)' \(end) for '\(context.drop.name)'.",
-            remedy: "Look at what it wrote; it judged the file, or could not work on it.", detail: output)
+            remedy: "Look at what it wrote; it judged the file, or could not work on it.", detail: tale.whole)
         if case .exited(let status) = outcome.end, transient.contains(status) { failure.class = .transient }
         throw failure
     }
@@ -192,6 +273,11 @@ package struct RunStage: Stage {
     ) throws(StageFailure) -> Payload {
         if output == .none { return payload }
         let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(folders.output) }
+        if let special = made.specials.first {
+            throw .file(
+                "run.special", "The program '\(program)' left '\(special.text)', which is no file, folder or link.",
+                remedy: "Let it remove what it needs for itself (FIFOs, sockets) before it ends.")
+        }
         guard !made.files.isEmpty || !made.folders.isEmpty else {
             throw .file(
                 "run.nothing", "The program '\(program)' made no file of '\(context.drop.name)'.",
@@ -202,80 +288,6 @@ package struct RunStage: Stage {
         if made.files.count == 1, made.folders.isEmpty, made.links.isEmpty, let name = made.files[0].relative.lastName {
             replaced = Payload(file: name, in: folders.output)
         }
-        replaced.destination = payload.destination
-        replaced.copies = payload.copies
-        return replaced
-    }
-}
-
-/// The folders that a program is given.
-private struct ProgramFolders {
-    /// Where it begins, and where it leaves what it makes.
-    let output: FilePath
-    /// For what it needs meanwhile.
-    let temporary: FilePath
-
-    init(in scratch: FilePath) throws(StageFailure) {
-        output = scratch.appending("out")
-        temporary = scratch.appending("tmp")
-        do throws(IOError) {
-            try Folder.make(output)
-            try Folder.make(temporary, mode: 0o700)
-        } catch {
-            throw StageFailure(inStage: error)
-        }
-    }
-
-    /// Adds the payload's own files to what was made; a name that both have is a failure.
-    func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(StageFailure) -> Payload {
-        do throws(IOError) {
-            let tree = try payload.tree()
-            let taken = Set(made.files.map(\.bytes)).union(made.links.map(\.bytes)).union(made.folders.map(\.bytes))
-            for path in tree.files.map(\.relative) + tree.links where taken.contains(path.bytes) {
-                throw IOError("add", path, .fileExists)
-            }
-            for folder in tree.folders { try Folder.make(output.pushing(folder)) }
-            for path in tree.files.map(\.relative) + tree.links {
-                if context.cancellation.isCancelled { break }
-                if payload.isDrop {
-                    try Transfer.copy(payload.root.pushing(path), to: output.pushing(path)) {
-                        context.cancellation.isCancelled
-                    }
-                } else {
-                    try Rebuilding.link(payload.root.pushing(path), as: output.pushing(path))
-                }
-            }
-        } catch {
-            try context.checkCancelled()
-            guard error.action == "add" else { throw StageFailure(inStage: error) }
-            throw .file(
-                "run.taken", "The program made '\(error.path.text)', which is in the payload already.",
-                remedy: "Let it write under another name, or set 'output: replace'.")
-        }
-        try context.checkCancelled()
-        var all = Payload(folder: output)
-        all.destination = payload.destination
-        all.copies = payload.copies
-        return all
-    }
-}
-
-extension Program.Outcome {
-    /// What it wrote, for people; what it must not tell is replaced.
-    fileprivate func told(without secrets: [String]) -> String {
-        var text = words
-        for secret in secrets where secret.utf8.count >= 4 {
-            text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***")
-        }
-        return text
-    }
-
-    private var words: String {
-        [("standard error", error), ("standard output", output)].filter { $0.1.count > 0 }.map { name, tail in
-            let cut = tail.count > tail.bytes.count ? ", the last \(tail.bytes.count) of \(tail.count) bytes" : ""
-            var text = String(decoding: tail.bytes, as: UTF8.self)
-            while text.last?.isNewline == true { text.removeLast() }
-            return "\(name)\(cut):\n\(text)"
-        }.joined(separator: "\n")
+        return replaced.inPlace(of: payload)
     }
 }

@@ -30,6 +30,8 @@ package struct SelectStage: Stage {
     private let smaller: ByteSize?
     private let require: Bool
 
+    package var effects: Set<StageDescriptor.Effect> { require ? [.replacesPayload] : [.replacesPayload, .ends] }
+
     package init(options: StageOptions) throws(OptionProblem) {
         keep = try options.value(Self.keep)
         drop = try options.value(Self.drop)
@@ -48,10 +50,8 @@ package struct SelectStage: Stage {
         guard case .folder = payload.shape, kept.count < tree.files.count else { return payload }
         var selected = try Rebuilding(payload, in: context)
         for file in kept { try selected.put(file.relative, as: file.relative) }
-        var made = Payload(folder: selected.root)
-        made.destination = payload.destination
-        made.copies = payload.copies
-        return made
+        try selected.dress(tree.folders)
+        return Payload(folder: selected.root).inPlace(of: payload)
     }
 
     private func isKept(_ file: TreeFile, _ root: FilePath, _ context: StageContext) throws(StageFailure) -> Bool {

@@ -31,11 +31,7 @@ package struct UnpackStage: Stage {
             try OpenFile.open(payload.path, O_RDONLY | O_NOFOLLOW)
         }
         guard let format = try archiveFormat(of: source, name, context) else { return payload }
-        var unpacked = try unpack(source, format, name, context)
-        // Its companions spoke of the file that is no longer the payload.
-        unpacked.destination = payload.destination
-        unpacked.copies = payload.copies
-        return unpacked
+        return try unpack(source, format, name, context).inPlace(of: payload)
     }
 
     /// The format to unpack, or nil where the file passes as it is.

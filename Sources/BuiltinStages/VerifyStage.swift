@@ -23,6 +23,9 @@ package struct VerifyStage: Stage {
     private static let require = StageOption<Bool>.flag(
         "require", "whether a payload that nothing is said of fails", default: true)
 
+    private static let bag = StageOption<Bool>.flag(
+        "bag", "whether nothing but a BagIt bag is taken", default: false)
+
     private enum Extra: String, CaseIterable, Sendable { case fail, allow }
 
     package static let descriptor = StageDescriptor(
@@ -30,25 +33,29 @@ package struct VerifyStage: Stage {
         summary:
             "Compares the payload with the lists of digests in it (SHA256SUMS, *.md5, *.sfv, a BagIt bag), with a "
             + "NAME.sha256 dropped along, or with a digest.",
-        options: [digest.erased, manifest.erased, extra.erased, require.erased],
+        options: [digest.erased, manifest.erased, extra.erased, require.erased, bag.erased],
         example: "verify: { extra: fail }")
 
     private let digest: Digest?
     private let manifests: [Glob]
     private let extra: Extra
     private let require: Bool
+    private let isBag: Bool
 
     package init(options: StageOptions) throws(OptionProblem) {
         digest = try options.value(Self.digest)
         manifests = try options.value(Self.manifest)
         extra = try options.value(Self.extra)
         require = try options.value(Self.require)
+        isBag = try options.value(Self.bag)
     }
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
         switch payload.shape {
-        case .file(let name): return try verify(file: name, payload, context)
+        case .file(let name):
+            if isBag { throw Self.noBag(context) }
+            return try verify(file: name, payload, context)
         case .folder: try verify(folder: payload.root, context)
         }
         return payload
@@ -97,7 +104,7 @@ package struct VerifyStage: Stage {
                     "verify.unlisted", "'\(other)', which was dropped along, does not name '\(name)'.",
                     remedy: "Send both again, the list with a line for the file.")
             }
-            digests.formUnion(lines.map(\.digest))
+            digests.formUnion(lines.compactMap(\.digest))
         }
         return digests
     }
@@ -112,16 +119,17 @@ package struct VerifyStage: Stage {
         }
         let tree = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(root) }
         if let bag = try BagReading.find(in: tree, root) { return try bag.verify(context) }
+        if isBag { throw Self.noBag(context) }
         var verification = Verification(tree)
         var lists: Set<[UInt8]> = []
         for file in tree.files where isList(file) {
-            lists.insert(file.bytes)
-            try read(file, root, &verification)
+            // One that says nothing is a file like any other.
+            if try read(file, root, &verification) { lists.insert(file.bytes) }
         }
         guard !lists.isEmpty else { return try nothingSaid(of: "'\(context.drop.name)'") }
         if extra == .fail {
             let unlisted = verification.files.keys.filter { !lists.contains($0) && !verification.isListed($0) }
-            verification.extra = Set(unlisted)
+            verification.extra = Set(unlisted).union((tree.links + tree.specials).map(\.bytes))
         }
         try verification.compare(below: root, context)
         let list = lists.count == 1 ? "its list '\(EscapedText.of(lists.first ?? []))'" : "its \(lists.count) lists"
@@ -134,7 +142,10 @@ package struct VerifyStage: Stage {
         return DigestList.algorithm(ofListNamed: name.bytes) != nil
     }
 
-    private func read(_ file: TreeFile, _ root: FilePath, _ verification: inout Verification) throws(StageFailure) {
+    /// Takes in one list; false where it has no line.
+    private func read(
+        _ file: TreeFile, _ root: FilePath, _ verification: inout Verification
+    ) throws(StageFailure) -> Bool {
         let name = file.relative.lastName?.bytes ?? []
         let list = try ManifestFile.read(
             root.pushing(file.relative), algorithm: DigestList.algorithm(ofListNamed: name))
@@ -148,8 +159,15 @@ package struct VerifyStage: Stage {
                     "The list '\(file.relative.text)' names '\(EscapedText.of(listed))', which leads "
                         + "out of its folder.", remedy: "Write paths in it from its own folder on, and send it again.")
             }
-            verification.expect(line.digest, of: path)
+            if let digest = line.digest { verification.expect(digest, of: path) }
         }
+        return !list.lines.isEmpty
+    }
+
+    private static func noBag(_ context: StageContext) -> StageFailure {
+        .file(
+            "verify.bag", "'\(context.drop.name)' is no BagIt bag, and only bags are taken here.",
+            remedy: "Send a folder or an archive with 'bagit.txt', 'data' and a manifest at its top.")
     }
 
     private func nothingSaid(of what: String) throws(StageFailure) {
@@ -165,7 +183,7 @@ enum ManifestFile {
     /// The most bytes of a list: a million files with long names.
     static let mostBytes = 256 << 20
 
-    /// Reads a list; one that is none, or is empty, fails.
+    /// Reads a list; one with a line that is no digest and path fails.
     static func read(_ path: FilePath, algorithm: DigestAlgorithm?) throws(StageFailure) -> DigestList {
         let name = path.lastName?.text ?? ""
         let text: [UInt8]
@@ -177,7 +195,8 @@ enum ManifestFile {
                 "verify.list", "The list '\(name)' has more than \(ByteSize(bytes: Int64(mostBytes))).",
                 remedy: "Split it.")
         }
-        let list = DigestList(text, algorithm: algorithm)
+        let isSFV = DigestList.isSFV(path.lastName?.bytes ?? [])
+        let list = DigestList(text, algorithm: algorithm, form: isSFV ? .sfv : .digests)
         if let line = list.strangeLine {
             throw .file(
                 "verify.list", "Line \(line) of the list '\(name)' is no digest and path.",

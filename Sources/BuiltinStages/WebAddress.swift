@@ -40,14 +40,18 @@ struct WebAddress: Sendable {
     }
 
     /// The URL for one job.
-    func url(_ values: TemplateValues) throws(StageFailure) -> String {
-        var url = ""
+    func url(_ values: TemplateValues) throws(StageFailure) -> SecretText.Revealed {
+        var url = SecretText.Revealed()
         for piece in pieces {
             switch piece {
-            case .secret(let part): url += try SecretText.resolve(part)
+            case .secret(let part): try url.add(part)
             case .template(let template):
+                if template.isNothing(values) { continue }
                 do throws(TemplateProblem) {
-                    url += Self.encoded(try template.render(values))
+                    // The folders of {path} stay folders.
+                    let parts = try template.render(values).split(
+                        separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+                    url.text += parts.map { Self.encoded(Array($0)) }.joined(separator: "/")
                 } catch {
                     throw .file("http.url", "The URL cannot be made: \(error.message).")
                 }
@@ -57,7 +61,7 @@ struct WebAddress: Sendable {
     }
 
     /// Everything but the unreserved characters as `%XX`.
-    private static func encoded(_ bytes: [UInt8]) -> String {
+    static func encoded(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let encoded = bytes.flatMap { byte -> [UInt8] in
             let character = Character(Unicode.Scalar(byte))

@@ -13,6 +13,11 @@ static inline CURLcode dm_curl_text(CURL *handle, CURLoption option, const char 
     return curl_easy_setopt(handle, option, value);
 }
 
+// No folder of certificates besides the file of CURLOPT_CAINFO.
+static inline CURLcode dm_curl_no_certificate_folder(CURL *handle) {
+    return curl_easy_setopt(handle, CURLOPT_CAPATH, NULL);
+}
+
 static inline CURLcode dm_curl_pointer(CURL *handle, CURLoption option, void *value) {
     return curl_easy_setopt(handle, option, value);
 }
@@ -26,6 +31,12 @@ static inline CURLcode dm_curl_on_transfer(CURL *handle, CURLoption option, dm_c
 
 static inline CURLcode dm_curl_on_progress(CURL *handle, dm_curl_progress function) {
     return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, function);
+}
+
+static inline curl_off_t dm_curl_uploaded(CURL *handle) {
+    curl_off_t count = 0;
+    curl_easy_getinfo(handle, CURLINFO_SIZE_UPLOAD_T, &count);
+    return count;
 }
 
 static inline long dm_curl_status(CURL *handle) {

@@ -56,4 +56,8 @@ int dm_spawn_in_folder(posix_spawn_file_actions_t *actions, const char *path) {
     return posix_spawn_file_actions_addchdir_np(actions, path);
 }
 
+int dm_spawn_close_others(posix_spawn_file_actions_t *actions) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, 3);
+}
+
 int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -1,35 +1,54 @@
-/// What a list of digests says: `SHA256SUMS`, `a.md5`, `files.sfv`. Pure; reads what `sha256sum`, `sha256sum --tag`,
-/// BSD's tools and SFV programs write.
+/// What a list of digests says: `SHA256SUMS`, `a.md5`, `files.sfv`, a BagIt manifest, the content of a marker. Pure;
+/// reads what `sha256sum`, `sha256sum --tag`, BSD's tools, SFV programs and BagIt tools write.
 package struct DigestList: Sendable, Equatable {
-    /// One file's digest.
+    /// How lines are to be read.
+    package enum Form: Sendable {
+        /// Digests; `#` and `;` begin lines that say nothing.
+        case digests
+        /// `NAME CRC`, as SFV programs have it; `;` begins lines that say nothing.
+        case sfv
+        /// As `digests`, and a number that is no digest is a size in bytes.
+        case digestsAndSizes
+        /// A manifest of a BagIt bag (RFC 8493, 2.1.3): white space of any length; paths stay encoded (`BagPath`).
+        case bagIt
+    }
+
+    /// What a file is to be like.
+    package enum Expected: Sendable, Hashable {
+        case digest(Digest)
+        case size(Int64)
+    }
+
+    /// What is said of one file.
     package struct Line: Sendable, Hashable {
-        /// The path as it is written, without escapes; nil where the line holds a digest alone.
+        /// The path as it is written, without escapes; nil where the line names none.
         package let path: [UInt8]?
-        /// What the file is to have.
-        package let digest: Digest
+        /// What the file is to be like.
+        package let expected: Expected
+
+        /// The digest that it is to have; nil where a size is told.
+        package var digest: Digest? {
+            if case .digest(let digest) = expected { digest } else { nil }
+        }
     }
 
     /// The files, in order.
     package private(set) var lines: [Line] = []
-    /// The first line that says no digest, counted from 1.
+    /// The first line that says nothing that can be read, counted from 1.
     package private(set) var strangeLine: Int?
 
     /// Reads a list. `algorithm`: what the list's name says; nil where it says nothing, and the length of a digest
     /// does.
-    package init(_ text: [UInt8], algorithm: DigestAlgorithm?) {
-        for (number, line) in Self.lines(of: text).enumerated() {
-            guard let first = line.first, !Self.comments.contains(first) else { continue }
-            if let read = Self.line(line, algorithm) {
+    package init(_ text: [UInt8], algorithm: DigestAlgorithm?, form: Form = .digests) {
+        let reader = LineReader(algorithm: algorithm, form: form)
+        for (number, line) in Self.lines(of: UTF16Text.utf8(ifMarked: text)).enumerated() where !reader.isSilent(line) {
+            if let read = reader.read(line) {
                 lines.append(read)
             } else if strangeLine == nil {
                 strangeLine = number + 1
             }
         }
     }
-
-    /// What begins a line that says nothing: `#`, and `;` of SFV.
-    private static let comments: Set<UInt8> = [UInt8(ascii: "#"), UInt8(ascii: ";")]
-    private static let blank = UInt8(ascii: " "), tab = UInt8(ascii: "\t")
 
     /// The lines of a text, whichever of LF, CR and CRLF ends them.
     package static func lines(of text: [UInt8]) -> [ArraySlice<UInt8>] {
@@ -48,77 +67,30 @@ package struct DigestList: Sendable, Equatable {
         return lines
     }
 
+    /// `sha256sum`, `SHA256SUMS`, `sha256sums.txt`, and no `sha256summary.txt`.
+    private static func isListName(_ name: String, of word: String) -> Bool {
+        guard name.hasPrefix("\(word)sum") else { return false }
+        let rest = name.dropFirst(word.count + 3)
+        let end = rest.first == "s" ? rest.dropFirst() : rest
+        return end.first.map { ".-_".contains($0) } ?? true
+    }
+
+    /// Whether a list's name says that it is read as SFV.
+    package static func isSFV(_ name: [UInt8]) -> Bool {
+        String(decoding: name.suffix(4), as: UTF8.self).lowercased() == ".sfv"
+    }
+
     /// What a list's or a sidecar's name says of its algorithm: `SHA256SUMS`, `a.md5`, `manifest-sha512.txt`.
     package static func algorithm(ofListNamed name: [UInt8]) -> DigestAlgorithm? {
         let text = String(decoding: name, as: UTF8.self).lowercased()
-        if text.hasSuffix(".sfv") { return .crc32 }
+        if isSFV(name) { return .crc32 }
+        if text.hasSuffix(".json") { return nil }
         let endings: [(String, DigestAlgorithm)] = [("b2", .blake2b), ("xxh128", .xxh3)]
         for (word, algorithm) in endings + DigestAlgorithm.allCases.map({ ($0.rawValue, $0) }) {
-            if text.hasSuffix(".\(word)") || text.hasPrefix("\(word)sum") || text.hasSuffix("-\(word).txt") {
+            if text.hasSuffix(".\(word)") || isListName(text, of: word) || text.hasSuffix("-\(word).txt") {
                 return algorithm
             }
         }
         return nil
-    }
-
-    private static func line(_ line: ArraySlice<UInt8>, _ algorithm: DigestAlgorithm?) -> Line? {
-        if algorithm == .crc32 { return sfv(line) }
-        let isEscaped = line.first == UInt8(ascii: "\\")
-        let rest = isEscaped ? line.dropFirst() : line
-        if let tagged = tagged(rest, isEscaped) { return tagged }
-        let word = rest.prefix { $0 != blank && $0 != tab }
-        guard let digest = digest(word, algorithm) else { return nil }
-        var path = rest[word.endIndex...]
-        if path.allSatisfy({ $0 == blank || $0 == tab }) { return Line(path: nil, digest: digest) }
-        // Two characters part them, the second of which tells text (a blank) from binary (a star).
-        path = path.dropFirst()
-        if path.first == blank || path.first == UInt8(ascii: "*") { path = path.dropFirst() }
-        return path.isEmpty ? nil : Line(path: isEscaped ? unescaped(path) : Array(path), digest: digest)
-    }
-
-    /// `SHA256 (NAME) = HEX`
-    private static func tagged(_ line: ArraySlice<UInt8>, _ isEscaped: Bool) -> Line? {
-        guard let open = line.firstIndex(of: UInt8(ascii: "(")), let close = line.lastIndex(of: UInt8(ascii: ")")),
-            open > line.startIndex + 1, open < close, line[(close + 1)...].starts(with: " = ".utf8)
-        else { return nil }
-        let tag = String(decoding: line[..<(open - 1)], as: UTF8.self)
-        guard let algorithm = DigestAlgorithm.allCases.first(where: { $0.tag == tag }),
-            let digest = Digest(algorithm, hex: line[(close + 4)...])
-        else { return nil }
-        let path = line[(open + 1)..<close]
-        return Line(path: isEscaped ? unescaped(path) : Array(path), digest: digest)
-    }
-
-    /// `NAME CRC`; the name may hold blanks.
-    private static func sfv(_ line: ArraySlice<UInt8>) -> Line? {
-        guard let gap = line.lastIndex(of: blank), let digest = Digest(.crc32, hex: line[(gap + 1)...]) else {
-            return nil
-        }
-        var path = line[..<gap]
-        while path.last == blank { path.removeLast() }
-        return path.isEmpty ? nil : Line(path: Array(path), digest: digest)
-    }
-
-    private static func digest(_ hex: ArraySlice<UInt8>, _ algorithm: DigestAlgorithm?) -> Digest? {
-        if let algorithm { return Digest(algorithm, hex: hex) }
-        let usual: [DigestAlgorithm] = [.md5, .sha1, .sha256, .sha384, .sha512]
-        return usual.first { $0.size * 2 == hex.count }.flatMap { Digest($0, hex: hex) }
-    }
-
-    /// What a backslash at the line's beginning announces (GNU coreutils, "md5sum invocation").
-    private static func unescaped(_ path: ArraySlice<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var isAfterBackslash = false
-        for byte in path {
-            if isAfterBackslash {
-                isAfterBackslash = false
-                bytes.append(byte == UInt8(ascii: "n") ? 0x0A : byte == UInt8(ascii: "r") ? 0x0D : byte)
-            } else if byte == UInt8(ascii: "\\") {
-                isAfterBackslash = true
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return bytes
     }
 }

@@ -37,7 +37,7 @@ struct EnvironmentExpansion {
                 rest = rest.dropFirst()
                 continue
             }
-            guard let close = rest.firstIndex(of: "}") else {
+            guard let close = Self.end(of: rest) else {
                 problems.append(OptionProblem("'${' without '}'; write ${VAR} or ${VAR:-default}", at: position))
                 return text
             }
@@ -47,9 +47,17 @@ struct EnvironmentExpansion {
         return result + rest
     }
 
+    /// The brace that ends a reference; in the path of a secret's file there may be another one.
+    private static func end(of reference: Substring) -> Substring.Index? {
+        guard let first = reference.firstIndex(of: "}") else { return nil }
+        guard reference.hasPrefix("${file:"), reference[..<first].dropFirst(2).contains("$") else { return first }
+        return reference[first...].dropFirst().firstIndex(of: "}")
+    }
+
     private mutating func value(of reference: Substring, at position: SourcePosition) -> String {
-        // Secrets are read by whoever may have them.
-        if reference.hasPrefix("env:") || reference.hasPrefix("file:") { return "${\(reference)}" }
+        // Secrets are read by whoever may have them; where a file lies may come from a variable.
+        if reference.hasPrefix("env:") { return "${\(reference)}" }
+        if reference.hasPrefix("file:") { return "${file:\(expand(String(reference.dropFirst(5)), at: position))}" }
         let name = String(reference.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })
         let rest = reference.dropFirst(name.count)
         guard !name.isEmpty, name.first?.isNumber == false, rest.isEmpty || rest.hasPrefix(":-") else {

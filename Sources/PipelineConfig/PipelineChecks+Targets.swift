@@ -15,7 +15,8 @@ extension PipelineChecks {
     /// For a target with placeholders this is: no such folder may have a name that the placeholders could spell. As
     /// `processed.zip` may come, `out/{stem}` excludes `out/processed`; `out/x-{stem}` does not.
     mutating func placesTaken(_ draft: PipelineDraft, of drafts: [PipelineDraft]) {
-        let mayBeFolder = draft.stages.contains { $0.effects.contains(.replacesPayload) }
+        let mayBeFolder =
+            draft.ready.unit == .folder || draft.stages.contains { $0.effects.contains(.replacesPayload) }
         for (option, template) in draft.stages.flatMap(\.templates) {
             let fixed = ResolvedFolder(template.value.fixedFolder)
             for area in drafts.compactMap(\.workArea).map({ ResolvedFolder($0) }).unique
@@ -27,14 +28,14 @@ extension PipelineChecks {
             guard mayBeFolder else { continue }
             if template.value.template.lastCanBeEmpty {
                 report(
-                    "'\(option)' ends in a part that can be empty, and an unpacked archive would then become the "
-                        + "folder above it; end it with '{stem}' or a fixed name", draft, at: template.position)
+                    "'\(option)' ends in a part that can be empty, and a folder would then become the one above "
+                        + "it; end it with '{stem}' or a fixed name", draft, at: template.position)
             }
             for own in Self.folders(of: draft, among: drafts) {
                 guard let how = template.value.template.takes(own.folder, from: fixed) else { continue }
                 report(
-                    "'\(option)' \(how) \(own.what), and an unpacked archive would take its place; use a folder of "
-                        + "its own", draft, at: template.position)
+                    "'\(option)' \(how) \(own.what), and a folder that is published would take its place; use "
+                        + "a folder of its own", draft, at: template.position)
                 break
             }
         }

@@ -71,6 +71,8 @@ struct PipelineChecks {
         guard !effects[(last + 1)...].contains(where: { !$0.isDisjoint(with: [.publishes, .publishesCopy]) }) else {
             return
         }
+        // What one that is not understood makes, nobody knows.
+        guard draft.stages[last].entry != nil else { return }
         let kind = draft.stages[last].descriptor?.kind ?? ""
         report(
             "'\(kind)' makes files that no later stage publishes; add 'move: { to: … }' after it", draft,
@@ -81,8 +83,13 @@ struct PipelineChecks {
     private mutating func deleting(_ draft: PipelineDraft) {
         guard let processed = draft.processed, case .delete = processed.value, !draft.stages.isEmpty else { return }
         let publishing: Set<StageDescriptor.Effect> = [.publishes, .publishesCopy]
-        guard draft.stages.allSatisfy({ $0.descriptor != nil && $0.effects.isDisjoint(with: publishing) }) else {
-            return
+        guard draft.stages.allSatisfy({ $0.descriptor != nil }) else { return }
+        if let first = draft.stages.firstIndex(where: { !$0.effects.isDisjoint(with: publishing) }) {
+            guard let end = draft.stages[..<first].first(where: { $0.effects.contains(.ends) }) else { return }
+            let kind = end.descriptor?.kind ?? ""
+            return report(
+                "'\(kind)' may say that a drop needs no further stage before any has published it, and 'processed' is "
+                    + "'delete', so it would be destroyed; give 'processed' a folder", draft, at: end.position)
         }
         report(
             "'processed' is 'delete' and no stage publishes anything, so every drop would be destroyed; add "

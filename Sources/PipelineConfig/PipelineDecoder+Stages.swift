@@ -20,16 +20,30 @@ extension PipelineDecoder {
     /// `on_failure`: what is done for a job that failed. It cannot publish anything, since the job has failed.
     mutating func onFailure(_ map: OptionMap, retry: RetryPolicy) -> [PipelineDraft.Stage] {
         guard let entry = map.given("on_failure") else { return [] }
-        let stages = entry.value.members.map { stage($0, retry: retry) }
-        for stage in stages where !stage.effects.isEmpty {
+        // A job may fail at any stage, with whatever was known by then.
+        facts = everyFact
+        var stages = entry.value.members.map { stage($0, retry: retry) }
+        for index in stages.indices where stages[index].entry?.timeout == nil {
+            stages[index].entry?.timeout = Self.timeToTell
+        }
+        for stage in stages where stage.entry != nil && !stage.effects.subtracting([.ends]).isEmpty {
             let kind = stage.descriptor?.kind ?? ""
             problems.append(
                 OptionProblem(
                     "'\(kind)' makes or publishes files, and those of a failed job go nowhere; in 'on_failure' use "
                         + "stages that tell somebody, such as http or run", at: stage.position))
         }
+        for stage in stages where stage.entry?.retry != nil {
+            problems.append(
+                OptionProblem(
+                    "'\(stage.descriptor?.kind ?? "")' has a 'retry', but a stage of 'on_failure' is run once, so that "
+                        + "no failed drop waits for it; leave it out", at: stage.position))
+        }
         return stages
     }
+
+    /// How long a stage of `on_failure` may take unless it says so itself: a failed drop waits for it.
+    private static let timeToTell = Duration.seconds(60)
 
     private mutating func stage(_ node: OptionNode, retry: RetryPolicy) -> PipelineDraft.Stage {
         switch node.content {
@@ -98,7 +112,9 @@ extension PipelineDecoder {
         }
         do throws(OptionProblem) {
             let made = try type.init(options: options)
+            if !made.keepsFacts { facts = [] }
             facts.formUnion(made.facts)
+            everyFact.formUnion(made.facts)
             if problems.count == before {
                 stage.entry = StageEntry(
                     kind: kind, stage: made, workers: common.workers, when: common.when, timeout: common.timeout,

@@ -19,6 +19,8 @@ struct PipelineDecoder {
     let environment: [String: String]
     /// What the stages that were read so far find out.
     var facts: Set<String> = []
+    /// What any stage finds out.
+    var everyFact: Set<String> = []
     var problems: [OptionProblem] = []
 
     init(source: FilePath, registry: StageRegistry, cores: Int, environment: [String: String] = [:]) {

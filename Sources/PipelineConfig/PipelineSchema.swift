@@ -8,6 +8,8 @@ package struct PipelineSchema {
     /// The schema of files with stages of these kinds.
     package init(_ registry: StageRegistry) { self.registry = registry }
 
+    private static let required = ["inbox", "processed", "failed", "stages"]
+
     /// The schema as JSON.
     package var json: String {
         var json = JSONText()
@@ -16,7 +18,7 @@ package struct PipelineSchema {
             json.text("title", "A Dropmill pipeline")
             json.text("type", "object")
             json.array("required") { json in
-                for key in ["inbox", "processed", "failed", "stages"] { json.text(nil, key) }
+                for key in Self.required { json.text(nil, key) }
             }
             json.flag("additionalProperties", false)
             json.object("properties") { json in
@@ -24,7 +26,7 @@ package struct PipelineSchema {
             }
             json.object("$defs") { json in
                 json.object("stage", stage)
-                json.object("retry", retry)
+                json.object("retry") { Self.map(Self.retry, &$0) }
                 json.object("when", when)
             }
         }
@@ -33,22 +35,54 @@ package struct PipelineSchema {
 
     // MARK: The file's own keys
 
+    /// What the keys take that are no text; null stands for a key that is not given.
+    private static let shapes: [String: OptionSchema] = [
+        "order": .choice(Pipeline.Order.allCases.map(\.rawValue)),
+        "on_conflict": .choice(Pipeline.ConflictPolicy.allCases.map(\.rawValue)),
+        "durability": .choice(Pipeline.Durability.allCases.map(\.rawValue)),
+        "min_free": .size,
+    ]
+
+    private static let maps: [String: [(key: String, shape: OptionSchema)]] = [
+        "match": [("include", .oneOrMore(.text)), ("exclude", .oneOrMore(.text)), ("depth", .text)],
+        "ready": [
+            ("quiet", .duration), ("writers", .choice(ReadyRule.Writers.allCases.map(\.rawValue))), ("marker", .text),
+            ("manifest", .text), ("timeout", .duration), ("unit", .choice(ReadyRule.Unit.allCases.map(\.rawValue))),
+            ("empty", .choice(ReadyRule.Empty.allCases.map(\.rawValue))),
+        ],
+        "active": [("jobs", .integer(1...100_000)), ("bytes", .size)],
+        "retry": retry,
+    ]
+
+    private static let retry: [(key: String, shape: OptionSchema)] = [
+        ("attempts", .integer(1...100)), ("backoff", .duration), ("max_backoff", .duration),
+    ]
+
     private func property(_ key: String, _ json: inout JSONText) {
-        switch key {
-        case "stages": json.object(key) { list(of: "stage", atLeast: 1, &$0) }
-        case "on_failure": json.object(key) { list(of: "stage", atLeast: 0, &$0) }
-        case "retry": json.object(key) { $0.text("$ref", "#/$defs/retry") }
-        case "match", "ready", "active": json.object(key) { $0.text("type", "object") }
-        case "on_conflict": json.object(key) { write(.choice(Pipeline.ConflictPolicy.allCases.map(\.rawValue)), &$0) }
-        case "durability": json.object(key) { write(.choice(Pipeline.Durability.allCases.map(\.rawValue)), &$0) }
-        default: json.object(key) { write(.text, &$0) }
+        json.object(key) { json in
+            switch key {
+            case "stages": list(&json)
+            case "on_failure":
+                json.array("anyOf") { json in
+                    json.object { list(&$0) }
+                    json.object { $0.text("$ref", "#/$defs/stage") }
+                    json.object { $0.text("type", "null") }
+                }
+            default:
+                if let map = Self.maps[key] {
+                    Self.optional(&json) { Self.map(map, &$0) }
+                } else if Self.required.contains(key) {
+                    Self.write(.text, &json)
+                } else {
+                    Self.optional(&json) { Self.write(Self.shapes[key] ?? .text, &$0) }
+                }
+            }
         }
     }
 
-    private func list(of definition: String, atLeast least: Int, _ json: inout JSONText) {
+    private func list(_ json: inout JSONText) {
         json.text("type", "array")
-        json.integer("minItems", least)
-        json.object("items") { $0.text("$ref", "#/$defs/\(definition)") }
+        json.object("items") { $0.text("$ref", "#/$defs/stage") }
     }
 
     // MARK: Stages
@@ -98,52 +132,76 @@ package struct PipelineSchema {
             json.object(option.name) { json in
                 let fallback = option.isRequired || option.fallbackText.isEmpty ? "" : " (\(option.fallbackText))"
                 json.text("description", option.summary + fallback)
-                write(option.schema, &json)
+                if option.isRequired {
+                    Self.write(option.schema, &json)
+                } else {
+                    Self.optional(&json) { Self.write(option.schema, &$0) }
+                }
             }
         }
-        json.object("workers") { write(.text, &$0) }
-        json.object("timeout") { write(.text, &$0) }
-        json.object("retry") { $0.text("$ref", "#/$defs/retry") }
-        json.object("when") { $0.text("$ref", "#/$defs/when") }
-    }
-
-    private func retry(_ json: inout JSONText) {
-        json.text("type", "object")
-        json.flag("additionalProperties", false)
-        json.object("properties") { json in
-            json.object("attempts") { write(.integer(1...100), &$0) }
-            json.object("backoff") { write(.text, &$0) }
-            json.object("max_backoff") { write(.text, &$0) }
+        json.object("workers") { json in
+            Self.optional(&json) { json in
+                json.array("anyOf") { json in
+                    json.object { $0.array("enum") { $0.text(nil, "auto") } }
+                    json.object { Self.write(.integer(1...256), &$0) }
+                }
+            }
+        }
+        json.object("timeout") { Self.optional(&$0) { Self.write(.duration, &$0) } }
+        for key in ["retry", "when"] {
+            json.object(key) { Self.optional(&$0) { $0.text("$ref", "#/$defs/\(key)") } }
         }
     }
 
     private func when(_ json: inout JSONText) {
-        json.array("oneOf") { json in
-            json.object { write(.oneOrMore(.text), &$0) }
+        json.array("anyOf") { json in
+            json.object { Self.write(.oneOrMore(.text), &$0) }
             json.object { json in
-                json.text("type", "object")
-                json.flag("additionalProperties", false)
-                json.object("properties") { json in
-                    for key in PipelineDecoder.conditionKeys { json.object(key) { write(.oneOrMore(.text), &$0) } }
-                }
+                Self.map(
+                    PipelineDecoder.conditionKeys.map { key in
+                        (key, ["larger", "smaller"].contains(key) ? .size : .oneOrMore(.text))
+                    }, &json)
             }
         }
     }
 
     // MARK: Values
 
-    private func write(_ schema: OptionSchema, _ json: inout JSONText) {
+    /// A map of these keys and no others, each of which may be left out.
+    private static func map(_ members: [(key: String, shape: OptionSchema)], _ json: inout JSONText) {
+        json.text("type", "object")
+        json.flag("additionalProperties", false)
+        json.object("properties") { json in
+            for member in members { json.object(member.key) { optional(&$0) { write(member.shape, &$0) } } }
+        }
+    }
+
+    /// `key: ~` is as good as no key.
+    private static func optional(_ json: inout JSONText, _ body: (inout JSONText) -> Void) {
+        json.array("anyOf") { json in
+            json.object(nil, body)
+            json.object { $0.text("type", "null") }
+        }
+    }
+
+    private static func write(_ schema: OptionSchema, _ json: inout JSONText) {
         switch schema {
         // YAML reads `10` as a number and `true` as a truth value, where a text is meant.
         case .text: types(["string", "number", "boolean"], &json)
-        case .flag: json.text("type", "boolean")
+        case .flag: orVariable(&json) { $0.text("type", "boolean") }
         case .integer(let range):
-            json.text("type", "integer")
-            json.integer("minimum", range.lowerBound)
-            json.integer("maximum", range.upperBound)
+            orVariable(&json) { json in
+                json.text("type", "integer")
+                json.integer("minimum", range.lowerBound)
+                json.integer("maximum", range.upperBound)
+            }
+        case .size: quantity(ByteSize.units.map(\.name), isUnitNeeded: false, &json)
+        case .duration: quantity(Duration.unitNames.map(\.name), isUnitNeeded: true, &json)
         case .choice(let words):
-            json.array("enum") { json in
-                for word in words { json.text(nil, word) }
+            orVariable(&json) { json in
+                json.array("enum") { json in
+                    for word in words { json.text(nil, word) }
+                }
             }
         case .oneOrMore(let member):
             json.array("anyOf") { json in
@@ -155,11 +213,37 @@ package struct PipelineSchema {
             }
         case .map(let member):
             json.text("type", "object")
-            json.object("additionalProperties") { write(.oneOrMore(member), &$0) }
+            json.object("additionalProperties") { write(member, &$0) }
         }
     }
 
-    private func types(_ names: [String], _ json: inout JSONText) {
+    /// A number with a unit.
+    private static func quantity(_ units: [String], isUnitNeeded: Bool, _ json: inout JSONText) {
+        orVariable(&json) { json in
+            json.text("type", "string")
+            json.text("pattern", "^[0-9]+([.][0-9]+)? *(\(units.joined(separator: "|")))\(isUnitNeeded ? "" : "?")$")
+        } orElse: { json in
+            json.text("type", "number")
+            json.integer("minimum", 0)
+            if isUnitNeeded { json.integer("maximum", 0) }
+        }
+    }
+
+    /// Any value may come from the environment.
+    private static func orVariable(
+        _ json: inout JSONText, _ body: (inout JSONText) -> Void, orElse: ((inout JSONText) -> Void)? = nil
+    ) {
+        json.array("anyOf") { json in
+            json.object(nil, body)
+            if let orElse { json.object(nil, orElse) }
+            json.object { json in
+                json.text("type", "string")
+                json.text("pattern", "[$][{]")
+            }
+        }
+    }
+
+    private static func types(_ names: [String], _ json: inout JSONText) {
         json.array("type") { json in
             for name in names { json.text(nil, name) }
         }

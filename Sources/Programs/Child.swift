@@ -1,23 +1,26 @@
 import Glibc
 import SystemPackage
 
-/// A program while it runs: its pipes are emptied, its end is waited for, and it is told to stop where it has to.
+/// A program while it runs: its pipes are emptied into files, its end is waited for, and it is told to stop where it
+/// has to.
 struct Child {
     private let process: pid_t
     private var streams: [pollfd]
-    private var tails = [Tail(), Tail()]
+    private let files: [CappedFile]
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     /// How long one wait lasts, in milliseconds: the longest until a stop is noticed.
     private static let tick: Int32 = 50
 
-    init(process: pid_t, output: Int32, error: Int32) {
+    /// A child that writes to pipes, each of which has a file. The pipes are closed in the end.
+    init(process: pid_t, pipes: [Int32], files: [CappedFile]) {
         self.process = process
-        streams = [output, error].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        self.files = files
+        streams = pipes.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     }
 
-    /// Waits for the end.
-    mutating func supervise(grace: Duration, isStopped: () -> Bool) -> Program.Outcome {
+    /// Waits for the end; tells the last `tail` bytes of what it wrote.
+    mutating func supervise(grace: Duration, tail: Int, isStopped: () -> Bool) -> Program.Outcome {
         defer { for stream in streams where stream.fd >= 0 { close(stream.fd) } }
         var stoppedAt: ContinuousClock.Instant?
         var wasKilled = false
@@ -36,7 +39,8 @@ struct Child {
         // Nothing of its group stays behind. It is not reaped yet, so no other process can have the number.
         kill(-process, SIGKILL)
         while isReading, readSome(within: 0) {}
-        return Program.Outcome(end: reap(), output: tails[0], error: tails[1], wasStopped: stoppedAt != nil)
+        let written = files.map { Program.Written(tail: $0.tail(tail), count: $0.count, failure: $0.failure) }
+        return Program.Outcome(end: reap(), output: written[0], error: written[1], wasStopped: stoppedAt != nil)
     }
 
     private var isReading: Bool { streams.contains { $0.fd >= 0 } }
@@ -60,7 +64,7 @@ struct Child {
         for index in streams.indices where streams[index].fd >= 0 && streams[index].revents != 0 {
             let count = buffer.withUnsafeMutableBytes { read(streams[index].fd, $0.baseAddress, $0.count) }
             if count > 0 {
-                buffer.withUnsafeBytes { tails[index].add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+                buffer.withUnsafeBytes { files[index].add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
                 came = true
             } else if count == 0 || errno != EINTR {
                 close(streams[index].fd)

@@ -15,17 +15,26 @@ package struct Program: Sendable {
     package var environment: [[UInt8]]
     /// The folder that it begins in.
     package var folder: FilePath
+    /// The files that take what it writes to standard output and standard error. Each keeps the last of it, never more
+    /// than `mostBytes`; they are made anew.
+    package var output: FilePath, error: FilePath
     /// How long it may go on after SIGTERM, before SIGKILL.
     package var grace: Duration
 
+    /// The most bytes that are kept of each stream.
+    package static let mostBytes = 1 << 20
+
     /// A program.
     package init(
-        _ path: FilePath, arguments: [[UInt8]], environment: [[UInt8]], folder: FilePath, grace: Duration
+        _ path: FilePath, arguments: [[UInt8]], environment: [[UInt8]], folder: FilePath, output: FilePath,
+        error: FilePath, grace: Duration
     ) {
         self.path = path
         self.arguments = arguments
         self.environment = environment
         self.folder = folder
+        self.output = output
+        self.error = error
         self.grace = grace
     }
 
@@ -41,10 +50,20 @@ package struct Program: Sendable {
 
         /// How it ended.
         package let end: End
-        /// The last of what it wrote to standard output, and to standard error.
-        package let output: Tail, error: Tail
+        /// What it wrote to standard output, and to standard error.
+        package let output: Written, error: Written
         /// Whether it was told to stop.
         package let wasStopped: Bool
+    }
+
+    /// What it wrote to one stream.
+    package struct Written: Sendable {
+        /// The last bytes.
+        package let tail: [UInt8]
+        /// How many there were in all.
+        package let count: Int
+        /// Why the file does not have the rest.
+        package let failure: Errno?
     }
 
     /// The program's file by its name in a `PATH`; nil where there is none.
@@ -54,29 +73,34 @@ package struct Program: Sendable {
         }
     }
 
-    /// Runs it. `isStopped` is asked every 50 ms; once it says so, the whole group gets SIGTERM and, after `grace`,
+    /// Runs it. `input`: an open file for its standard input; `tail`: how much of what it wrote is
+    /// told. `isStopped` is asked every 50 ms; once it says so, the whole group gets SIGTERM and, after `grace`,
     /// SIGKILL. Whatever the program leaves running in its group is killed when it ends. Throws where it cannot be
     /// started.
-    package func run(isStopped: () -> Bool) throws(Errno) -> Outcome {
-        let output = try Pipe.open()
-        let error = try Pipe.open()
-        let process = try start(output: output.writing, error: error.writing)
-        var child = Child(process: process, output: output.keepReading(), error: error.keepReading())
-        return child.supervise(grace: grace, isStopped: isStopped)
+    package func run(input: Int32, tail: Int, isStopped: () -> Bool) throws(Errno) -> Outcome {
+        let files = [try CappedFile(output, most: Self.mostBytes), try CappedFile(error, most: Self.mostBytes)]
+        let outputPipe = try Pipe.open()
+        let errorPipe = try Pipe.open()
+        let process = try start(input: input, output: outputPipe.writing, error: errorPipe.writing)
+        var child = Child(
+            process: process, pipes: [outputPipe.keepReading(), errorPipe.keepReading()], files: files)
+        return child.supervise(grace: grace, tail: tail, isStopped: isStopped)
     }
 
-    private func start(output: Int32, error: Int32) throws(Errno) -> pid_t {
+    private func start(input: Int32, output: Int32, error: Int32) throws(Errno) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         guard posix_spawn_file_actions_init(&actions) == 0 else { throw .noMemory }
         defer { posix_spawn_file_actions_destroy(&actions) }
         guard posix_spawnattr_init(&attributes) == 0 else { throw .noMemory }
         defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO)
         let entered = folder.withPlatformString { dm_spawn_in_folder(&actions, $0) }
         guard entered == 0 else { throw Errno(rawValue: entered) }
+        let closed = dm_spawn_close_others(&actions)
+        guard closed == 0 else { throw Errno(rawValue: closed) }
         // Signals as a shell gives them: the daemon ignores some, and that is inherited.
         var all = sigset_t()
         var none = sigset_t()
@@ -95,24 +119,6 @@ package struct Program: Sendable {
         }
         guard result == 0 else { throw Errno(rawValue: result) }
         return process
-    }
-}
-
-/// The end of a stream, however long that is.
-package struct Tail: Sendable, Equatable {
-    /// The most bytes that are kept.
-    package static let mostBytes = 16 << 10
-
-    /// The last bytes.
-    package private(set) var bytes: [UInt8] = []
-    /// How many there were in all.
-    package private(set) var count = 0
-
-    /// Adds what came.
-    mutating func add(_ more: UnsafeRawBufferPointer) {
-        count += more.count
-        bytes += more.suffix(Self.mostBytes)
-        if bytes.count > Self.mostBytes { bytes.removeFirst(bytes.count - Self.mostBytes) }
     }
 }
 

@@ -44,8 +44,12 @@ package struct WebRequest: Sendable {
     package struct Answer: Sendable, Equatable {
         /// The status, such as 201.
         package let status: Int
-        /// The beginning of what came with it, at most 4 KiB.
+        /// The beginning of what came with it, at most `mostText` bytes.
         package let text: [UInt8]
+        /// The most bytes that are kept of it.
+        package static let mostText = 4096
+        /// Whether more may have come.
+        package var isCut: Bool { text.count >= Self.mostText }
     }
 
     /// Why nothing came back.
@@ -70,17 +74,26 @@ package struct WebRequest: Sendable {
             list = curl_slist_append(list, header)
         }
         let result = withoutActuallyEscaping(onProgress) { onProgress in
-            let transfer = Transferring(body, onProgress)
+            let transfer = Transferring(body, stalling, onProgress)
             let context = Unmanaged.passUnretained(transfer).toOpaque()
             set(handle, list, context)
             let code = withExtendedLifetime(transfer) { curl_easy_perform(handle) }
-            return (code, transfer.answer)
+            return (code: code, answer: transfer.answer, isFull: transfer.isFull, isLate: transfer.isLate)
         }
-        switch result.0 {
-        case CURLE_OK: return Answer(status: dm_curl_status(handle), text: result.1)
+        switch result.code {
+        // What is longer than anybody reads is not waited for.
+        case CURLE_OK,
+            CURLE_WRITE_ERROR where result.code == CURLE_OK || result.isFull:
+            let status = dm_curl_status(handle)
+            // Who answers before all is there may refuse it, but cannot have taken it.
+            guard !(200..<300).contains(status) || Int64(dm_curl_uploaded(handle)) >= body.size else {
+                throw .connection("it answered with status \(status) before it had everything")
+            }
+            return Answer(status: status, text: result.answer)
+        case CURLE_ABORTED_BY_CALLBACK where result.isLate: throw .connection("the answer took too long")
         case CURLE_ABORTED_BY_CALLBACK: throw .stopped
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(Self.words(result.0))
-        default: throw .connection(Self.words(result.0))
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(Self.words(result.code))
+        default: throw .connection(Self.words(result.code))
         }
     }
 
@@ -99,7 +112,10 @@ package struct WebRequest: Sendable {
         dm_curl_number(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
         dm_curl_number(handle, CURLOPT_LOW_SPEED_TIME, max(1, stalling.milliseconds / 1000))
         dm_curl_number(handle, CURLOPT_NOPROGRESS, 0)
-        if let authorities { dm_curl_text(handle, CURLOPT_CAINFO, authorities) }
+        if let authorities {
+            dm_curl_text(handle, CURLOPT_CAINFO, authorities)
+            dm_curl_no_certificate_folder(handle)
+        }
         dm_curl_number(handle, CURLOPT_UPLOAD, 1)
         switch body {
         case .bytes(let bytes): dm_curl_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(bytes.count))
@@ -114,8 +130,7 @@ package struct WebRequest: Sendable {
         }
         dm_curl_on_transfer(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             guard let bytes, let transfer = Transferring.of(context) else { return 0 }
-            transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
-            return size * count
+            return transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
         }
         dm_curl_on_progress(handle) { context, _, _, _, sent in
             (Transferring.of(context)?.goesOn(sent) ?? false) ? 0 : 1
@@ -129,14 +144,19 @@ package struct WebRequest: Sendable {
 /// What libcurl's calls back work on, during one request.
 private final class Transferring {
     private let body: WebRequest.Body
+    private let patience: Duration
     private let onProgress: (Int64) -> Bool
     private var sent: Int64 = 0
+    private var allSent: ContinuousClock.Instant?
     private(set) var answer: [UInt8] = []
+    /// Whether more came than is kept.
+    private(set) var isFull = false
+    /// Whether the answer was not there in time, once all was sent.
+    private(set) var isLate = false
 
-    private static let mostAnswer = 4096
-
-    init(_ body: WebRequest.Body, _ onProgress: @escaping (Int64) -> Bool) {
+    init(_ body: WebRequest.Body, _ patience: Duration, _ onProgress: @escaping (Int64) -> Bool) {
         self.body = body
+        self.patience = patience
         self.onProgress = onProgress
     }
 
@@ -166,11 +186,32 @@ private final class Transferring {
         }
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) {
-        answer += bytes.prefix(Self.mostAnswer - answer.count)
+    /// Takes in a part of the answer; returns how much of it was wanted.
+    func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let wanted = bytes.prefix(WebRequest.Answer.mostText - answer.count)
+        answer += wanted
+        isFull = wanted.count < bytes.count
+        return wanted.count
     }
 
-    func goesOn(_ sent: curl_off_t) -> Bool { onProgress(Int64(sent)) }
+    /// A server that sends a byte now and then does not stall, but is not waited for either.
+    func goesOn(_ sent: curl_off_t) -> Bool {
+        if sent >= body.size {
+            if allSent == nil { allSent = .now }
+            if let allSent, ContinuousClock.now - allSent > patience { isLate = true }
+        }
+        return onProgress(Int64(sent)) && !isLate
+    }
+}
+
+extension WebRequest.Body {
+    /// Its bytes.
+    fileprivate var size: Int64 {
+        switch self {
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(_, let size): size
+        }
+    }
 }
 
 extension Duration {

@@ -1,5 +1,7 @@
 import ArgumentParser
+import BuiltinStages
 import Glibc
+import PipelineConfig
 import PipelineEngine
 import PipelineKit
 
@@ -53,12 +55,24 @@ struct StatusCommand: ParsableCommand {
             var report = try StatusReport(journal, isRunning: try folder.isHeld())
             report.add(
                 report.isRunning
-                    ? .asking(folder.path, limit: limit) : .counting(report.rows.compactMap(\.record)))
+                    ? .asking(folder.path, limit: limit)
+                    : .counting(report.rows.compactMap(\.record), rules: Self.pipeline))
             return report
         }
         guard !json else { return report.json }
         let lines = report.lines(now: .now(), columns: screen?.columns)
         return (screen?.fitting(lines) ?? lines).joined(separator: "\n")
+    }
+
+    /// A pipeline as its file describes it now; nil where there is none, or something is wrong with it.
+    private static func pipeline(_ record: PipelineRecord) -> Pipeline? {
+        guard let source = record.source else { return nil }
+        do throws(ConfigProblems) {
+            let loader = PipelineLoader(registry: .builtin, environment: Environment.variables)
+            return try loader.load([source]).first { $0.name == record.name }
+        } catch {
+            return nil
+        }
     }
 }
 

@@ -26,6 +26,9 @@ import Testing
         return try fixture.folderPayload(files.map { (Array((folder + $0.key).utf8), $0.value) })
     }
 
+    /// Big-endian without a mark; these characters need no more than a zero before each.
+    private static func utf16(_ text: String) -> String { text.map { "\0\($0)" }.joined() }
+
     private static let declaration = "Tag-File-Character-Encoding: UTF-8\n"
     private static let empty = "d41d8cd98f00b204e9800998ecf8427e"
 
@@ -50,6 +53,17 @@ import Testing
             ],
             ["tagmanifest-md5.txt": "\(empty)  notes.txt\n", "notes.txt": ""],
             ["manifest-blake3.txt": "not known here"],
+            ["bagit.txt": "BagIt-Version: 1.0 \nTag-File-Character-Encoding: UTF-8\n"],
+            ["bag-info.txt": "Payload-Oxum: 3.2\nPayload-Oxum-Note: twice\nNote: goes\n  on: here\n"],
+            [
+                "manifest-sha3256.txt": "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532  data/a\n"
+                    + "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a  data/sub/b\n"
+            ],
+            [
+                "bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-16\n",
+                "manifest-md5.txt": utf16(good["manifest-md5.txt", default: ""]),
+                "bag-info.txt": utf16("Payload-Oxum: 3.2\n"),
+            ],
             // Before 1.0 two manifests may share the files.
             [
                 "bagit.txt": "BagIt-Version: 0.97\n\(declaration)",
@@ -72,7 +86,8 @@ import Testing
             (["bagit.txt": "\u{FEFF}BagIt-Version: 1.0\n\(declaration)"], "bagit.txt must hold"),
             (["bagit.txt": "BagIt-Version: 1.0\n"], "bagit.txt must hold"),
             (["bagit.txt": "BagIt-Version: 1.0\n\(declaration)more: than this\n"], "bagit.txt must hold"),
-            (["bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-16\n"], "are in UTF-16"),
+            (["bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: EBCDIC\n"], "are in EBCDIC"),
+            (["bag-info.txt": "no label\n"], "line 1 of bag-info.txt"),
             (["data/a": nil, "data/sub/b": nil], "no folder 'data'"),
             (["manifest-md5.txt": nil], "no manifest with a known algorithm"),
             (["fetch.txt": "http://example.org/a 3 data/a\n"], "fetch.txt"),
@@ -101,7 +116,7 @@ import Testing
 
     @Test func whatIsMadeIsValid() throws {
         let names: [[UInt8]] = [
-            Array("a".utf8), Array("b/c d".utf8), Array("line\nbreak".utf8), Array("V".utf8) + [0xED],
+            Array("a".utf8), Array("b/c d".utf8), Array("line\nbreak".utf8), Array("märz".utf8),
             Array("50%".utf8),
         ]
         let payload = try fixture.folderPayload(names.map { ($0, "content \($0.count)") })
@@ -112,6 +127,23 @@ import Testing
         #expect(info.hasPrefix("External-Identifier: bag\nBagging-Date: 2023-11-1"))
         #expect(info.hasSuffix("Payload-Oxum: \(names.map { "content \($0.count)".utf8.count }.reduce(0, +)).5\n"))
         try fixture.run("verify", on: bag)
+    }
+
+    /// Whoever sends a bag must not be able to have it taken for none.
+    @Test func anotherDeclarationHidesNothing() throws {
+        let payload = try bag(["aa/bagit.txt": Self.good["bagit.txt"], "fetch.txt": "http://example.org/a 3 data/a\n"])
+        #expect(try fixture.failure("verify", on: payload).summary.contains("fetch.txt"))
+    }
+
+    @Test func linksAreNoPartOfABag() throws {
+        let payload = try bag([:])
+        try fixture.scratch.link("payload/data/link", to: "a")
+        #expect(try fixture.failure("verify", on: payload).detail.contains("not listed: data/link"))
+    }
+
+    @Test func namesThatAreNoUTF8() throws {
+        let payload = try fixture.folderPayload([(Array("V".utf8) + [0xED], "x")])
+        #expect(try fixture.failure("bag", on: payload).code == "bag.name")
     }
 
     @Test func aSingleFileAndNothing() throws {
@@ -130,23 +162,23 @@ import Testing
     }
 
     /// The Library of Congress's own tool; it does not decode `%25`, so no name has a percent sign.
-    @Test(.enabled(if: bagit != nil, "needs Python's bagit; packaging/install-build-deps.sh --test installs it"))
+    @Test(.enabled(if: python != nil, "needs Python's bagit; packaging/install-build-deps.sh --test installs it"))
     func otherToolsAcceptIt() throws {
         let payload = try fixture.folderPayload([
             (Array("a".utf8), "x"), (Array("b/c d".utf8), "y"), (Array("line\nbreak".utf8), "z"),
             (Array("märz".utf8), ""),
         ])
         let bag = try fixture.run("bag", ["algorithm": ["sha512", "sha256", "md5"]], on: payload)
-        let python = try #require(Tool.find("python3"))
+        let python = try #require(Self.python)
         let output = try python.run(["-m", "bagit", "--validate", bag.root.string])
         #expect(output.status == 0, "\(output.text)")
     }
 
-    private static let bagit: Bool? = {
-        do {
-            return try Tool.find("python3")?.run(["-c", "import bagit"]).status == 0 ? true : nil
-        } catch {
-            return nil
+    /// A Python that knows bagit.
+    private static let python: Tool? = {
+        let own = FilePath(#filePath).removingLastComponent().pushing("../../.build/tools/bin/python3")
+        return [Tool(own), Tool.find("python3")].compactMap(\.self).first { python in
+            do throws(IOError) { return try python.run(["-c", "import bagit"]).status == 0 } catch { return false }
         }
     }()
 }

@@ -222,6 +222,20 @@ import Testing
         #expect(try payload.files().count == Self.oddNames.count + 1)
     }
 
+    /// An archive may hold very many names of one file.
+    @Test func aFileOfManyNamesIsReadOnce() throws {
+        let payload = try fixture.folderPayload([(Array("0".utf8), String(repeating: "x", count: 1 << 20))])
+        for number in 1..<2000 {
+            try #require(link(payload.root.appending("0").string, payload.root.appending("\(number)").string) == 0)
+        }
+        let progress = StageProgress()
+        try fixture.run("checksum", on: payload, progress: progress)
+        #expect(progress.entries == 2000)
+        // Several threads may meet it at the same time.
+        #expect(progress.bytes <= Int64(sysconf(Int32(_SC_NPROCESSORS_ONLN))) << 20)
+        try expectAccepted("SHA256SUMS", of: "sha256", in: payload)
+    }
+
     @Test func manyFiles() throws {
         let payload = try fixture.folderPayload((0..<1000).map { (Array("f\($0)".utf8), "content \($0)") })
         try fixture.run("checksum", on: payload)

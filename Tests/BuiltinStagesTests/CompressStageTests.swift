@@ -51,6 +51,10 @@ import Testing
         let touch = try #require(Tool.find("touch"))
         _ = try touch.run(["-d", "2001-02-03", payload.root.pushing("sub/b").string])
         #expect(try ScratchFolder.read(fixture.run("compress", options, on: payload).path) == first)
+        let listing = try #require(Tool.find("7z")).run([
+            "l", "-slt", fixture.job.folder.pushing(".1-compress/x.zip").string,
+        ])
+        if format == "zip" { #expect(listing.text.contains("Modified = 1980-01-01 00:00:00"), "no zone's time") }
     }
 
     @Test(arguments: ["zip", "tar.zst"])

@@ -70,6 +70,53 @@ struct HTTPStageTests {
         #expect(slow.code == "http.connection")
     }
 
+    /// An answer that is too long is not read to its end, and one that never ends is not waited for.
+    @Test func answersWithoutEnd() async throws {
+        let server = try await WebServer(fixture.scratch)
+        try fixture.run("http", options(server, "/endless"))
+        let failure = try fixture.failure("http", options(server, "/drip", [("stall_timeout", "1s")]))
+        #expect(failure.class == .transient)
+        #expect(failure.summary.contains("took too long"))
+    }
+
+    /// A server that says yes before it has all of it has not taken it.
+    @Test func anAnswerThatCameTooEarly() async throws {
+        let fixture = try StageFixture(drop: "large", [UInt8](repeating: 1, count: 60 << 20))
+        let server = try await WebServer(fixture.scratch)
+        let failure = try fixture.failure("http", options(server, "/early"))
+        #expect(failure.class == .transient)
+    }
+
+    @Test func aRequestCanBeKnownAgain() async throws {
+        let server = try await WebServer(fixture.scratch)
+        try fixture.run("http", options(server, "/"))
+        let first = try server.head
+        #expect(first.contains("Idempotency-Key: \(fixture.job.id)-1-http\n"), "\(first)")
+        try fixture.run("http", options(server, "/", [("headers", ["idempotency-key": "mine"])]))
+        #expect(try server.head.contains("idempotency-key: mine\n"))
+        #expect(!(try server.head.contains("1-http")))
+        for headers: Options in [["Content-Length": "3"], ["A": "1", "a": "2"]] {
+            #expect(throws: OptionProblem.self) { try fixture.stage("http", ["url": "http://x/", "headers": headers]) }
+        }
+    }
+
+    @Test func foldersInAnAddress() async throws {
+        let server = try await WebServer(fixture.scratch)
+        try fixture.run("http", options(server, "/in/{path}/{stem}.{ext}"))
+        #expect(try server.head.hasPrefix("PUT /in//re%20port%3F.pdf\n"))
+    }
+
+    @Test func whatAServerRepeatsIsHidden() async throws {
+        let server = try await WebServer(fixture.scratch)
+        let failure = #expect(throws: StageFailure.self) {
+            try fixture.run(
+                "http",
+                options(server, "/echo/${env:HOOK}", [("headers", ["Authorization": "Bearer ${env:KEY}"])]),
+                environment: ["HOOK": "h00k/h00k", "KEY": "k3y-k3y"])
+        }
+        #expect(failure?.detail == "nothing at /echo/*** for Bearer ***")
+    }
+
     @Test func itIsCalledOff() async throws {
         let server = try await WebServer(fixture.scratch)
         let cancellation = Cancellation()

@@ -24,6 +24,45 @@ import Testing
             notes.text == "standard error:\n in put.txt \(fixture.job.id)\nstandard output:\ncontent")
     }
 
+    @Test func standardInput() throws {
+        let notes = StageNotes()
+        try fixture.run("run", ["command": "cat", "stdin": "payload"], notes: notes)
+        #expect(notes.text == "standard output:\ncontent")
+        let empty = StageNotes()
+        try fixture.run("run", ["command": "cat"], notes: empty)
+        #expect(empty.text == nil)
+        let report = StageNotes()
+        let failure = JobFailure(.file("archive.damaged", "It is damaged."), stage: "unpack", attempts: 1)
+        try fixture.run("run", ["command": "cat", "stdin": "report"], notes: report, failed: failure)
+        #expect(report.text?.contains(#""name":"in put.txt""#) == true)
+        #expect(report.text?.contains(#""code":"archive.damaged""#) == true)
+        let folder = try fixture.folderPayload([(Array("a".utf8), "x")])
+        #expect(try fixture.failure("run", ["command": "cat", "stdin": "payload"], on: folder).code == "run.folder")
+    }
+
+    /// Whatever it does to what it is given, nothing is lost, and a second run finds the same.
+    @Test(arguments: ["rm", "gzip", "mv -t . --", "truncate -s 0", "chmod 000"])
+    func thePayloadIsNotThePrograms(command: String) throws {
+        for _ in 0..<2 {
+            let script = #"[ "$(cat "$1")" = content ] && [ "$DROPMILL_FILE" = "$1" ] && \#(command) "$1""#
+            #expect(try fixture.run("run", shell(script)) == fixture.payload)
+            #expect(try ScratchFolder.read(fixture.job.original) == Array("content".utf8))
+        }
+        let folder = try fixture.folderPayload([(Array("a".utf8), "x")])
+        try fixture.run("run", shell(#"echo more >> "$1/a""#), on: folder)
+        #expect(try fixture.scratch.text("payload/a") == "x")
+    }
+
+    /// Whatever a program inherits it could keep, or tell.
+    @Test func nothingElseIsOpen() throws {
+        let stray = dup(1)
+        defer { close(stray) }
+        let notes = StageNotes()
+        try fixture.run("run", ["command": ["sh", "-c", "ls /proc/self/fd | wc -l"]], notes: notes)
+        // The three, and the folder that ls reads.
+        #expect(notes.text == "standard output:\n4")
+    }
+
     @Test func noShellReadsTheArguments() throws {
         let notes = StageNotes()
         let options: Options = [
@@ -50,7 +89,7 @@ import Testing
         let lines = notes.text?.split(separator: "\n").dropFirst().map { $0.split(separator: "=")[0] }.sorted() ?? []
         #expect(
             lines == [
-                "DROPMILL_DIR", "DROPMILL_FILE", "DROPMILL_JOB", "DROPMILL_NAME", "DROPMILL_PIPELINE", "EXTRA", "HOME",
+                "DROPMILL_DIR", "DROPMILL_JOB", "DROPMILL_NAME", "DROPMILL_PIPELINE", "EXTRA", "HOME",
                 "LANG", "PATH", "TMPDIR",
             ])
         #expect(notes.text?.contains("\nLANG=C") == true)
@@ -96,6 +135,76 @@ import Testing
         #expect(failure.summary.contains("'\(program)'"))
     }
 
+    /// The sender names the file, and options are not the sender's to give.
+    @Test func aNameIsNoOption() throws {
+        let fixture = try StageFixture(drop: "-rf", Array("x".utf8))
+        let failure = try fixture.failure("run", ["command": ["echo", "{name}"]])
+        #expect(failure.class == .file)
+        #expect(failure.code == "run.dash")
+        for command: Options in [["echo", "--", "{name}"], ["echo", "./{name}"], ["echo", "{file}"]] {
+            try fixture.run("run", ["command": command])
+        }
+    }
+
+    @Test func anOwnPath() throws {
+        try fixture.scratch.write("#!/bin/sh\necho mine\n", to: "bin/tool")
+        chmod(fixture.scratch.path("bin/tool").string, 0o755)
+        let notes = StageNotes()
+        let path: Options = .text("\(fixture.scratch.path("bin").string):/usr/bin:/bin")
+        try fixture.run("run", ["command": "tool", "env": ["PATH": path]], notes: notes)
+        #expect(notes.text == "standard output:\nmine")
+    }
+
+    @Test func aScriptWithoutAnInterpreterIsNoFaultOfTheFile() throws {
+        let script = try fixture.scratch.write("echo x\n", to: "script")
+        chmod(script.string, 0o755)
+        #expect(try fixture.failure("run", ["command": "./script"]).class == .environment)
+    }
+
+    /// A link that it makes is not the way for files of the payload, and what is no file is not handed on.
+    @Test func whatItMakesStaysInItsFolder() throws {
+        let outside = try fixture.scratch.makeFolder("outside")
+        let payload = try fixture.folderPayload([(Array("d/evil".utf8), "x")])
+        let linking = "ln -s '\(outside.string)' d; echo > f"
+        for script in [linking, "echo > d"] {
+            let failure = try fixture.failure("run", shell(script, [("output", "add")]), on: payload)
+            #expect(failure.class == .file)
+            #expect(failure.code == "run.taken")
+        }
+        #expect(try Folder.names(in: outside).isEmpty)
+        let failure = try fixture.failure("run", shell("mkfifo pipe; echo > f", [("output", "replace")]))
+        #expect(failure.code == "run.special")
+    }
+
+    /// What a daemon had started goes on after it was killed.
+    @Test func whatAnEarlierRunLeftIsEnded() async throws {
+        let job = "DROPMILL_JOB=\(fixture.job.id)"
+        let null = open("/dev/null", O_WRONLY)
+        defer { close(null) }
+        let arguments = [job, "sleep", "1000"].map { Array($0.utf8) }
+        let left = try ChildProcess.spawn("/usr/bin/env", arguments, output: null, error: null)
+        let environment = FilePath("/proc/\(left)/environ")
+        try #require(
+            await eventually {
+                do { return String(decoding: try ScratchFolder.read(environment), as: UTF8.self).contains(job) } catch {
+                    return false
+                }
+            })
+        try fixture.run("run", ["command": "true"])
+        #expect(kill(left, 0) == 0, "another run of the job in the same daemon leaves it alone")
+        try fixture.run("run", ["command": "true"], isRecovered: true)
+        #expect(try ChildProcess.wait(for: left, of: "sleep") == 128 + SIGKILL)
+    }
+
+    @Test func streamsAreKeptInCappedFiles() throws {
+        try fixture.run("run", shell("yes | head -c 10000000; echo end; echo note >&2"))
+        let scratch = fixture.job.scratch(stage: 0, kind: "run")
+        let output = try ScratchFolder.read(scratch.appending("stdout"))
+        #expect((512 << 10...1 << 20).contains(output.count))
+        #expect(output.suffix(6).elementsEqual("y\nend\n".utf8))
+        #expect(try ScratchFolder.read(scratch.appending("stderr")) == Array("note\n".utf8))
+    }
+
     @Test func muchOutputIsCut() throws {
         let failure = try fixture.failure("run", shell("yes | head -c 10000000; echo end; exit 1"))
         #expect(failure.detail.utf8.count < 20_000)
@@ -113,9 +222,13 @@ import Testing
             while Folder.kind(of: up) == nil, ContinuousClock.now - began < .seconds(30) { sched_yield() }
             cancellation.cancel(.timeout)
         }
+        let notes = StageNotes()
         #expect(throws: StageFailure.cancelled) {
-            try fixture.run("run", shell(script, [("grace", "100ms")]), cancellation: cancellation)
+            try fixture.run(
+                "run", shell("echo about to hang >&2; \(script)", [("grace", "100ms")]), cancellation: cancellation,
+                notes: notes)
         }
+        #expect(notes.text == "standard error:\nabout to hang")
         #expect(ContinuousClock.now - began < .seconds(30))
     }
 

@@ -49,7 +49,7 @@ struct StageFixture {
         _ kind: String, _ options: Options = [:], facts: Set<String> = ["sha256", "type"],
         environment: [String: String] = [:]
     ) throws -> any Stage {
-        let type = try #require(StageRegistry.builtin.type(of: kind))
+        let type = try #require(StageRegistry.builtin.type(of: kind) ?? StageRegistry([StampStage.self]).type(of: kind))
         let (read, problems) = StageOptions.read(
             options.entries, of: type.descriptor, at: Options.place,
             in: OptionContext(base: scratch.path, facts: facts, environment: environment))
@@ -63,14 +63,14 @@ struct StageFixture {
         _ kind: String, _ options: Options = [:], on payload: Payload? = nil,
         cancellation: Cancellation = Cancellation(), progress: StageProgress = StageProgress(),
         notes: StageNotes = StageNotes(), seen: any SeenContent = NothingSeen(), failed: JobFailure? = nil,
-        environment: [String: String] = [:], in place: Int = 0
+        isRecovered: Bool = false, environment: [String: String] = [:], in place: Int = 0
     ) throws -> Payload {
         var values = job.templateValues
         values.facts = (payload ?? self.payload).knownFacts.mapValues { Array($0.utf8) }
         let context = StageContext(
             job: job.id, drop: job.drop, values: values, scratch: job.scratch(stage: place, kind: kind),
             cancellation: cancellation, progress: progress, notes: notes, seen: seen, alongside: job.alongside,
-            failed: failed)
+            failed: failed, isRecovered: isRecovered)
         return try stage(kind, options, environment: environment).run(payload ?? self.payload, in: context)
     }
 

@@ -34,7 +34,7 @@ import Testing
         let names = ["plain", "with\nnewline", "back\\slash", "deep/er", "cr\rcr", " blank "]
         for options: Options in [
             [:], ["algorithm": ["md5", "xxh3-128", "blake2b"]], ["algorithm": "sha3-512", "format": "bsd"],
-            ["algorithm": "crc32c", "mode": "sidecar"],
+            ["algorithm": "crc32c", "mode": "sidecar"], ["algorithm": "crc32"],
         ] {
             let payload = try fixture.folderPayload(names.map { (Array($0.utf8), "content of \($0)") })
             try fixture.run("checksum", options, on: payload)
@@ -77,6 +77,45 @@ import Testing
     func whatIsNoList(text: String) throws {
         let payload = try payload(["SHA256SUMS": text, "a": "abc"])
         #expect(try fixture.failure("verify", on: payload).code == "verify.list")
+    }
+
+    /// A list that says nothing is a file like any other, and a link is one that nobody named.
+    @Test(arguments: ["SHA256SUMS", "evil.sfv", "a.md5"])
+    func listsThatSayNothing(name: String) throws {
+        for text in ["", "; anything\n"] {
+            let alone = try fixture.folderPayload([(Array("a".utf8), "abc"), (Array(name.utf8), text)])
+            #expect(try fixture.failure("verify", ["extra": "allow"], on: alone).code == "verify.nothing")
+            try fixture.scratch.write("\(Self.abc)  a\n", to: "payload/more.sha256")
+            #expect(try fixture.failure("verify", on: alone).detail == "not listed: \(name)")
+            try Folder.remove(alone.root)
+        }
+    }
+
+    @Test func linksAreNamedByNoList() throws {
+        let payload = try payload(["SHA256SUMS": "\(Self.abc)  a\n", "a": "abc"])
+        try fixture.scratch.link("payload/link", to: "a")
+        #expect(try fixture.failure("verify", on: payload).detail == "not listed: link")
+    }
+
+    @Test(arguments: ["sha256summary.txt", "SHA256SUMS.json", "md5summer"])
+    func otherFilesAreNoLists(name: String) throws {
+        let payload = try fixture.folderPayload([(Array("a".utf8), "abc"), (Array(name.utf8), "some words")])
+        #expect(try fixture.failure("verify", on: payload).code == "verify.nothing")
+    }
+
+    @Test func listsFromOtherSystems() throws {
+        let utf16: [UInt8] = [0xFF, 0xFE] + "\(Self.abc)  a\r\n".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+        let payload = try payload(["a": "abc"])
+        for text in [[0xEF, 0xBB, 0xBF] + Array("\(Self.abc)  a\n".utf8), utf16] {
+            try fixture.scratch.write(text, to: payload.root.appending("SHA256SUMS"))
+            try fixture.run("verify", on: payload)
+        }
+    }
+
+    @Test func nothingButABag() throws {
+        let payload = try payload(["SHA256SUMS": "\(Self.abc)  a\n", "a": "abc"])
+        #expect(try fixture.failure("verify", ["bag": "true"], on: payload).code == "verify.bag")
+        #expect(try fixture.failure("verify", ["bag": "true"]).code == "verify.bag")
     }
 
     @Test func nothingIsSaid() throws {

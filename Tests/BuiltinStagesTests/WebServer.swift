@@ -19,8 +19,19 @@ final class WebServer {
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             def handle_any(self):
+                try: self.handle_one()
+                except ConnectionError: self.close_connection = True
+            def handle_one(self):
                 if self.path.startswith("/slow"):
                     gate.wait(600)
+                if self.path.startswith("/early"):
+                    self.send_response(200)
+                    self.send_header("Content-Length", "0")
+                    self.send_header("Connection", "close")
+                    self.end_headers()
+                    self.rfile.read(4096)
+                    self.close_connection = True
+                    return
                 if self.path.startswith("/drop"):
                     self.rfile.read(1)
                     self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\\1\\0\\0\\0\\0\\0\\0\\0")
@@ -33,6 +44,17 @@ final class WebServer {
                     file.write(self.command + " " + self.path + "\\n" + str(self.headers))
                 status = int(self.path.rsplit("/", 1)[1]) if self.path.startswith("/status/") else 201
                 text = b"told: " + str(status).encode()
+                if self.path.startswith("/echo"):
+                    status = 404
+                    text = b"nothing at " + self.path.encode() + b" for " + str(self.headers["Authorization"]).encode()
+                if self.path.startswith("/endless"):
+                    self.send_response(200)
+                    self.end_headers()
+                    while True: self.wfile.write(b"x" * 65536)
+                if self.path.startswith("/drip"):
+                    self.send_response(200)
+                    self.end_headers()
+                    while not gate.wait(0.2): self.wfile.write(b"x")
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()

@@ -1,5 +1,6 @@
 import Glibc
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 
@@ -9,9 +10,9 @@ struct Sender: Sendable {
     let title: String
     /// Whether it closes the file and is silent for longer than the quiet time: nobody can know that it will go on.
     var mayBeEarly = false
-    /// Whether it closes the file and opens it again within the quiet time: should the machine be held up for longer,
-    /// it is tried again.
-    var closesBetween = false
+    /// Where it closes the file and opens it again: in how many quiet times. A machine that made it longer proves
+    /// nothing, and it is tried again.
+    var silence: Double?
     /// The programs that it needs.
     var needs: [String] = []
     /// Sends one file.
@@ -31,6 +32,13 @@ final class SenderDesk: Sendable {
     let quiet: Duration
     /// How `sftp` and `scp` reach this machine; nil without a server.
     let server: LoopbackServer?
+
+    private struct Actions {
+        var lastBegan: ContinuousClock.Instant?
+        var longestSilence = Duration.zero
+    }
+
+    private let actions = Mutex(Actions())
 
     init(
         name: String, in inbox: FilePath, outside: FilePath, quiet: Duration, server: LoopbackServer?
@@ -55,10 +63,25 @@ final class SenderDesk: Sendable {
     func open(_ flags: Int32) throws(IOError) -> OpenFile { try OpenFile.open(target, flags, mode: 0o644) }
 
     /// Adds to the target, which is opened and closed for it.
-    func append(_ bytes: [UInt8]) throws(IOError) {
-        let file = try open(O_WRONLY | O_CREAT | O_APPEND)
-        try file.write(bytes)
-        try file.close()
+    func append(_ bytes: [UInt8]) throws {
+        try act {
+            let file = try open(O_WRONLY | O_CREAT | O_APPEND)
+            try file.write(bytes)
+            try file.close()
+        }
+    }
+
+    /// The longest time in which nothing may have been written, though the sender was not done.
+    var longestSilence: Duration { actions.withLock { $0.longestSilence } }
+
+    private func act(_ body: () throws -> Void) throws {
+        let began = ContinuousClock.now
+        try body()
+        let ended = ContinuousClock.now
+        actions.withLock { actions in
+            if let last = actions.lastBegan { actions.longestSilence = max(actions.longestSilence, ended - last) }
+            actions.lastBegan = began
+        }
     }
 
     /// Lets a part of the quiet time go by: what a sender does in between is what is examined here.
@@ -72,8 +95,10 @@ final class SenderDesk: Sendable {
             pause=\(quiet.seconds / 4)
             \(script)
             """
-        let output = try Tool("/bin/sh").run(["-c", text])
-        guard output.status == 0 else { throw SenderFailed(text: output.text) }
+        try act {
+            let output = try Tool("/bin/sh").run(["-c", text])
+            guard output.status == 0 else { throw SenderFailed(text: output.text) }
+        }
     }
 }
 
@@ -85,6 +110,11 @@ struct SenderFailed: Error {
 extension Sender {
     /// In pieces, a quarter of the quiet time apart.
     private static let pieces = 4
+
+    /// A script that copies one of the pieces to its place.
+    private static func copying(_ piece: Int) -> String {
+        #"dd if="$source" of="$target" bs=75000 skip=\#(piece) seek=\#(piece) count=1 conv=notrunc status=none"#
+    }
 
     /// All that are tried.
     static let all: [Sender] = [
@@ -118,28 +148,21 @@ extension Sender {
         Sender(title: "`curl -o`", needs: ["curl"]) { desk in
             try desk.shell(#"curl -sS --limit-rate 300k -o "$target" "file://$source""#)
         },
-        Sender(title: "`fallocate`, then `dd` into it piece by piece", closesBetween: true, needs: ["fallocate"]) {
+        Sender(title: "`fallocate`, then `dd` into it piece by piece", silence: 1, needs: ["fallocate"]) {
             desk in
-            try desk.shell(
-                """
-                fallocate -l 300000 "$target"
-                for i in 3 1 0 2; do
-                    sleep $pause
-                    dd if="$source" of="$target" bs=75000 skip=$i seek=$i count=1 conv=notrunc status=none
-                done
-                """)
+            try desk.shell(#"fallocate -l 300000 "$target""#)
+            for piece in [3, 1, 0, 2] {
+                desk.pause(0.25)
+                try desk.shell(copying(piece))
+            }
         },
-        Sender(title: "`truncate`, then writes in any order, the time set back after each", closesBetween: true) {
+        Sender(title: "`truncate`, then writes in any order, the time set back after each", silence: 1) {
             desk in
-            try desk.shell(
-                """
-                truncate -s 300000 "$target"
-                for i in 2 0 3 1; do
-                    sleep $pause
-                    dd if="$source" of="$target" bs=75000 skip=$i seek=$i count=1 conv=notrunc status=none
-                    touch -d 2001-01-01 "$target"
-                done
-                """)
+            try desk.shell(#"truncate -s 300000 "$target""#)
+            for piece in [2, 0, 3, 1] {
+                desk.pause(0.25)
+                try desk.shell(copying(piece) + #"; touch -d 2001-01-01 "$target""#)
+            }
         },
         Sender(title: "stalls for 3 × quiet, the file open") { desk in
             let file = try desk.open(O_WRONLY | O_CREAT)
@@ -187,18 +210,18 @@ extension Sender {
             try file.write(desk.piece(1, of: 2))
             try file.close()
         },
-        Sender(title: "a file renamed over the first one", closesBetween: true) { desk in
+        Sender(title: "a file renamed over the first one", silence: 1) { desk in
             try desk.append(desk.piece(0, of: 2))
             desk.pause(0.6)
             try desk.shell(#"mv "$source" "$target""#)
         },
-        Sender(title: "closed, then appended to after 0.9 × quiet", closesBetween: true) { desk in
+        Sender(title: "closed, then appended to after 0.9 × quiet", silence: 1) { desk in
             for number in 0..<pieces {
                 if number > 0 { desk.pause(0.9) }
                 try desk.append(desk.piece(number, of: pieces))
             }
         },
-        Sender(title: "zero bytes, filled after 2 × quiet", closesBetween: true) { desk in
+        Sender(title: "zero bytes, filled after 2 × quiet", silence: 5) { desk in
             try desk.append([])
             desk.pause(2)
             try desk.append(desk.contents)

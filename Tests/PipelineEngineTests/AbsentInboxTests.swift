@@ -104,6 +104,8 @@ import Testing
         }
         #expect(modes.map { $0.0 } == [.polling(every: .seconds(2))])
         #expect(modes.first?.1.contains("FUSE") == true)
+        #expect(ReadyRule().holding(in: engine.pipeline.inbox).quiet == .seconds(10))
+        #expect(ReadyRule().holding(in: scratch.path).quiet == .seconds(1))
         _ = await engine.stop()
     }
 

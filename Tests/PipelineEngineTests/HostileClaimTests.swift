@@ -33,7 +33,9 @@ import Testing
         guard case .file(let fingerprint, _) = try Sample.take(of: "a".fileName, in: inbox) else { throw NotAName() }
         try Folder.remove(scratch.path("inbox/a"))
         try scratch.link("inbox/a", to: "/etc/passwd")
-        guard case .draining(let job, _) = try spool.claim("a".fileName, ready: fingerprint, in: inbox, as: ids.next())
+        guard
+            case .draining(let job) = try spool.claimAndProve(
+                "a".fileName, ready: fingerprint, in: inbox, as: ids.next())
         else { throw NotAName() }
         #expect(try spool.look(at: job).sample == .refused("it is no regular file"))
         var draining = Draining(rule: spool.pipeline.ready)

@@ -1,6 +1,7 @@
 @preconcurrency import Dispatch
 import Glibc
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -140,7 +141,10 @@ import Testing
     func replaced() async throws {
         let inotify = try InotifyEvents()
         defer { inotify.stop() }
-        let watcher = WatcherHarness(inbox, inotify)
+        var pace = InboxWatcher.Pace.untimed
+        // For a moment there is no inbox.
+        pace.pulse = .milliseconds(50)
+        let watcher = WatcherHarness(inbox, inotify, pace: pace)
         watcher.start()
         let old = scratch.path("old")
         #expect(inbox.withPlatformString { from in old.withPlatformString { rename(from, $0) } } == 0)
@@ -173,5 +177,34 @@ import Testing
         let name = try "after".fileName
         #expect(await eventually { watcher.changes.contains(.appeared(DropPath(name))) })
         watcher.stop()
+    }
+
+    @Test(
+        "A folder that is unmounted is told of as gone", .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func unmounted() async throws {
+        let heard = Mutex<[InotifyEvents.Event]>([])
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        var mount: TemporaryMount? = try TemporaryMount(tmpfs: "size=1m", at: inbox)
+        let subscriber = inotify.subscribe { @Sendable events in heard.withLock { $0 += events } }
+        let watch = try inotify.watch(try OpenFile.openFolder(inbox), for: subscriber)
+        mount = nil
+        #expect(await eventually { heard.withLock { $0.contains(.folder(watch, .gone)) } })
+        withExtendedLifetime(mount) {}
+    }
+
+    @Test("More events than can be handled are as good as lost ones")
+    func tooMany() throws {
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        let subscriber = inotify.subscribe { @Sendable _ in }
+        let watch = try inotify.watch(try OpenFile.openFolder(inbox), for: subscriber)
+        let event = InotifyEvents.Event.folder(watch, .appeared(try "a".fileName, isFolder: false))
+        let heard = HeardEvents()
+        let isFirst = heard.add(Array(repeating: event, count: 16_384))
+        let isFirstAgain = heard.add([event])
+        #expect(isFirst && !isFirstAgain)
+        #expect(heard.take() == [.overflow])
+        #expect(heard.take().isEmpty)
     }
 }

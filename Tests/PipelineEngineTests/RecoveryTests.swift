@@ -223,6 +223,24 @@ import Testing
         #expect(try reconcile([record], after: Self.killed, boot: "another").warnings.isEmpty)
     }
 
+    @Test(
+        "A job's folder that cannot be brought in order is left alone, and told of, and no other job waits for it",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func disorder() throws {
+        let bad = try found("a")
+        let good = try found("b")
+        let mount = try TemporaryMount(
+            tmpfs: "size=1m", at: work.folder(of: bad.id).appending(".1-unpack"))
+        defer { withExtendedLifetime(mount) {} }
+        let findings = try reconcile([bad, good], after: Self.killed)
+        #expect(findings.resumed.map(\.record.id) == [good.id])
+        #expect(findings.parked == 1)
+        #expect(findings.warnings.count == 1)
+        #expect(
+            findings.warnings.first?.contains("'\(work.folder(of: bad.id).text)' cannot be brought in order") == true)
+        #expect(Folder.kind(of: work.folder(of: bad.id).appending(try "a".fileName)) == .regular)
+    }
+
     @Test("Where the whole work folder is new, its file system may not be mounted: no job is given up")
     func newWorkFolder() throws {
         let record = try found("a")

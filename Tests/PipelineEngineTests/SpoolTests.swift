@@ -33,7 +33,7 @@ import Testing
     private func claim(_ name: FileName, _ spool: Spool) throws -> Job {
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox),
-            case .taken(let claimed) = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+            case .taken(let claimed) = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next())
         else { throw NotAName() }
         return claimed.job
     }
@@ -81,8 +81,8 @@ import Testing
             Issue.record("no file")
             return
         }
-        guard case .taken = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next()),
-            case .vanished = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+        guard case .taken = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next()),
+            case .vanished = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next())
         else {
             Issue.record("not one winner")
             return
@@ -98,7 +98,7 @@ import Testing
         let name = try "a".fileName
         guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox) else { return }
         try scratch.append(Array("y".utf8), to: scratch.path("inbox/a"))
-        guard case .draining = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next()) else {
+        guard case .draining = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next()) else {
             Issue.record("taken although it changed")
             return
         }
@@ -114,7 +114,7 @@ import Testing
         let found = try Sample.take(of: name, in: inbox, asking: spool.sight)
         guard case .file(let fingerprint, let writers) = found else { return }
         try #require(writers.areKnown, "no leases here")
-        let claim = try spool.claim(name, ready: fingerprint, in: inbox, as: ids.next())
+        let claim = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next())
         switch (claim, asks) {
         case (.draining, true), (.taken, false): break
         default: Issue.record("\(claim)")
@@ -337,7 +337,7 @@ import Testing
         let folder = try OpenInbox(spool.pipeline.inbox).open(path)
         let name = try name.fileName
         guard case .file(let fingerprint, _) = try Sample.take(of: name, in: folder.file),
-            case .taken(let claimed) = try spool.claim(
+            case .taken(let claimed) = try spool.claimAndProve(
                 name, ready: fingerprint, in: folder.file, at: path, as: ids.next())
         else { throw NotAName() }
         return claimed.job

@@ -112,6 +112,19 @@ import Testing
         #expect(!scratch.exists("t"))
     }
 
+    @Test func removesTreesDeeperThanPathsAreLong() throws {
+        let name = String(repeating: "n", count: 200)
+        var folder = try OpenFile.openFolder(try scratch.makeFolder("t"))
+        for _ in 0..<60 {
+            #expect(mkdirat(folder.descriptor, name, 0o700) == 0)
+            let file = openat(folder.descriptor, ".lifted-1", O_WRONLY | O_CREAT, 0o600)
+            #expect(file >= 0 && close(file) == 0)
+            folder = try OpenFile.openFolder(FilePath(name), below: folder)
+        }
+        try Folder.remove(scratch.path("t"))
+        #expect(!scratch.exists("t"))
+    }
+
     @Test func tellsKinds() throws {
         try scratch.write("", to: "file")
         try scratch.link("link", to: "file")

@@ -32,7 +32,7 @@ import Testing
 
     @Test(
         "What says nothing of the drop, or is the drop itself, is refused",
-        arguments: ["{name}", "{job}.ok", "{date}.ok"])
+        arguments: ["{name}", "{job}.ok", "{date}.ok", "all-{ext}.ok"])
     func refused(_ template: String) throws {
         let template = try Template(template, use: .name)
         #expect(throws: TemplateProblem.self) { try MarkerRule(template) }

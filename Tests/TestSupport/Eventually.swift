@@ -1,5 +1,6 @@
 /// Waits until a condition holds: the one way in which a test may wait. Returns false once the time is over, so that
-/// `#expect(await eventually { … })` fails at its own line.
+/// `#expect(await eventually { … })` fails at its own line. That time is for a machine on which all else runs too: only
+/// a test that fails takes it.
 package nonisolated(nonsending) func eventually(
     within limit: Duration = .seconds(60), _ condition: nonisolated(nonsending) () async throws -> Bool
 ) async rethrows -> Bool {

@@ -109,12 +109,24 @@ import Testing
     }
 
     @Test func whereNoDaemonRunsTheInboxIsCounted() throws {
-        let pipeline = try fixture.pipeline(waiting: 3)
-        for name in ["a", "b.pdf", ".hidden", "c.part"] { try fixture.scratch.write("x", to: "inbox/\(name)") }
-        try fixture.scratch.makeFolder("inbox/folder")
-        #expect(InboxLook.counting([pipeline]).inboxes == ["scans": InboxLook.Inbox(waiting: 2)])
-        try Folder.remove(pipeline.inbox)
-        #expect(InboxLook.counting([pipeline]).inboxes.isEmpty)
+        let record = try fixture.pipeline(waiting: 3)
+        for name in ["a", "b.pdf", "b.pdf.done", ".hidden", "c.part", "sub/deep.pdf", "sub/sub/deeper.pdf"] {
+            try fixture.scratch.write("x", to: "inbox/\(name)")
+        }
+        #expect(InboxLook.counting([record]) { _ in nil }.inboxes == ["scans": .init(waiting: 3, isRough: true)])
+        var pipeline = Pipeline(
+            name: "scans", source: "", inbox: record.inbox, processed: .delete, failed: record.failed)
+        func count() -> Int? { InboxLook.counting([record]) { _ in pipeline }.inboxes["scans"]?.waiting }
+        pipeline.match = MatchRule(exclude: [try #require(Glob("a"))], depth: 2)
+        pipeline.ready.marker = try MarkerRule(Template("{name}.done", use: .name))
+        #expect(count() == 2)
+        pipeline.match = MatchRule()
+        pipeline.ready.unit = .folder
+        #expect(count() == 1)
+        pipeline.inbox = "/elsewhere"
+        #expect(count() == 3)
+        try Folder.remove(record.inbox)
+        #expect(InboxLook.counting([record]) { _ in nil }.inboxes.isEmpty)
     }
 
     @Test func aScreenIsNeverOverrun() {

@@ -9,11 +9,14 @@ struct BagReading {
     private let root: FilePath
     private let tree: FileTree
     private let isVersion1: Bool
+    private let encoding: BagTexts.Encoding
 
     /// The bag that a folder is, or holds as its only entry; nil where it is none.
     static func find(in tree: FileTree, _ root: FilePath) throws(StageFailure) -> BagReading? {
         let declarations = tree.files.filter { $0.relative.lastComponent?.string == "bagit.txt" }
-        guard let declaration = declarations.first(where: { $0.relative.components.count <= 2 }) else { return nil }
+        // One at the top makes the whole a bag, whatever lies in its folders.
+        let isNear: (Int) -> TreeFile? = { depth in declarations.first { $0.relative.components.count == depth } }
+        guard let declaration = isNear(1) ?? isNear(2) else { return nil }
         let base = declaration.relative.removingLastComponent()
         guard base.isEmpty || tree.files.allSatisfy({ $0.relative.starts(with: base) }) else { return nil }
         return try BagReading(base, root, tree)
@@ -24,7 +27,9 @@ struct BagReading {
         self.root = root
         self.tree = tree
         let text = try Self.text(of: root.pushing(base).appending("bagit.txt"))
-        isVersion1 = try BagTexts.version(ofDeclaration: text) == "1.0"
+        let declared = try BagTexts.declared(in: text)
+        isVersion1 = declared.version == "1.0"
+        encoding = declared.encoding
     }
 
     /// Compares everything; throws with all that is wrong with the files, or with the first thing that is wrong with
@@ -47,6 +52,8 @@ struct BagReading {
                 "it has no manifest with a known algorithm (manifest-sha256.txt)", "Make the bag with its manifests.")
         }
         let data = own.filter { $0.relative.starts(with: base.appending("data")) }
+        // A bag has no links, and no list can name one.
+        verification.extra.formUnion((tree.links + tree.specials).filter { $0.starts(with: base) }.map(\.bytes))
         var unlisted = Set(data.map(\.bytes))
         for (algorithm, name) in lists {
             let paths = try read(name, algorithm, into: &verification, mayName: { $0.starts(with: "data") })
@@ -76,8 +83,7 @@ struct BagReading {
     ) throws(StageFailure) -> [(algorithm: DigestAlgorithm, name: String)] {
         top.sorted().compactMap { name in
             guard name.hasPrefix(prefix), name.hasSuffix(".txt") else { return nil }
-            let word = name.dropFirst(prefix.count).dropLast(4).lowercased()
-            return DigestAlgorithm(rawValue: word).map { ($0, name) }
+            return BagTexts.algorithm(String(name.dropFirst(prefix.count).dropLast(4))).map { ($0, name) }
         }
     }
 
@@ -86,12 +92,14 @@ struct BagReading {
         _ name: String, _ algorithm: DigestAlgorithm, into verification: inout Verification,
         mayName: (FilePath) -> Bool
     ) throws(StageFailure) -> Set<[UInt8]> {
-        let text = try Self.text(of: root.pushing(base).appending(name))
+        let text = BagTexts.utf8(try Self.text(of: root.pushing(base).appending(name)), encoding)
         var paths: Set<[UInt8]> = []
-        for (number, line) in DigestList.lines(of: text).enumerated() where !line.isEmpty {
-            guard let (digest, listed) = BagTexts.manifestLine(line, algorithm) else {
-                throw Self.invalid("line \(number + 1) of \(name) is no digest and path", "Make the bag anew.")
-            }
+        let list = DigestList(text, algorithm: algorithm, form: .bagIt)
+        if let line = list.strangeLine {
+            throw Self.invalid("line \(line) of \(name) is no digest and path", "Make the bag anew.")
+        }
+        for line in list.lines {
+            guard let digest = line.digest, let listed = line.path else { continue }
             guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }), mayName(inner)
             else {
                 throw Self.invalid(
@@ -110,7 +118,7 @@ struct BagReading {
     /// the percent sign.
     private func known(_ path: FilePath, _ listed: [UInt8]) -> FilePath {
         guard listed.contains(UInt8(ascii: "%")) else { return path }
-        let decoded = FilePath(bytes: BagTexts.decoded(path.bytes))
+        let decoded = FilePath(bytes: BagPath.decoded(path.bytes))
         return Folder.kind(of: root.pushing(base).pushing(decoded)) == nil
             && Folder.kind(of: root.pushing(base).pushing(path)) != nil ? path : decoded
     }
@@ -118,7 +126,7 @@ struct BagReading {
     /// `Payload-Oxum` of bag-info.txt: bytes and number of files.
     private func checkInfo(_ top: [String], _ data: [TreeFile]) throws(StageFailure) {
         guard top.contains("bag-info.txt") else { return }
-        let text = try Self.text(of: root.pushing(base).appending("bag-info.txt"))
+        let text = BagTexts.utf8(try Self.text(of: root.pushing(base).appending("bag-info.txt")), encoding)
         guard let oxum = try BagTexts.oxum(ofInfo: text) else { return }
         var bytes: Int64 = 0
         for file in data {

@@ -9,7 +9,7 @@ package struct BagStage: Stage {
         "algorithm", "how the manifests' digests are made", among: [.sha256, .sha512, .sha384, .sha1, .md5])
     private static let info = StageOption<[(key: String, value: Template)]>(
         "info", "what bag-info.txt says: `Contact-Name: …`, each with placeholders", takes: "a map of texts",
-        default: [], shown: "", schema: .map(.text)
+        default: [], shown: "", schema: .map(.oneOrMore(.text))
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
         var info: [(key: String, value: Template)] = []
@@ -53,6 +53,7 @@ package struct BagStage: Stage {
         let tree = try files(of: payload)
         for folder in tree.folders { try bag.makeFolder(FilePath("data").pushing(folder)) }
         for file in tree.files { try bag.put(file.relative, as: FilePath("data").pushing(file.relative)) }
+        try bag.dress(tree.folders, below: "data")
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         let digests = try hashing.digests(of: tree.files)
         var tags: [(name: String, contents: [UInt8])] = []
@@ -65,10 +66,7 @@ package struct BagStage: Stage {
             tags.append(("manifest-\(algorithm.rawValue).txt", Array(lines.joined())))
         }
         try write(tags, to: bag.root)
-        var made = Payload(folder: bag.root)
-        made.destination = payload.destination
-        made.copies = payload.copies
-        return made
+        return Payload(folder: bag.root).inPlace(of: payload)
     }
 
     /// What goes into the bag; links are not followed, and a bag cannot hold them.
@@ -78,6 +76,12 @@ package struct BagStage: Stage {
             throw .file(
                 "bag.link", "'\(link.text)' is a symbolic link, which no bag can hold.",
                 remedy: "Put the file itself in its place and drop it again.")
+        }
+        let paths = tree.files.map(\.relative) + tree.folders
+        if let path = paths.first(where: { String(validating: $0.bytes, as: UTF8.self) == nil }) {
+            throw .file(
+                "bag.name", "'\(path.text)' is a name that is no UTF-8, and a bag's lists are.",
+                remedy: "Put a stage 'rename' before 'bag', or send the file under another name.")
         }
         return tree
     }
@@ -123,7 +127,7 @@ package struct BagStage: Stage {
     }
 
     private static func line(_ digest: Digest, _ path: [UInt8]) -> [UInt8] {
-        Array("\(digest.hex)  ".utf8) + BagTexts.encoded(path) + [0x0A]
+        Array("\(digest.hex)  ".utf8) + BagPath.encoded(path) + [0x0A]
     }
 
     private static func digest(_ bytes: [UInt8], _ algorithm: DigestAlgorithm) throws(StageFailure) -> Digest {

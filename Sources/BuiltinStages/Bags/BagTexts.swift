@@ -6,8 +6,14 @@ enum BagTexts {
     /// The versions that are understood; they differ in what a manifest must list.
     static let versions = ["0.93", "0.94", "0.95", "0.96", "0.97", "1.0"]
 
-    /// The version that bagit.txt declares; throws where it is no such declaration, or one that is not understood.
-    static func version(ofDeclaration text: [UInt8]) throws(StageFailure) -> String {
+    /// How the other texts of a bag are written.
+    enum Encoding {
+        case utf8, latin1, utf16
+    }
+
+    /// The version and the encoding that bagit.txt declares; throws where it is no such declaration, or one that is not
+    /// understood.
+    static func declared(in text: [UInt8]) throws(StageFailure) -> (version: String, encoding: Encoding) {
         let lines = DigestList.lines(of: text).map { String(decoding: $0, as: UTF8.self) }
         let remedy = "Make the bag anew with a current tool."
         guard lines.count == 2, let version = value(of: "BagIt-Version", in: lines[0]),
@@ -20,70 +26,56 @@ enum BagTexts {
             throw BagReading.invalid(
                 "its version \(EscapedText.of(version)) is not among \(versions.joined(separator: ", "))", remedy)
         }
-        guard ["utf-8", "us-ascii", "ascii"].contains(encoding.lowercased()) else {
+        switch encoding.lowercased() {
+        case "utf-8", "us-ascii", "ascii": return (version, .utf8)
+        case "iso-8859-1", "latin-1", "latin1": return (version, .latin1)
+        case "utf-16", "utf-16le", "utf-16be": return (version, .utf16)
+        default:
             throw BagReading.invalid(
-                "its texts are in \(EscapedText.of(encoding)); only UTF-8 is read here",
+                "its texts are in \(EscapedText.of(encoding)); UTF-8, UTF-16 and ISO-8859-1 are read here",
                 "Make the bag with its texts in UTF-8.")
         }
-        return version
+    }
+
+    /// A text as UTF-8.
+    static func utf8(_ text: [UInt8], _ encoding: Encoding) -> [UInt8] {
+        switch encoding {
+        case .utf8: return text
+        case .latin1: return Array(String(String.UnicodeScalarView(text.map { Unicode.Scalar($0) })).utf8)
+        case .utf16: return UTF16Text.utf8(text)
+        }
     }
 
     private static func value(of key: String, in line: String) -> String? {
         guard line.hasPrefix("\(key):") else { return nil }
-        let value = line.dropFirst(key.count + 1).drop { $0 == " " || $0 == "\t" }
+        var value = line.dropFirst(key.count + 1).drop { $0 == " " || $0 == "\t" }
+        while value.last == " " || value.last == "\t" { value.removeLast() }
         return value.isEmpty ? nil : String(value)
-    }
-
-    /// A manifest's line: digest, white space, path; some old tools put a star before the path.
-    static func manifestLine(
-        _ line: ArraySlice<UInt8>, _ algorithm: DigestAlgorithm
-    ) -> (digest: Digest, path: [UInt8])? {
-        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        let hex = line.prefix { !isBlank($0) }
-        var path = line[hex.endIndex...].drop(while: isBlank)
-        if path.first == UInt8(ascii: "*") { path = path.dropFirst() }
-        guard let digest = Digest(algorithm, hex: hex), !path.isEmpty else { return nil }
-        return (digest, Array(path))
     }
 
     /// The value of `Payload-Oxum` in bag-info.txt; nil where it is not given.
     static func oxum(ofInfo text: [UInt8]) throws(StageFailure) -> String? {
-        let values = DigestList.lines(of: text).map { String(decoding: $0, as: UTF8.self) }
-            .filter { $0.lowercased().hasPrefix("payload-oxum") }
-            .compactMap { line in line.firstIndex(of: ":").map { line[line.index(after: $0)...] } }
-            .map { String($0.filter { $0 != " " && $0 != "\t" }) }
+        var values: [String] = []
+        for (number, bytes) in DigestList.lines(of: text).enumerated() {
+            let line = String(decoding: bytes, as: UTF8.self)
+            // A line that begins with a blank goes on with the one before.
+            guard let first = line.first, first != " ", first != "\t" else { continue }
+            guard let colon = line.firstIndex(of: ":") else {
+                throw BagReading.invalid(
+                    "line \(number + 1) of bag-info.txt is no 'Label: value'", "Make the bag anew.")
+            }
+            guard line[..<colon].lowercased() == "payload-oxum" else { continue }
+            values.append(String(line[colon...].dropFirst().filter { $0 != " " && $0 != "\t" }))
+        }
         guard values.count < 2 else {
             throw BagReading.invalid("bag-info.txt gives 'Payload-Oxum' twice", "Keep the right one.")
         }
         return values.first
     }
 
-    /// A path as a manifest has it: line ends and percent signs encoded.
-    static func encoded(_ path: [UInt8]) -> [UInt8] {
-        path.flatMap { byte -> [UInt8] in
-            switch byte {
-            case 0x0A: Array("%0A".utf8)
-            case 0x0D: Array("%0D".utf8)
-            case UInt8(ascii: "%"): Array("%25".utf8)
-            default: [byte]
-            }
-        }
-    }
-
-    /// The path that a manifest's text stands for.
-    static func decoded(_ text: [UInt8]) -> [UInt8] {
-        let codes: [String: UInt8] = ["0A": 0x0A, "0D": 0x0D, "25": UInt8(ascii: "%")]
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while let byte = rest.popFirst() {
-            let code = String(decoding: rest.prefix(2), as: UTF8.self).uppercased()
-            guard byte == UInt8(ascii: "%"), let decoded = codes[code] else {
-                bytes.append(byte)
-                continue
-            }
-            bytes.append(decoded)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
+    /// The algorithm of `manifest-ALGORITHM.txt`, which RFC 8493 (2.4) writes without punctuation: `sha3256`.
+    static func algorithm(_ word: String) -> DigestAlgorithm? {
+        let word = word.lowercased()
+        return DigestAlgorithm.allCases.first { $0.rawValue == word || $0.rawValue.filter { $0 != "-" } == word }
     }
 }

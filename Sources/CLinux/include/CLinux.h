@@ -43,6 +43,9 @@ int64_t dm_file_system_type(const char *path);
 /// Has a program begin in a folder (posix_spawn_file_actions_addchdir_np(3)). Returns the error number or 0.
 int dm_spawn_in_folder(posix_spawn_file_actions_t *actions, const char *path);
 
+/// Closes every descriptor of a program that is to be started but its three standard ones, whoever left them open.
+int dm_spawn_close_others(posix_spawn_file_actions_t *actions);
+
 /// A pipe whose ends no program inherits by chance (pipe2(2), O_CLOEXEC): the reading end first.
 int dm_pipe(int ends[2]);
 

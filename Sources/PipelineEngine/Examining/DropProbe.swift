@@ -28,6 +28,7 @@ package final class DropProbe: @unchecked Sendable {
     private static let glance = Duration.milliseconds(50)
 
     private init(_ path: DropPath, in inbox: FilePath, rule: ReadyRule) {
+        let rule = rule.holding(in: inbox)
         self.path = path
         self.inbox = inbox
         digests = DigestCheck(of: "probe", in: inbox, for: queue)

@@ -44,7 +44,7 @@ package protocol Journal: Sendable {
     func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
     /// Answers a question for content that came before, and notes the asking job as its first where there was none.
-    func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> JobID?
+    func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob?
 
     /// Removes jobs that were over before that time; returns how many, and content that was
     /// noted before it. Those that are not over are never removed.
@@ -99,6 +99,8 @@ package struct JobCount: Sendable, Hashable {
 package struct PipelineRecord: Sendable, Equatable {
     /// Its name.
     package var name: String
+    /// The file that describes it, absolute; nil where an older Dropmill wrote this.
+    package var source: FilePath?
     /// Its inbox, absolute: where a failed original is sent in again.
     package var inbox: FilePath
     /// Its folder for failed originals, absolute.
@@ -116,10 +118,11 @@ package struct PipelineRecord: Sendable, Equatable {
 
     /// A record.
     package init(
-        name: String, inbox: FilePath, failed: FilePath, stages: [String], waiting: Int, paused: StageFailure? = nil,
-        pausedSince: Timestamp? = nil, updatedAt: Timestamp
+        name: String, source: FilePath? = nil, inbox: FilePath, failed: FilePath, stages: [String], waiting: Int,
+        paused: StageFailure? = nil, pausedSince: Timestamp? = nil, updatedAt: Timestamp
     ) {
         self.name = name
+        self.source = source
         self.inbox = inbox
         self.failed = failed
         self.stages = stages

@@ -6,7 +6,7 @@ struct JournalMemory: SeenContent {
 
     init(_ journal: any Journal) { self.journal = journal }
 
-    func first(_ content: SeenQuery) throws(StageFailure) -> JobID? {
+    func first(_ content: SeenQuery) throws(StageFailure) -> SeenJob? {
         do throws(JournalError) {
             return try journal.first(content, at: .now())
         } catch {

@@ -13,6 +13,7 @@ enum Migrations {
         migrator.registerMigration("1 runs and pipelines") { try $0.execute(sql: runs) }
         migrator.registerMigration("2 names") { try $0.execute(sql: names) }
         migrator.registerMigration("3 contents") { try $0.execute(sql: contents) }
+        migrator.registerMigration("4 sources") { try $0.execute(sql: sources) }
         return migrator
     }()
 
@@ -117,6 +118,9 @@ enum Migrations {
             updated_at INTEGER NOT NULL
         ) WITHOUT ROWID;
         """
+
+    /// The pipelines' files: what waits in an inbox can be told by its pipeline's rules only.
+    private static let sources = "ALTER TABLE pipelines ADD COLUMN source BLOB"
 
     /// People ask by names, and a name that never was would else be looked for in every row.
     private static let names = "CREATE INDEX jobs_of_name ON jobs (name, claimed_at);"

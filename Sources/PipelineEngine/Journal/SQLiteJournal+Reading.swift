@@ -79,7 +79,7 @@ extension SQLiteJournal {
     }
 
     package func pipelines() throws(JournalError) -> [PipelineRecord] {
-        try read { db in try Self.rows(db, PipelineRow.select, PipelineRow.record) }
+        try read { db in try Self.rows(db, PipelineRow.select(db), PipelineRow.record) }
     }
 
     /// What `body` reads from one state of the journal.

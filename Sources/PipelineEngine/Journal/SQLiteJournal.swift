@@ -63,8 +63,9 @@ package final class SQLiteJournal: Journal {
         try write { db in try RetryRow.remove(job, as: identity, from: db) }
     }
 
-    package func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> JobID? {
-        try write { db in try ContentRow.first(content, at: time, in: db) }.flatMap { JobID($0) }
+    package func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob? {
+        let found = try write { db in try ContentRow.first(content, at: time, in: db) }
+        return found.flatMap { found in JobID(found.job).map { SeenJob($0, isOver: found.isOver) } }
     }
 
     /// Jobs that one transaction of `prune` removes: some 10 ms, for which other writes wait.

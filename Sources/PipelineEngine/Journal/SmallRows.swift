@@ -6,11 +6,15 @@ import SystemPackage
 enum PipelineRow {
     private static let columns = "name, inbox, failed, stages, waiting, paused, paused_since, updated_at"
 
-    static let select = "SELECT \(columns) FROM pipelines ORDER BY name"
+    /// A reader may be there before the daemon that adds the column.
+    static func select(_ db: Database) throws -> String {
+        let hasSource = try db.columns(in: "pipelines").contains { $0.name == "source" }
+        return "SELECT \(columns), \(hasSource ? "source" : "NULL") FROM pipelines ORDER BY name"
+    }
 
     static func write(_ record: PipelineRecord, to db: Database) throws {
         let statement = try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO pipelines (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+            sql: "INSERT OR REPLACE INTO pipelines (\(columns), source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         try statement.execute(arguments: [
             record.name,
             JobRow.blob(record.inbox.bytes),
@@ -20,6 +24,7 @@ enum PipelineRow {
             JobRow.json(record.paused) { $0.failure($1) },
             record.pausedSince?.nanoseconds,
             record.updatedAt.nanoseconds,
+            record.source.map { JobRow.blob($0.bytes) },
         ])
     }
 
@@ -32,9 +37,11 @@ enum PipelineRow {
         let waiting = Int(try columns.integer("waiting"))
         let paused = try columns.json("paused", \.failure)
         let pausedSince = try columns.optionalTime("paused_since")
+        let updatedAt = try columns.time("updated_at")
         return PipelineRecord(
-            name: name, inbox: FilePath(bytes: inbox), failed: FilePath(bytes: failed), stages: stages,
-            waiting: waiting, paused: paused, pausedSince: pausedSince, updatedAt: try columns.time("updated_at"))
+            name: name, source: try columns.bytes("source").map { FilePath(bytes: $0) }, inbox: FilePath(bytes: inbox),
+            failed: FilePath(bytes: failed), stages: stages, waiting: waiting, paused: paused,
+            pausedSince: pausedSince, updatedAt: updatedAt)
     }
 }
 
@@ -100,21 +107,23 @@ enum ContentRow {
     /// The first job with the content but the asking one. A job without a row counts: it is not written down yet, or
     /// over for so long that it was pruned.
     private static let search = """
-        SELECT contents.job FROM contents LEFT JOIN jobs ON jobs.id = contents.job \
+        SELECT contents.job, coalesce(jobs.state = 'processed', 0) FROM contents LEFT JOIN jobs ON jobs.id = contents.job \
         WHERE content = :content AND contents.job <> :job AND contents.at >= :since \
         AND (:everywhere OR contents.pipeline = :pipeline) \
         AND coalesce(jobs.state NOT IN ('failed', 'vanished'), 1) ORDER BY contents.job LIMIT 1
         """
 
-    static func first(_ query: SeenQuery, at time: Timestamp, in db: Database) throws -> String? {
+    static func first(
+        _ query: SeenQuery, at time: Timestamp, in db: Database
+    ) throws -> (job: String, isOver: Bool)? {
         let search = try db.cachedStatement(sql: Self.search)
-        let found = try String.fetchOne(
+        let found = try Row.fetchOne(
             search,
             arguments: [
                 "content": query.content, "job": query.job.text, "since": query.since?.nanoseconds ?? .min,
                 "everywhere": query.everywhere, "pipeline": query.pipeline,
             ])
-        if let found { return found }
+        if let found { return (found[0], found[1]) }
         try db.cachedStatement(
             sql: "INSERT OR IGNORE INTO contents (content, job, pipeline, at) VALUES (?, ?, ?, ?)"
         ).execute(arguments: [query.content, query.job.text, query.pipeline, time.nanoseconds])

@@ -12,8 +12,7 @@ final class DigestCheck: @unchecked Sendable {
     struct Expectation: Sendable, Hashable {
         /// From the folder on that the drop lies in.
         let path: FilePath
-        let algorithm: DigestAlgorithm
-        let hex: String
+        let digest: Digest
     }
 
     /// How a comparison ended.
@@ -82,7 +81,7 @@ final class DigestCheck: @unchecked Sendable {
         do {
             let folder = try OpenInbox(inbox).open(folder)
             for algorithm in DigestAlgorithm.allCases {
-                let files = expected.filter { $0.algorithm == algorithm }
+                let files = expected.filter { $0.digest.algorithm == algorithm }
                 if files.isEmpty { continue }
                 var hasher = try FileHasher.make([algorithm])
                 for file in files {
@@ -90,7 +89,7 @@ final class DigestCheck: @unchecked Sendable {
                     let digests = try hasher.hash(descriptor: opened.descriptor) { (_) throws(DigestError) in
                         if cancellation.isCancelled { throw .stopped }
                     }
-                    if digests.first?.hex != file.hex { differing.append(file) }
+                    if digests.first != file.digest { differing.append(file) }
                 }
             }
             return .compared(differing: differing)

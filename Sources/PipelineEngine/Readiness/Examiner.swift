@@ -1,3 +1,4 @@
+import Digests
 @preconcurrency import Dispatch
 import Glibc
 import PipelineKit
@@ -16,7 +17,7 @@ struct Examiner {
     private let rule: ReadyRule
     private let sight: WriterSight
     private let digests: DigestCheck
-    private var markers: MarkerIndex<DropPath>
+    private var markers: MarkerIndex
 
     /// Markers hold a size or a digest; more than that is no marker of ours, and not read.
     private static let largestMarker = 64 << 10
@@ -27,24 +28,30 @@ struct Examiner {
         self.rule = rule
         self.sight = sight
         self.digests = digests
-        markers = MarkerIndex(timeout: rule.timeout)
+        let marker = rule.markerBeside
+        markers = MarkerIndex(timeout: rule.timeout) { @Sendable drop in marker?.name(for: drop) }
     }
 
     // MARK: What comes and goes
 
     /// Takes in a change of the inbox; for one of a marker: the drops that are to be looked at again. Nil for one of a
-    /// drop. `isThere`: whether a name is in the inbox.
+    /// drop. `isThere`: whether a name is in the inbox; `all`: the drops that wait in a folder.
     mutating func take(
-        _ change: InboxChange, at now: MonotonicTime, isThere: (DropPath) -> Bool
+        _ change: InboxChange, at now: MonotonicTime, isThere: (DropPath) -> Bool,
+        all: (InboxFolder) -> Set<DropPath>
     ) -> Set<DropPath>? {
         switch change {
         case .appeared(let path), .changed(let path):
             if rule.isMarkerBeside(path.name) {
+                guard !isForAll else { return all(path.folder) }
                 let drop = onlyDrop(of: path).flatMap { isThere($0) ? $0 : nil }
                 return markers.appeared(path, with: drop, at: now)
             }
-            if let marker = marker(of: path) { markers.appeared(drop: path, of: marker, isOnly: hasOwnMarker) }
+            if !isForAll, let marker = marker(of: path) {
+                markers.appeared(drop: path, of: marker, isOnly: hasOwnMarker)
+            }
         case .vanished(let path):
+            if isForAll, rule.isMarkerBeside(path.name) { return all(path.folder) }
             if rule.isMarkerBeside(path.name) { return markers.vanished(path, with: onlyDrop(of: path)) }
             forget(path, at: now)
         }
@@ -67,33 +74,37 @@ struct Examiner {
     /// Whether the drop's marker has to stay because others need it.
     func sharesMarker(_ path: DropPath) -> Bool {
         guard let marker = marker(of: path) else { return false }
-        return rule.marker?.isShared ?? false || markers.isShared(marker, besides: path)
+        return isForAll || markers.isShared(marker, besides: path)
     }
 
     /// Markers whose drops have not come for too long, each once.
     mutating func overdueMarkers(at now: MonotonicTime) -> [DropPath] {
-        let overdue = markers.overdue(at: now)
-        return isNeverAlone ? [] : overdue
+        markers.overdue(at: now)
     }
 
     /// When the next of them may be found.
     var nextDue: MonotonicTime? { markers.nextDue }
 
     /// The markers whose drops are not there, but should be.
-    var markersAlone: [DropPath] { isNeverAlone ? [] : Array(markers.alone) }
+    var markersAlone: [DropPath] { Array(markers.alone) }
 
     /// Whether it is one of these.
-    func isMarkerAlone(_ path: DropPath) -> Bool { !isNeverAlone && markers.isAlone(path) }
+    func isMarkerAlone(_ path: DropPath) -> Bool { markers.isAlone(path) }
 
     /// A drop that the marker speaks for; nil where none is there, and for all that is no marker.
     func drop(ofMarker path: DropPath) -> DropPath? { markers.drop(of: path, only: onlyDrop(of: path)) }
 
-    /// One marker for all drops of a folder stays when they are taken.
-    private var isNeverAlone: Bool { rule.marker?.isShared ?? false }
+    /// Whether it is the marker for all drops of its folder.
+    func isMarkerForAll(_ path: DropPath) -> Bool { isForAll && rule.isMarkerBeside(path.name) }
+
+    /// Whether one marker speaks for all drops of a folder: it stays when they are taken, and needs none.
+    private var isForAll: Bool { rule.markerBeside?.isShared ?? false }
 
     private mutating func forget(_ path: DropPath, at now: MonotonicTime) {
         digests.forget(path)
-        if let marker = marker(of: path) { markers.vanished(drop: path, of: marker, isOnly: hasOwnMarker, at: now) }
+        if !isForAll, let marker = marker(of: path) {
+            markers.vanished(drop: path, of: marker, isOnly: hasOwnMarker, at: now)
+        }
     }
 
     /// Whether no two drops have the same marker.
@@ -149,7 +160,8 @@ struct Examiner {
                 switch outcome {
                 case .verifying: return .verifying
                 case .failed(let reason): return .marker(markerName, .unusable(reason))
-                case .differs(_, let first): return .marker(markerName, .digest(algorithm: first.algorithm.rawValue))
+                case .differs(_, let first):
+                    return .marker(markerName, .digest(algorithm: first.digest.algorithm.rawValue))
                 }
             }
         }
@@ -213,24 +225,28 @@ struct Examiner {
             default: throw error
             }
         }
-        return judge(text, drop, fingerprint, &expected)
+        return judge(text, of: name, drop, fingerprint, &expected)
     }
 
     /// What the content of a marker says of its drop. Content of any other kind says nothing.
     private func judge(
-        _ text: [UInt8], _ drop: FileName, _ fingerprint: Fingerprint,
+        _ text: [UInt8], of name: FileName, _ drop: FileName, _ fingerprint: Fingerprint,
         _ expected: inout [DigestCheck.Expectation]
     ) -> Waiting.MarkerFault? {
-        let list = ChecksumList(text)
+        // A name such as `a.bin.sha3-512` tells digests of one length apart; one that misleads does not count.
+        let algorithm = DigestList.algorithm(ofListNamed: name.bytes)
+        let form = DigestList.isSFV(name.bytes) ? DigestList.Form.sfv : .digestsAndSizes
+        var list = DigestList(text, algorithm: algorithm, form: form)
+        if list.strangeLine != nil { list = DigestList(text, algorithm: nil, form: .digestsAndSizes) }
         guard list.strangeLine == nil else { return nil }
         for line in list.lines where line.path == nil || line.path.map(Self.lastComponent) == drop.bytes {
             switch line.expected {
             case .size(let size) where size != fingerprint.size:
                 return .size(announced: size, found: fingerprint.size)
             case .size: break
-            case .digest(let algorithm, let hex):
+            case .digest(let digest):
                 guard rule.unit == .file else { return .unusable("it gives a digest, which a folder has not") }
-                expected.append(.init(path: FilePath().appending(drop), algorithm: algorithm, hex: hex))
+                expected.append(.init(path: FilePath().appending(drop), digest: digest))
             }
         }
         return nil

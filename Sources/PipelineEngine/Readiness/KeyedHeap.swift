@@ -17,20 +17,16 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private let comesBefore: Order
-    /// Blocks of a fixed size, as one array would double when it is full; and all of the same number of bytes, whatever
-    /// they hold, so that what one heap gives back fits another.
-    private var blocks: [ContiguousArray<Entry>] = []
+    private var entries = Blocks<Entry>()
     /// Open addressing, linear probing: the number of a slot and one more, or 0. A power of two.
     private var buckets: [UInt32] = []
     /// A binary heap of slots.
     private var queue: [UInt32] = []
 
-    /// Entries in a block of 32 KiB with its array's header.
-    private static var blockSize: Int { (32_768 - 32) / MemoryLayout<Entry>.stride }
     private static var unqueued: UInt32 { .max }
 
     /// How many entries there are, whether queued or not.
-    private(set) var count = 0
+    var count: Int { entries.count }
 
     /// Nothing yet, with the order of what will be queued.
     init(order comesBefore: @escaping Order) { self.comesBefore = comesBefore }
@@ -56,14 +52,9 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Adds a key that is not there, not queued yet.
     mutating func insert(_ key: Key, _ value: Value) -> Slot {
-        if 4 * (count + 1) > 3 * buckets.count { grow() }
+        if 4 * (count + 1) > 3 * buckets.count { rebuild(max(16, 2 * buckets.count)) }
         let number = UInt32(count)
-        if count % Self.blockSize == 0 {
-            blocks.append([])
-            if count > 0 { blocks[blocks.count - 1].reserveCapacity(Self.blockSize) }
-        }
-        blocks[blocks.count - 1].append(Entry(key: key, value: value, place: Self.unqueued))
-        count += 1
+        entries.append(Entry(key: key, value: value, place: Self.unqueued))
         fill(number)
         return Slot(number: number)
     }
@@ -80,11 +71,9 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             if entry.place != Self.unqueued { queue[Int(entry.place)] = slot.number }
             self[slot.number] = entry
         }
-        blocks[blocks.count - 1].removeLast()
-        count -= 1
-        if count % Self.blockSize == 0 { blocks.removeLast() }
-        // A flood that is over leaves its memory to others.
-        if count == 0, buckets.count > Self.blockSize { self = KeyedHeap(order: comesBefore) }
+        entries.removeLast()
+        // A flood that is over leaves its memory to others, by and by.
+        if 8 * count < buckets.count, buckets.count > Blocks<Entry>.size { rebuild(buckets.count / 2) }
         return last == slot ? nil : last
     }
 
@@ -151,11 +140,11 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         put(number, at: place)
     }
 
-    // MARK: Blocks and buckets
+    // MARK: Buckets
 
     private subscript(number: UInt32) -> Entry {
-        get { blocks[Int(number) / Self.blockSize][Int(number) % Self.blockSize] }
-        _modify { yield &blocks[Int(number) / Self.blockSize][Int(number) % Self.blockSize] }
+        get { entries[Int(number)] }
+        _modify { yield &entries[Int(number)] }
     }
 
     private func home(of key: Key) -> Int { key.hashValue & (buckets.count - 1) }
@@ -186,8 +175,9 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         buckets[hole] = 0
     }
 
-    private mutating func grow() {
-        buckets = Array(repeating: 0, count: max(16, 2 * buckets.count))
+    private mutating func rebuild(_ size: Int) {
+        buckets = []
+        buckets = Array(repeating: 0, count: size)
         for number in 0..<UInt32(count) { fill(number) }
     }
 

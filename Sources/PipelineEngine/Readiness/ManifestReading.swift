@@ -47,14 +47,21 @@ struct ManifestReading {
         }
         // RFC 8493: `manifest-sha256.txt` and `tagmanifest-sha256.txt`.
         let isBagIt = name.text.hasSuffix(".txt") && name.text.contains("manifest-")
-        let list = ChecksumList(text, isBagIt: isBagIt)
+        let form: DigestList.Form =
+            isBagIt ? .bagIt : DigestList.isSFV(name.bytes) ? .sfv : .digestsAndSizes
+        let list = DigestList(text, algorithm: DigestList.algorithm(ofListNamed: name.bytes), form: form)
         if let line = list.strangeLine {
             fault = .unusable(name, "line \(line) is no digest and path")
             return
         }
+        // It was made before it is written: `sha256sum * > SHA256SUMS` takes its time.
+        if list.lines.isEmpty {
+            fault = .unusable(name, "it lists nothing")
+            return
+        }
         for line in list.lines {
             // `a.bin.md5` may hold the digest alone.
-            guard let path = line.path ?? Self.stem(of: name) else {
+            guard let path = line.path.map({ isBagIt ? BagPath.decoded($0) : $0 }) ?? Self.stem(of: name) else {
                 fault = .unusable(name, "it lists a digest without a path")
                 return
             }
@@ -67,15 +74,14 @@ struct ManifestReading {
     }
 
     private mutating func look(
-        at file: FilePath, in folder: borrowing OpenFile, _ path: [UInt8], _ expected: ChecksumList.Expected
+        at file: FilePath, in folder: borrowing OpenFile, _ path: [UInt8], _ expected: DigestList.Expected
     ) {
         guard let status = Self.status(of: file, below: folder), FileKind(mode: status.st_mode) == .regular else {
             return missing.append(path)
         }
         switch expected {
         case .size(let size): if size != Int64(status.st_size) { wrong.append(path) }
-        case .digest(let algorithm, let hex):
-            self.expected.append(.init(path: drop.pushing(file), algorithm: algorithm, hex: hex))
+        case .digest(let digest): self.expected.append(.init(path: drop.pushing(file), digest: digest))
         }
     }
 

@@ -3,7 +3,10 @@ import PipelineKit
 import SystemPackage
 
 /// Which files the machine's processes have open for writing, or mapped so, and which folders they are in, as proc(5)
-/// shows it: one walk through `/proc/*/fd`, `/proc/*/maps` and `/proc/*/cwd`.
+/// shows it: one walk through `/proc/*/fd`, `/proc/*/cwd` and, if asked for, `/proc/*/maps`.
+///
+/// It takes some 6 system calls for each process and 1 or 2 for each of its descriptors, and as much time again where
+/// mappings are asked for: about 10 ms for 130 processes with 800 descriptors.
 struct ProcessScan: Sendable {
     private var processes: [FileIdentity: Int32] = [:]
     /// Folders that are open, or that a process is in: new names can be made in them whatever path they have by now.
@@ -12,20 +15,25 @@ struct ProcessScan: Sendable {
     private(set) var isComplete = ProcessScan.seesAllProcesses()
     /// When it began: what was opened later is not in it.
     let begun = MonotonicTime.now()
-    /// How long it took.
+    /// Processor time that it took.
     private(set) var cost = Duration.zero
+    /// Whether mappings are in it.
+    let hasMappings: Bool
 
     /// Looks at all processes but this one.
-    init() {
+    init(mappings: Bool = true) {
+        hasMappings = mappings
+        let before = MonotonicTime.spentByThread()
         do throws(IOError) {
             let own = getpid()
             try Folder.forEachEntry(of: "/proc") { (name, _) throws(IOError) in
+                guard name.bytes.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
                 if let process = Int32(name.text), process != own { look(at: process) }
             }
         } catch {
             isComplete = false
         }
-        cost = .now() - begun
+        cost = MonotonicTime.spentByThread() - before
     }
 
     /// The process that has the file open for writing; one of them, where there are several.
@@ -56,6 +64,7 @@ struct ProcessScan: Sendable {
             // A process that ended meanwhile writes nothing any more.
             if error.errno != .noSuchFileOrDirectory, error.errno != .noSuchProcess { isComplete = false }
         }
+        guard hasMappings else { return }
         do throws(IOError) {
             for file in try Self.mappedFiles(of: process) { processes[file] = process }
         } catch {
@@ -90,11 +99,14 @@ struct ProcessScan: Sendable {
     private static func mappedFiles(of process: Int32) throws(IOError) -> [FileIdentity] {
         let text = try SmallFile.read(FilePath("/proc/\(process)/maps"), atMost: 16 << 20)
         return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
-            guard fields.count > 4, fields[1].dropFirst().first == UInt8(ascii: "w"),
-                fields[1].last == UInt8(ascii: "s"), let inode = UInt64(String(decoding: fields[4], as: UTF8.self)),
-                inode != 0
+            // Of thousands of lines hardly one is of interest, so they are told apart before they are taken apart.
+            guard let space = line.firstIndex(of: UInt8(ascii: " ")), line.endIndex - space > 5,
+                line[space + 2] == UInt8(ascii: "w"), line[space + 4] == UInt8(ascii: "s")
             else { return nil }
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+            guard fields.count > 4, let inode = UInt64(String(decoding: fields[4], as: UTF8.self)), inode != 0 else {
+                return nil
+            }
             let numbers = fields[3].split(separator: UInt8(ascii: ":")).compactMap {
                 UInt64(String(decoding: $0, as: UTF8.self), radix: 16)
             }

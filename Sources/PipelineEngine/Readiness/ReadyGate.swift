@@ -93,6 +93,9 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// How many candidates are waited for: those that are refused or ignored are left out.
     package var waitingCount: Int { candidates.count - parked }
 
+    /// All candidates, in no order.
+    package var keys: some Sequence<Key> { candidates.slots.lazy.map { candidates.key(of: $0) } }
+
     /// Whether the candidate is known.
     package func contains(_ key: Key) -> Bool { candidates.find(key) != nil }
 
@@ -207,6 +210,12 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         case .file(let fingerprint, let writers):
             let (decision, due) = judge(slot, fingerprint, writers, lacking, cost * Self.restForLooks, now)
             let admitted = candidates[slot].admitted
+            // Digests that take long to compare are not the drop's fault; whoever compares them says when it is done.
+            if decision == .waiting(.lacking), lacking == .verifying {
+                candidates[slot].due = .distantFuture
+                candidates.dequeue(slot)
+                return decision
+            }
             if case .waiting = decision, let timeout = rule.timeout, now >= admitted + timeout {
                 let waiting = waiting(for: key, at: now) ?? .unseen
                 forget(slot)

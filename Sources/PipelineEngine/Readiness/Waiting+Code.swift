@@ -16,6 +16,7 @@ extension Waiting {
         case .paused: "paused"
         case .markerWithoutDrop: "marker-without-drop"
         case .markerOf: "marker-of-drop"
+        case .markerOfAll: "marker-of-all"
         case .refused: "refused"
         case .ignoredEmpty: "ignored-empty"
         case .ignored: "ignored"

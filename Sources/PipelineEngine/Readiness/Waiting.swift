@@ -31,6 +31,8 @@ package enum Waiting: Sendable, Hashable {
     case markerWithoutDrop
     /// It is a marker, and this drop that it speaks for is there.
     case markerOf(FileName)
+    /// It is the marker for all drops of its folder.
+    case markerOfAll
     /// It stays where it is until somebody changes it; why.
     case refused(String)
     /// It has zero bytes, and such files are ignored.
@@ -111,6 +113,7 @@ extension Waiting {
         case .paused(let reason): "complete; the pipeline is paused: \(reason)"
         case .markerWithoutDrop: "a marker whose drop has not come"
         case .markerOf(let drop): "a marker; its drop \(drop.text) is there, and takes it along when it is claimed"
+        case .markerOfAll: "a marker for all drops of its folder"
         case .refused(let reason): "refused: \(reason)"
         case .ignoredEmpty: "ignored as long as it is empty (`ready.empty: ignore`)"
         case .ignored(let reason): "ignored: \(reason)"

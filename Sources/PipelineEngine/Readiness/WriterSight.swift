@@ -42,6 +42,9 @@ package final class WriterSight: Sendable {
         var scan: ProcessScan?
         /// Whether a scan is under way on `background`.
         var isScanning = false
+        /// Looks at the processes that somebody waited for.
+        var scans = 0
+        var restEnds = MonotonicTime(nanoseconds: 0)
         var worst: Means?
         var told: Means?
     }
@@ -89,7 +92,7 @@ package final class WriterSight: Sendable {
             note(.longerQuiet)
             return .unknown
         }
-        let scan = scan(since: since)
+        let scan = scan(since: since, mappings: true)
         note(scan.isComplete ? .processes : .longerQuiet)
         if let writer = scan.writer(of: file) { return .some(writer) }
         return scan.isComplete ? .none : .unknown
@@ -98,7 +101,7 @@ package final class WriterSight: Sendable {
     /// A process that is in one of these folders, or has one open, so that it may still put files there; nil where
     /// there is none, as far as this process may see.
     func visitor(of folders: Set<FileIdentity>, since: MonotonicTime? = nil) -> Waiting.Writer? {
-        scan(since: since).visitor(of: folders)
+        scan(since: since, mappings: false).visitor(of: folders)
     }
 
     /// The name of somebody who is known to be there; for people, so it may be some seconds old.
@@ -106,12 +109,12 @@ package final class WriterSight: Sendable {
         let (known, mustLook) = state.withLock { state in
             guard let scan = state.scan else { return (nil as Waiting.Writer?, true) }
             let known = scan.writer(of: file)
-            let pause = max(known == nil ? Self.oldestUnknown : Self.oldestName, scan.cost * Self.restForNames)
+            let pause = max(known == nil ? Self.oldestUnknown : Self.oldestName, scan.cost * Self.restForLooks)
             return (known, .now() - scan.begun > pause)
         }
         guard mustLook else { return known ?? .unknown }
         guard let background else {
-            return scan(since: nil).writer(of: file) ?? .unknown
+            return scan(since: nil, mappings: true).writer(of: file) ?? .unknown
         }
         let isFirst = state.withLock { state in
             defer { state.isScanning = true }
@@ -133,27 +136,33 @@ package final class WriterSight: Sendable {
         state.withLock { $0.worst = max($0.worst ?? means, means) }
     }
 
-    /// A look at the processes: the last one, if it began after `since` or, without that, about now; else a new one.
-    /// Drops that are decided on at one time share one, and no more than half of the time goes into them: a machine may
-    /// have thousands of processes.
-    private func scan(since: MonotonicTime?) -> ProcessScan {
+    /// A look at the processes that began after `since`, or about now. Drops that are decided on together share one; a
+    /// machine may have thousands of processes.
+    private func scan(since: MonotonicTime?, mappings: Bool) -> ProcessScan {
         state.withLock { state in
-            if let scan = state.scan {
-                let now = MonotonicTime.now()
-                if let since, scan.begun >= since { return scan }
-                let isRecent = now - scan.begun < max(Self.oldest, scan.cost * 2)
-                if since == nil ? isRecent : now - scan.begun < scan.cost * 2 { return scan }
+            if let scan = state.scan, scan.hasMappings || !mappings {
+                let oldest = since ?? .now() - max(Self.oldest, scan.cost * Self.restForLooks)
+                if scan.begun >= oldest { return scan }
             }
-            let scan = ProcessScan()
+            let scan = ProcessScan(mappings: mappings)
             state.scan = scan
+            state.scans += 1
+            if since != nil { state.restEnds = .now() + scan.cost }
             return scan
         }
     }
 
-    /// How old a scan may be that serves several drops, where scans are cheap.
+    /// Until when no look at the processes is to be asked for that has to be new, so that no more than half of the time
+    /// goes into them.
+    var restEnds: MonotonicTime { state.withLock { $0.restEnds } }
+
+    /// How many looks at the processes somebody waited for: for tests.
+    var scans: Int { state.withLock { $0.scans } }
+
+    /// How old a scan may be that serves several looks, where scans are cheap; else so many times what one takes. A
+    /// drop that an old one lets pass is proved by a new one once it is claimed.
     private static let oldest = Duration.milliseconds(20)
-    /// Between scans for names pass at least so many times what one takes.
-    private static let restForNames = 20
+    private static let restForLooks = 20
     /// How old a scan may be that gives a name, and one that does not.
     private static let oldestName = Duration.seconds(10), oldestUnknown = Duration.seconds(1)
 }

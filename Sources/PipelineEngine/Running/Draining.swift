@@ -50,14 +50,22 @@ struct Draining {
     /// Looks at those that are due. What could not be looked at stays, to be looked at again.
     mutating func turn(_ spool: Spool) -> Turn {
         var turn = Turn()
+        var still: [(job: Job, state: Fingerprint)] = []
         for request in gate.due(at: .now()) {
             guard let job = jobs[request.key] else { continue }
-            do throws(IOError) {
-                try look(at: job, spool, &turn)
-            } catch {
-                turn.error = error
-                gate.forget(job.id)
-                gate.touch(job.id, at: .now() + Self.pauseAfterTrouble)
+            attempt(job, &turn) { (draining, turn) throws(IOError) in
+                if let state = try draining.look(at: job, spool, &turn) { still.append((job, state)) }
+            }
+        }
+        let now = MonotonicTime.now()
+        for (job, state) in still {
+            attempt(job, &turn) { (draining, turn) throws(IOError) in
+                if case .complete(let claimed) = try spool.prove(job, ready: state, claimed: now) {
+                    draining.end(job, &turn)
+                    turn.complete.append(claimed)
+                } else {
+                    draining.gate.touch(job.id, at: .now())
+                }
             }
         }
         return turn
@@ -65,7 +73,20 @@ struct Draining {
 
     private static let pauseAfterTrouble = Duration.seconds(1)
 
-    private mutating func look(at job: Job, _ spool: Spool, _ turn: inout Turn) throws(IOError) {
+    private mutating func attempt(
+        _ job: Job, _ turn: inout Turn, _ body: (inout Draining, inout Turn) throws(IOError) -> Void
+    ) {
+        do throws(IOError) {
+            try body(&self, &turn)
+        } catch {
+            turn.error = error
+            gate.forget(job.id)
+            gate.touch(job.id, at: .now() + Self.pauseAfterTrouble)
+        }
+    }
+
+    /// Looks at one that is due. Its state, where it stood still and is to be proved.
+    private mutating func look(at job: Job, _ spool: Spool, _ turn: inout Turn) throws(IOError) -> Fingerprint? {
         var sample = Sample.gone
         do throws(IOError) {
             sample = try spool.look(at: job).sample
@@ -73,13 +94,7 @@ struct Draining {
             guard error.errno == .noSuchFileOrDirectory else { throw error }
         }
         switch gate.record(sample, of: job.id, at: .now()) {
-        case .ready(let fingerprint):
-            if case .taken(let claimed) = try spool.prove(job, ready: fingerprint) {
-                end(job, &turn)
-                turn.complete.append(claimed)
-            } else {
-                gate.touch(job.id, at: .now())
-            }
+        case .ready(let fingerprint): return fingerprint
         case .overdue(let fingerprint, let waiting):
             let failure = StageFailure.overdue(job.drop.name, waiting, spool.pipeline.ready)
             try Condemnation.write(failure, in: job.folder)
@@ -100,6 +115,7 @@ struct Draining {
             turn.complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
         case .waiting: break
         }
+        return nil
     }
 
     private mutating func end(_ job: Job, _ turn: inout Turn) {

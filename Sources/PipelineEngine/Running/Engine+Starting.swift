@@ -133,8 +133,8 @@ extension Engine {
         }
     }
 
-    /// A folder may have outlived its job: its removal failed, or a kill came before it. Or it was away, and its job was
-    /// given up as vanished.
+    /// A folder may have outlived its job: its removal failed, or a kill came before it. Or it was away, and its job
+    /// was given up as vanished.
     private static func complete(
         _ unfinished: [JobRecord], of pipeline: Pipeline, with folders: [JobID], _ journal: any Journal
     ) throws(JournalError) -> (records: [JobRecord], over: Set<JobID>) {

@@ -10,7 +10,7 @@ extension Intake {
         let requests = gate.due(at: .now(), limit: Self.batch)
         for (index, request) in requests.enumerated() {
             let found: Examiner.Finding
-            let begun = MonotonicTime.now()
+            let begun = MonotonicTime.spentByThread()
             do throws(IOError) {
                 found = try look(at: request.key, in: inbox, deciding: request.deciding)
             } catch {
@@ -20,7 +20,8 @@ extension Intake {
                 throw error
             }
             switch gate.record(
-                found.sample, of: request.key, at: .now(), lacking: found.lacking, cost: .now() - begun)
+                found.sample, of: request.key, at: .now(), lacking: found.lacking,
+                cost: MonotonicTime.spentByThread() - begun)
             {
             case .ready(let fingerprint): ready.add(request.key, fingerprint)
             case .refused(let reason): report(request.key, reason)
@@ -39,11 +40,12 @@ extension Intake {
         } catch {
             return fail(error)
         }
-        var claimed: [Spool.Claimed] = []
-        defer { if !claimed.isEmpty { deliver(.claimed(claimed, adopted: false)) } }
-        while mayClaim, claimed.count < Self.batch, let next = ready.first() {
+        var claims: [Unproved] = []
+        defer { prove(claims) }
+        while mayClaim, claims.count < Self.batch, let next = ready.first() {
             ready.removeFirst()
-            let claim: Spool.Claim
+            let othersNeedMarker = examiner.sharesMarker(next.path)
+            let claim: Spool.Claim?
             do throws(IOError) {
                 claim = try self.claim(next.path, next.fingerprint, in: inbox)
             } catch {
@@ -53,24 +55,50 @@ extension Intake {
             }
             condemned[next.path] = nil
             switch claim {
-            case .taken(let claim):
-                took(next.path)
-                room.take(claim.job.drop.size)
-                claimed.append(claim)
-            case .draining(let job, let reason):
+            case .claimed(let job):
                 took(next.path)
                 room.take(job.drop.size)
-                draining.add(job)
-                deliver(.draining(job, reason: reason))
+                claims.append(Unproved(job: job, ready: next.fingerprint, othersNeedMarker: othersNeedMarker))
             case .vanished: took(next.path)
             case .refused(let reason):
                 gate.refuse(next.path, because: reason, at: .now())
                 report(next.path, reason)
+            case nil: gate.touch(next.path, at: .now())
             }
         }
     }
 
-    private func claim(_ path: DropPath, _ ready: Fingerprint, in inbox: OpenInbox) throws(IOError) -> Spool.Claim {
+    /// A drop that is claimed.
+    private struct Unproved {
+        let job: Job
+        let ready: Fingerprint
+        let othersNeedMarker: Bool
+    }
+
+    /// Proves what was claimed together. It is ours by now: whatever is wrong, it must not be forgotten.
+    private func prove(_ claims: [Unproved]) {
+        let now = MonotonicTime.now()
+        var complete: [Spool.Claimed] = []
+        for claim in claims {
+            let proof: Spool.Proof
+            do throws(IOError) {
+                proof = try spool.prove(
+                    claim.job, ready: claim.ready, claimed: now, othersNeedMarker: claim.othersNeedMarker)
+            } catch {
+                proof = .draining("\(error)")
+            }
+            switch proof {
+            case .complete(let claimed): complete.append(claimed)
+            case .draining(let reason):
+                draining.add(claim.job)
+                deliver(.draining(claim.job, reason: reason))
+            }
+        }
+        if !complete.isEmpty { deliver(.claimed(complete, adopted: false)) }
+    }
+
+    /// Claims one drop; nil where it is not what it was when it was found complete.
+    private func claim(_ path: DropPath, _ ready: Fingerprint, in inbox: OpenInbox) throws(IOError) -> Spool.Claim? {
         let folder: OpenInbox.Opened
         do throws(IOError) {
             folder = try inbox.open(path.folder)
@@ -78,9 +106,23 @@ extension Intake {
             guard error.isUnreachable else { throw error }
             return .vanished
         }
+        if condemned[path] == nil, !isStill(path.name, ready, in: folder.file) { return nil }
         return try spool.claim(
-            path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next(), condemned: condemned[path],
-            othersNeedMarker: examiner.sharesMarker(path))
+            path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next(), condemned: condemned[path])
+    }
+
+    /// Whether a drop is what it was when it was found complete. It may have waited for room for hours, and nothing
+    /// tells of what happens on other machines or under other names. After the rename its ctime says nothing any more;
+    /// the proof of a folder sees those of all its files.
+    private func isStill(_ name: FileName, _ ready: Fingerprint, in folder: borrowing OpenFile) -> Bool {
+        guard ready.listing == 0 else { return true }
+        do throws(IOError) {
+            if case .file(let state, _) = try Sample.take(of: name, in: folder) { return state == ready }
+            return true
+        } catch {
+            // The claim says what is wrong.
+            return true
+        }
     }
 
     private func took(_ path: DropPath) {
@@ -91,6 +133,7 @@ extension Intake {
     /// Jobs of an earlier run: one with an open writer, or where that cannot be told, stands still once more first.
     func adopt(_ jobs: [Job]) {
         var complete: [Spool.Claimed] = []
+        let begun = MonotonicTime.now()
         for job in jobs {
             do throws(IOError) {
                 if let failure = try Condemnation.read(in: job.folder) {
@@ -99,9 +142,9 @@ extension Intake {
                     complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
                     continue
                 }
-                let look = try spool.look(at: job)
+                let look = try spool.look(at: job, since: begun)
                 if case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked,
-                    case .taken(let claimed) = try spool.prove(job, ready: fingerprint)
+                    case .complete(let claimed) = try spool.prove(job, ready: fingerprint, claimed: begun)
                 {
                     room.take(claimed.job.drop.size)
                     complete.append(claimed)

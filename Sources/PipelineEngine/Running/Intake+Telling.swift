@@ -38,6 +38,9 @@ extension Intake {
             return WaitingDrop(path: path.bytes, known: nil, waiting: waiting)
         }
         if let reason = reported[path] { return WaitingDrop(path: path.bytes, known: nil, waiting: .refused(reason)) }
+        if examiner.isMarkerForAll(path), watcher?.knows(path) ?? false {
+            return WaitingDrop(path: path.bytes, known: nil, waiting: .markerOfAll)
+        }
         if let drop = examiner.drop(ofMarker: path) {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerOf(drop.name))
         }

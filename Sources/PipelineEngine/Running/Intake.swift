@@ -74,15 +74,13 @@ final class Intake: @unchecked Sendable {
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
-        let outputs = spool.pipeline.stages.flatMap { $0.targets.values.map(\.fixedFolder) }
+        let outputs = spool.pipeline.allStages.flatMap { $0.targets.values.map(\.fixedFolder) }
         space = FreeSpace(of: spool.folders + outputs, floor: spool.pipeline.minFree)
         self.ids = ids
         self.deliver = deliver
         isOnce = once
         queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).inbox")
-        var rule = spool.pipeline.ready
-        // There nobody sees what others write, whether they are waited for or not.
-        if spool.sight.network != nil { rule.quiet = rule.blindQuiet }
+        let rule = spool.pipeline.ready.holding(in: spool.pipeline.inbox)
         gate = ReadyGate(
             rule: rule,
             usualLack: { @Sendable [marker = rule.marker] path in
@@ -181,7 +179,10 @@ final class Intake: @unchecked Sendable {
     private func take(_ changes: [InboxChange]) {
         let now = MonotonicTime.now()
         for change in changes {
-            if let drops = examiner.take(change, at: now, isThere: { watcher?.knows($0) ?? false }) {
+            let drops = examiner.take(
+                change, at: now, isThere: { watcher?.knows($0) ?? false },
+                all: { folder in Set((gate.keys + ready.some(.max)).filter { $0.folder == folder }) })
+            if let drops {
                 look(again: drops, at: now)
                 continue
             }
@@ -247,7 +248,8 @@ final class Intake: @unchecked Sendable {
         }
         if let means = spool.sight.news() { deliver(.sight(means)) }
         let now = MonotonicTime.now()
-        let due = [gate.nextDue, draining.gate.nextDue, examiner.nextDue].compactMap { $0 }.min()
+        let rest = ready.isEmpty ? nil : restEnds
+        let due = [gate.nextDue, draining.gate.nextDue, examiner.nextDue, rest].compactMap { $0 }.min()
         if let due, due <= now {
             turnSoon()
         } else {
@@ -258,8 +260,14 @@ final class Intake: @unchecked Sendable {
 
     /// Whether the next of those that are ready may be claimed now.
     var mayClaim: Bool {
-        guard paused == nil, let next = ready.first() else { return false }
+        guard paused == nil, restEnds == nil, let next = ready.first() else { return false }
         return room.has(next.fingerprint.size)
+    }
+
+    /// When claims may be proved again; nil: at once. Those that wait for it share the next look at all processes.
+    private var restEnds: MonotonicTime? {
+        let end = spool.sight.restEnds
+        return end > .now() ? end : nil
     }
 
     func report(_ path: DropPath, _ reason: String) {

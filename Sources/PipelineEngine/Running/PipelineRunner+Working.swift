@@ -44,6 +44,7 @@ extension PipelineRunner {
     private func run(_ id: JobID, stage: Int) {
         guard let active = jobs[id] else { return }
         guard pipeline.stages[stage].applies(to: active.job.drop, active.payload) else {
+            jobs[id]?.skipped(pipeline.stages[stage].kind)
             return apply([.started, .succeeded], to: id)
         }
         write(id)
@@ -74,7 +75,9 @@ extension PipelineRunner {
     private func hand(_ id: JobID, stage: Int) {
         guard let active = jobs[id] else { return }
         observer(.stageStarted(active.job, stage: pipeline.stages[stage].kind))
-        workers[stage].submit(StageWorkers.Work(job: active.job, payload: active.payload, stage: stage))
+        workers[stage].submit(
+            StageWorkers.Work(
+                job: active.job, payload: active.payload, stage: stage, isRecovered: active.record.recoveries > 0))
     }
 
     private func settle(_ id: JobID, _ outcome: JobState.Outcome) {
@@ -116,7 +119,7 @@ extension PipelineRunner {
     private func tell(_ id: JobID, _ failure: StageFailure) -> Bool {
         guard let active = jobs[id], active.record.intents.isEmpty else { return false }
         var drop = Payload(dropOf: active.job)
-        // What the stages found out before one failed is known to conditions and placeholders here, too.
+        // What was found out until then may be named, too.
         drop.digests = active.payload.digests
         drop.facts = active.payload.facts
         guard Folder.kind(of: drop.path) != nil else { return false }
@@ -135,7 +138,8 @@ extension PipelineRunner {
             let stage = pipeline.stages.count + index
             workers[stage].submit(
                 StageWorkers.Work(
-                    job: active.job, payload: drop, stage: stage, failed: active.failed(because: failure)))
+                    job: active.job, payload: drop, stage: stage, failed: active.failed(because: failure),
+                    isRecovered: active.record.recoveries > 0))
             return true
         }
         return false

@@ -197,8 +197,9 @@ final class PipelineRunner: @unchecked Sendable {
     func note() {
         let since = pause.reason == nil ? nil : pause.pausedAt
         var record = PipelineRecord(
-            name: pipeline.name, inbox: pipeline.inbox, failed: pipeline.failed, stages: pipeline.stages.map(\.kind),
-            waiting: waiting, paused: pause.reason, pausedSince: since, updatedAt: lastNote?.updatedAt ?? .now())
+            name: pipeline.name, source: pipeline.source.absolute, inbox: pipeline.inbox, failed: pipeline.failed,
+            stages: pipeline.stages.map(\.kind), waiting: waiting, paused: pause.reason, pausedSince: since,
+            updatedAt: lastNote?.updatedAt ?? .now())
         guard record != lastNote else { return }
         record.updatedAt = .now()
         lastNote = record

@@ -77,11 +77,20 @@ package struct Recovery: Sendable {
                 findings.warnings.append("'\(folder.text)' is no job of ours; it is left alone")
                 continue
             }
-            guard !over.contains(id) else {
-                try removeLeftover(folder, &findings)
-                continue
+            let record = unmatched.removeValue(forKey: id)
+            do throws(IOError) {
+                if over.contains(id) {
+                    try removeLeftover(folder, &findings)
+                } else {
+                    try match(folder, id, record, &findings)
+                }
+            } catch {
+                // One folder that is in disorder must not keep all others waiting.
+                findings.parked += over.contains(id) ? 0 : 1
+                findings.warnings.append(
+                    "'\(folder.text)' cannot be brought in order and is left alone: \(error). Start Dropmill again "
+                        + "when that is mended")
             }
-            try match(folder, id, unmatched.removeValue(forKey: id), &findings)
         }
         for record in unmatched.values.sorted(by: { $0.id < $1.id }) { withoutFolder(record, &findings) }
         if isFirstRun, !findings.adopted.isEmpty {

@@ -17,6 +17,8 @@ package final class StageWorkers: Sendable {
         package let stage: Int
         /// Why the job failed, for a stage of `on_failure`.
         package var failed: JobFailure?
+        /// Whether the daemon had ended while the job was not over.
+        package var isRecovered = false
     }
 
     /// What a worker made of it.
@@ -131,7 +133,8 @@ package final class StageWorkers: Sendable {
         let context = StageContext(
             job: job.id, drop: job.drop, values: values, scratch: scratch, cancellation: running.cancellation,
             progress: running.progress, notes: running.notes, reserve: space.floor, timeLimit: entry.timeout,
-            seen: seen, alongside: job.alongside, failed: running.work.failed, label: "\(label).\(worker + 1)")
+            seen: seen, alongside: job.alongside, failed: running.work.failed,
+            isRecovered: running.work.isRecovered, label: "\(label).\(worker + 1)")
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }
         do throws(StageFailure) {
@@ -143,7 +146,7 @@ package final class StageWorkers: Sendable {
             guard error.class == .cancelled, running.cancellation.reason == .timeout, let timeout = entry.timeout else {
                 throw error
             }
-            throw .timedOut(entry.kind, after: timeout)
+            throw .timedOut(entry.kind, after: timeout, saying: running.notes.text)
         }
     }
 
@@ -183,10 +186,10 @@ package final class StageWorkers: Sendable {
 }
 
 extension StageFailure {
-    /// A stage took longer than its `timeout`.
-    static func timedOut(_ kind: String, after timeout: Duration) -> StageFailure {
+    /// A stage took longer than its `timeout`. `notes`: what it had to say by then.
+    static func timedOut(_ kind: String, after timeout: Duration, saying notes: String?) -> StageFailure {
         StageFailure(
             .transient, code: "stage.timeout", summary: "The stage '\(kind)' took longer than \(timeout.text).",
-            remedy: "Give it more time with `timeout`, if its work is that long.")
+            remedy: "Give it more time with `timeout`, if its work is that long.", detail: notes ?? "")
     }
 }

@@ -37,15 +37,21 @@ package struct Spool: Sendable {
 
     /// What became of a claim.
     package enum Claim: Sendable {
-        /// The drop is ours and complete.
-        case taken(Claimed)
-        /// The drop is ours, but it changed at the last moment or is still open for writing: it has to stand still
-        /// again, in its job's folder.
-        case draining(Job, reason: String)
+        /// The drop is ours; whether it is complete is to be proved.
+        case claimed(Job)
         /// It was gone.
         case vanished
         /// It cannot be moved; it stays where it is.
         case refused(String)
+    }
+
+    /// What the proof of a claimed drop came to.
+    package enum Proof: Sendable {
+        /// It is complete.
+        case complete(Claimed)
+        /// It changed at the last moment or is still open for writing: it has to stand still again, in its job's
+        /// folder. Why.
+        case draining(String)
     }
 
     /// Claims a drop that stands in the inbox as `ready`: renames it into a new job's folder. The rename is the claim;
@@ -53,12 +59,11 @@ package struct Spool: Sendable {
     ///
     /// `path`: where that folder is in the inbox.
     /// `condemned`: it is not complete and never will be; it is taken as it is, to fail for that reason.
-    /// `othersNeedMarker`: whether other drops need its marker, so that it stays; nil: that is found out.
     ///
     /// Throws what is wrong with our own folders.
     package func claim(
         _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, at path: InboxFolder = .top, as id: JobID,
-        condemned: StageFailure? = nil, othersNeedMarker: Bool? = nil
+        condemned: StageFailure? = nil
     ) throws(IOError) -> Claim {
         let folder = try work.makeFolder(of: id)
         if !path.isTop { try Origin.note(path, in: folder) }
@@ -69,19 +74,10 @@ package struct Spool: Sendable {
             try work.removeFolder(of: id)
             return try refusal(of: inbox.path.appending(name), at: path, error)
         }
-        let job = Job(
-            id: id, pipeline: pipeline.name,
-            drop: Drop(
-                name: name, folders: path.names, size: ready.size,
-                droppedAt: Timestamp(nanoseconds: ready.changed), isFolder: Folder.kind(of: target) == .folder),
-            claimedAt: id.time, folder: folder)
-        do throws(IOError) {
-            return try prove(
-                job, ready: ready, othersNeedMarker: othersNeedMarker, mayBeCondemned: condemned != nil)
-        } catch {
-            // It is ours by now: whatever is wrong, it must not be forgotten.
-            return .draining(job, reason: "\(error)")
-        }
+        let drop = Drop(
+            name: name, folders: path.names, size: ready.size, droppedAt: Timestamp(nanoseconds: ready.changed),
+            isFolder: Folder.kind(of: target) == .folder)
+        return .claimed(Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
     }
 
     /// What a rename that the kernel refused means.
@@ -113,34 +109,37 @@ package struct Spool: Sendable {
     }
 
     /// Whether the claimed drop is what was found ready, with nobody writing to it. What has other hard links becomes a
-    /// private copy first, since another name still reaches the inode. `mayBeCondemned`: whether a reason to fail may
-    /// lie in its folder.
+    /// private copy first, since another name still reaches the inode.
+    ///
+    /// `claimed`: a time since which it is claimed: a look at the machine's processes has to be younger. Drops that are
+    /// proved together share one.
+    /// `othersNeedMarker`: whether other drops need its marker, so that it stays; nil: that is found out.
     package func prove(
-        _ job: Job, ready: Fingerprint, othersNeedMarker: Bool? = nil, mayBeCondemned: Bool = true
-    ) throws(IOError) -> Claim {
+        _ job: Job, ready: Fingerprint, claimed: MonotonicTime, othersNeedMarker: Bool? = nil
+    ) throws(IOError) -> Proof {
         try fetchMarker(of: job, isNeeded: othersNeedMarker)
-        if mayBeCondemned, let failure = try Condemnation.read(in: job.folder) {
-            return .taken(Claimed(job: job, identity: ready.identity, failure: failure))
+        if let failure = try Condemnation.read(in: job.folder) {
+            return .complete(Claimed(job: job, identity: ready.identity, failure: failure))
         }
-        let look = try look(at: job, since: .now())
+        let look = try look(at: job, since: claimed)
         guard case .file(let fingerprint, let writers) = look.sample else {
-            return .draining(job, reason: "it was replaced by something that is no drop")
+            return .draining("it was replaced by something that is no drop")
         }
-        if !fingerprint.sameContent(as: ready) { return .draining(job, reason: "it changed while it was claimed") }
-        if case .some(let writer) = writers { return .draining(job, reason: Waiting.heldOpen(writer).text) }
+        if !fingerprint.sameContent(as: ready) { return .draining("it changed while it was claimed") }
+        if case .some(let writer) = writers { return .draining(Waiting.heldOpen(writer).text) }
         if try !makePrivate(look.linked, in: job, fingerprint) {
-            return .draining(job, reason: "it changed while it was copied, by another name that it has")
+            return .draining("it changed while it was copied, by another name that it has")
         }
         let drop = Drop(
             name: job.drop.name, folders: job.drop.folders, size: fingerprint.size, droppedAt: job.drop.droppedAt,
             isFolder: job.drop.isFolder)
         let complete = Job(
             id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder)
-        return .taken(Claimed(job: complete, identity: ready.identity))
+        return .complete(Claimed(job: complete, identity: ready.identity))
     }
 
     /// One look at a claimed drop, and what of it has other names. `since`: what a look at the machine's processes has
-    /// to be younger than.
+    /// to be younger than; nil: about now.
     package func look(
         at job: Job, since: MonotonicTime? = nil
     ) throws(IOError) -> (sample: Sample, linked: [FilePath]) {

@@ -1,4 +1,5 @@
 import CLinux
+package import PipelineKit
 package import SystemPackage
 
 /// What kind of file system holds a folder, as far as watching depends on it.
@@ -24,5 +25,16 @@ package enum FileSystemKind: Sendable, Equatable {
     package static func of(_ path: FilePath) -> FileSystemKind {
         let magic = path.withPlatformString { dm_file_system_type($0) }
         return networks[magic].map { .network($0) } ?? .local
+    }
+}
+
+extension ReadyRule {
+    /// The rule as it holds for an inbox: on a network file system nobody sees what others write, whether they are
+    /// waited for or not, so that drops stand for the longer time.
+    package func holding(in inbox: FilePath) -> ReadyRule {
+        guard case .network = FileSystemKind.of(inbox) else { return self }
+        var rule = self
+        rule.quiet = rule.blindQuiet
+        return rule
     }
 }

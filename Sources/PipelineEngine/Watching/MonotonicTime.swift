@@ -16,6 +16,9 @@ package struct MonotonicTime: Hashable, Sendable, Comparable {
     /// Now.
     package static func now() -> MonotonicTime { MonotonicTime(nanoseconds: read(CLOCK_MONOTONIC)) }
 
+    /// Processor time that the calling thread has used: what something costs, however busy the machine is.
+    static func spentByThread() -> Duration { .nanoseconds(read(CLOCK_THREAD_CPUTIME_ID)) }
+
     static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)
@@ -28,6 +31,11 @@ package struct MonotonicTime: Hashable, Sendable, Comparable {
     /// So much later.
     package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
         MonotonicTime(nanoseconds: time.nanoseconds + duration.nanoseconds)
+    }
+
+    /// So much earlier.
+    package static func - (time: MonotonicTime, duration: Duration) -> MonotonicTime {
+        MonotonicTime(nanoseconds: time.nanoseconds - duration.nanoseconds)
     }
 
     /// From the other to this one.

@@ -26,6 +26,8 @@ package struct FileTree: Sendable {
     package var folders: [FilePath] = []
     /// Symbolic links.
     package var links: [FilePath] = []
+    /// What is none of these: FIFOs, sockets, devices.
+    package var specials: [FilePath] = []
 
     /// Lists everything below a folder; symbolic links are listed, never followed.
     package static func list(_ root: FilePath) throws(IOError) -> FileTree {
@@ -41,7 +43,7 @@ package struct FileTree: Sendable {
                     pending.append(entry)
                 case .symbolicLink: tree.links.append(entry)
                 case .regular: tree.files.append(TreeFile(entry))
-                default: break
+                default: tree.specials.append(entry)
                 }
             }
         }

@@ -121,25 +121,6 @@ package enum Folder {
         guard path.withPlatformString({ mkdir($0, mode) }) == 0 else { throw IOError("create the folder", path, .last) }
     }
 
-    /// Removes a file, or a folder with all it holds; symbolic links go themselves, never what they point to. What is
-    /// not there counts as removed.
-    package static func remove(_ path: FilePath) throws(IOError) {
-        if path.withPlatformString({ unlink($0) }) == 0 { return }
-        switch Errno.last {
-        case .noSuchFileOrDirectory: return
-        case .isDirectory: break
-        case let error: throw IOError("remove", path, error)
-        }
-        if path.withPlatformString({ rmdir($0) }) == 0 { return }
-        // Folders from archives may have come without the right to change them.
-        _ = path.withPlatformString { chmod($0, 0o700) }
-        // Names first, so that no descriptor is held on the way down: trees can be deeper than there are descriptors.
-        for name in try names(in: path) { try remove(path.appending(name)) }
-        guard path.withPlatformString({ rmdir($0) }) == 0 || Errno.last == .noSuchFileOrDirectory else {
-            throw IOError("remove", path, .last)
-        }
-    }
-
     /// What there is at the path, or nil for nothing (or nothing that can be seen).
     package static func kind(of path: FilePath, followingLinks: Bool = false) -> FileKind? {
         var status = stat()

@@ -13,6 +13,7 @@ extension Transfer {
             for name in names where try !isCopy(copy.appending(name), of: source.appending(name)) { return false }
             return true
         case .symbolicLink: return try target(of: copy) == target(of: source)
+        case .special: return true
         default: return try hasSameBytes(copy, source)
         }
     }

@@ -24,6 +24,14 @@ package struct MarkerRule: Sendable, Hashable {
                 }
             }
         }
+        let isOfNothing =
+            template.segments.contains(.placeholder(.ext))
+            && template.segments.allSatisfy { $0 != .placeholder(.name) && $0 != .placeholder(.stem) }
+        guard !isOfNothing else {
+            throw TemplateProblem(
+                "'\(template.source)' says of no drop in particular that it is complete; use {name} or {stem}, as in "
+                    + "'{name}.done'")
+        }
         guard text > 0 else {
             throw TemplateProblem("'\(template.source)' is the drop's own name; add an ending, as in '{name}.done'")
         }

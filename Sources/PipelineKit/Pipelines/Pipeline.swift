@@ -124,7 +124,7 @@ package struct StageEntry: Sendable {
     /// Which drops it is for; nil: all.
     package let when: Condition?
     /// How long a run may take before it is called off, which counts as a transient failure; nil: as long as it likes.
-    package let timeout: Duration?
+    package var timeout: Duration?
     /// How its transient failures are retried; nil: as the pipeline says.
     package let retry: RetryPolicy?
     /// Its options that are folders, such as where it publishes to, by name.

@@ -6,6 +6,10 @@ package indirect enum OptionSchema: Sendable, Hashable {
     case flag
     /// A whole number.
     case integer(ClosedRange<Int>)
+    /// A number of bytes such as `10MiB`.
+    case size
+    /// A time such as `15m`.
+    case duration
     /// One of some words.
     case choice([String])
     /// One, or a list of them.

@@ -4,7 +4,21 @@ package protocol SeenContent: Sendable {
     /// in one step, so that of two jobs at the same time one is the first.
     ///
     /// Jobs that failed do not count, nor does the job itself. Throws where the journal cannot be asked.
-    func first(_ content: SeenQuery) throws(StageFailure) -> JobID?
+    func first(_ content: SeenQuery) throws(StageFailure) -> SeenJob?
+}
+
+/// A job that carried some content before.
+package struct SeenJob: Sendable, Hashable {
+    /// Which.
+    package let id: JobID
+    /// Whether it is over; until then it may fail yet.
+    package let isOver: Bool
+
+    /// A job.
+    package init(_ id: JobID, isOver: Bool) {
+        self.id = id
+        self.isOver = isOver
+    }
 }
 
 /// A question for content that came before.
@@ -35,5 +49,5 @@ package struct NothingSeen: SeenContent {
     /// Never anything.
     package init() {}
 
-    package func first(_ content: SeenQuery) throws(StageFailure) -> JobID? { nil }
+    package func first(_ content: SeenQuery) throws(StageFailure) -> SeenJob? { nil }
 }

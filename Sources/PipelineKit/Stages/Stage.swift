@@ -16,6 +16,10 @@ package protocol Stage: Sendable {
     /// name. None unless it says otherwise.
     var facts: [String] { get }
 
+    /// Whether what earlier stages found out about the payload holds for what this one hands on. Not for a kind that may
+    /// replace the payload, unless it says otherwise.
+    var keepsFacts: Bool { get }
+
     /// Does the work for one job, blocking the calling worker. Checks `context.checkCancelled` in every loop over data.
     func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload
 }
@@ -23,6 +27,7 @@ package protocol Stage: Sendable {
 extension Stage {
     package var effects: Set<StageDescriptor.Effect> { Self.descriptor.effects }
     package var facts: [String] { [] }
+    package var keepsFacts: Bool { !effects.contains(.replacesPayload) }
 }
 
 /// The stage kinds that a program knows, by an explicit list.

@@ -27,16 +27,22 @@ package struct StageContext: Sendable {
     package let alongside: FilePath?
     /// Why the job failed, for a stage of `on_failure`; nil for any other.
     package let failed: JobFailure?
+    /// Whether the daemon had ended while this job was not over: what it had started for it may be running still.
+    package let isRecovered: Bool
     /// A name for the queues it opens: `dropmill.<pipeline>.<stage>.<n>`.
     package let label: String
     private let scratchPath: FilePath
+
+    /// The stage's place in its pipeline, such as `3-http`.
+    package var place: String { String((scratchPath.lastComponent?.string ?? "").drop { $0 == "." }) }
 
     /// A context. `scratch` need not exist.
     package init(
         job: JobID, drop: Drop, values: TemplateValues, scratch: FilePath, cancellation: Cancellation = Cancellation(),
         progress: StageProgress = StageProgress(), notes: StageNotes = StageNotes(),
         reserve: ByteSize = ByteSize(bytes: 0), timeLimit: Duration? = nil, seen: any SeenContent = NothingSeen(),
-        alongside: FilePath? = nil, failed: JobFailure? = nil, label: String = "dropmill.stage"
+        alongside: FilePath? = nil, failed: JobFailure? = nil, isRecovered: Bool = false,
+        label: String = "dropmill.stage"
     ) {
         self.job = job
         self.drop = drop
@@ -50,6 +56,7 @@ package struct StageContext: Sendable {
         self.seen = seen
         self.alongside = alongside
         self.failed = failed
+        self.isRecovered = isRecovered
         self.label = label
     }
 

@@ -8,6 +8,8 @@ package struct StageDescriptor: Sendable {
         case publishes
         /// Has a copy of the payload published besides.
         case publishesCopy
+        /// May say that no further stage is needed (`Payload.isDone`).
+        case ends
     }
 
     /// The word in the pipeline file.

@@ -97,7 +97,7 @@ extension StageOption where Value == FileName? {
 extension StageOption where Value == ByteSize? {
     /// A size; none unless given.
     package static func size(_ name: String, _ summary: String) -> Self {
-        Self(name, summary, takes: "a size such as 10MiB", default: .some(nil), shown: "") {
+        Self(name, summary, takes: "a size such as 10MiB", default: .some(nil), shown: "", schema: .size) {
             (node, _) throws(OptionProblem) in
             try node.size()
         }
@@ -107,7 +107,8 @@ extension StageOption where Value == ByteSize? {
 extension StageOption where Value == Duration {
     /// A duration of more than nothing.
     package static func duration(_ name: String, _ summary: String, default fallback: Duration) -> Self {
-        Self(name, summary, takes: "a duration such as 30s", default: fallback, shown: fallback.text) {
+        Self(name, summary, takes: "a duration such as 30s", default: fallback, shown: fallback.text, schema: .duration)
+        {
             (node, _) throws(OptionProblem) in
             let duration = try node.duration()
             guard duration > .zero else { throw node.problem("some time is needed, found \(duration.text)") }

@@ -2,7 +2,7 @@ import Glibc
 package import SystemPackage
 
 /// A text that may hold secrets: `Bearer ${file:/etc/dropmill/token}`, `${env:API_KEY}`. It shows as it was written;
-/// what it stands for is told only by `resolve`, and read anew each time, so that a file may be exchanged.
+/// what it stands for is told only by `reveal`, and read anew each time, so that a file may be exchanged.
 package struct SecretText: Sendable, Hashable {
     /// A part of the text.
     package enum Part: Sendable, Hashable {
@@ -60,15 +60,34 @@ package struct SecretText: Sendable, Hashable {
         self.parts = parts + [.text(String(rest))]
     }
 
-    /// The text itself. Throws where a file has gone, or may be read by others.
-    package func resolve() throws(StageFailure) -> String {
-        var text = ""
-        for part in parts { text += try Self.resolve(part) }
-        return text
+    /// A text with its secrets told.
+    package struct Revealed: Sendable {
+        /// The text itself.
+        package var text = ""
+        /// The values of the secrets in it, to be kept out of what is shown.
+        package var secrets: [String] = []
+
+        /// Nothing yet.
+        package init() {}
+
+        /// Adds a part. Throws where a file has gone, or may be read by others.
+        package mutating func add(_ part: Part) throws(StageFailure) {
+            let value = try SecretText.resolve(part)
+            text += value
+            if case .text = part { return }
+            secrets.append(value)
+        }
+    }
+
+    /// The text itself, as its secrets are now. Throws where a file has gone, or may be read by others.
+    package func reveal() throws(StageFailure) -> Revealed {
+        var revealed = Revealed()
+        for part in parts { try revealed.add(part) }
+        return revealed
     }
 
     /// What a part stands for.
-    package static func resolve(_ part: Part) throws(StageFailure) -> String {
+    private static func resolve(_ part: Part) throws(StageFailure) -> String {
         switch part {
         case .text(let text): return text
         case .variable(let hidden): return hidden.value
@@ -84,16 +103,6 @@ package struct SecretText: Sendable, Hashable {
                 throw StageFailure(error)
             }
         }
-    }
-
-    /// The values of the secrets in it, to be kept out of what is shown.
-    package func values() throws(StageFailure) -> [String] {
-        var values: [String] = []
-        for part in parts {
-            if case .text = part { continue }
-            values.append(try Self.resolve(part))
-        }
-        return values
     }
 
     private static func problem(with path: FilePath) -> String? {

@@ -65,6 +65,11 @@ extension Template {
         var bytes = try render(values)[...]
         // Only what is written with a leading `/` is absolute: `{path}/{name}` begins with one where `{path}` is empty.
         if !source.hasPrefix("/") { bytes = bytes.drop { $0 == UInt8(ascii: "/") } }
+        for component in bytes.split(separator: UInt8(ascii: "/")) where component.count > FileName.longest {
+            throw TemplateProblem(
+                "'\(source)' becomes a name of \(component.count) bytes for '\(values.name)', and \(FileName.longest) is "
+                    + "the most")
+        }
         let rendered = FilePath(bytes: bytes)
         return (rendered.isAbsolute ? rendered : base.pushing(rendered)).lexicallyNormalized()
     }

@@ -49,12 +49,14 @@ extension Explanation {
         return ["", "\(what): \(job.id.text), \(job.state.rawValue)", "  dropmill show \(job.id.text)"]
     }
 
+    private static let fromHere = " (as seen from here, not said by a daemon)"
+
     private func lines(of account: Account) -> [String] {
         var facts = [("pipeline", "\(account.pipeline.name) (\(account.pipeline.source.shortText))")]
         facts.append((account.isTaken ? "taken" : "not taken", account.rule))
         if let standing = account.standing {
             facts.append(
-                ("now", standing.text + (standing.isFromDaemon ? "" : " (as seen from here, not said by a daemon)")))
+                ("now", standing.text + (standing.isFromDaemon || standing.code == "gone" ? "" : Self.fromHere)))
         }
         guard account.isTaken, account.standing?.isTaken ?? true else { return Self.aligned(facts, indent: "  ") }
         let steps = Itinerary(of: account, now: now).steps.flatMap { step in

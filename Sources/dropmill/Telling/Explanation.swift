@@ -78,9 +78,14 @@ struct Explanation {
         if pipeline.ready.unit == .folder, let drop = between.first { (folders, name) = ([], drop) }
         let (isTaken, rule) =
             pipeline.ready.isMarkerBeside(name)
-            ? (false, "it is a marker: it says that a drop beside it is complete, and goes with that drop")
-            : judge(pipeline.match, folders, name)
+            ? (false, markerRule(pipeline.ready)) : judge(pipeline.match, folders, name)
         return Account(pipeline: pipeline, name: name, folders: folders, isTaken: isTaken, rule: rule)
+    }
+
+    private static func markerRule(_ rule: ReadyRule) -> String {
+        rule.marker?.isShared ?? false
+            ? "it is a marker: it says that all older drops of its folder are complete, and stays"
+            : "it is a marker: it says that a drop beside it is complete, and goes with that drop"
     }
 
     private static func judge(_ match: MatchRule, _ folders: [FileName], _ name: FileName) -> (Bool, String) {
@@ -129,6 +134,9 @@ struct Explanation {
                 let folder = try OpenInbox(pipeline.inbox).open(path.folder)
                 guard Folder.kind(of: folder.file.path.appending(path.name)) != nil else {
                     return standing("gone", "not there")
+                }
+                if pipeline.ready.marker?.isShared ?? false {
+                    return standing(Waiting.markerOfAll.code, Waiting.markerOfAll.text)
                 }
                 let drop = try pipeline.drop(needing: path.name, in: folder.file)
                 let waiting = drop.map { Waiting.markerOf($0) } ?? .markerWithoutDrop

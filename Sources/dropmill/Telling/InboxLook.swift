@@ -41,6 +41,8 @@ struct InboxLook {
         var left: [Drop] = []
         /// Seconds between two looks, where the kernel does not tell of changes.
         var poll: Double?
+        /// Whether only names that are never taken were left out, since the pipeline's rules are not known.
+        var isRough = false
     }
 
     /// The inboxes, by pipeline.
@@ -58,22 +60,48 @@ struct InboxLook {
         }
     }
 
-    /// Counts what lies in the inboxes and may be taken by its name. What `match` says is the daemon's to know.
-    static func counting(_ pipelines: [PipelineRecord]) -> InboxLook {
+    /// Counts what lies in the inboxes and is taken by its name. `rules`: a pipeline as its file describes it now; nil
+    /// where that cannot be told.
+    static func counting(_ records: [PipelineRecord], rules: (PipelineRecord) -> Pipeline?) -> InboxLook {
         var look = InboxLook()
-        for pipeline in pipelines {
+        for record in records {
             do throws(IOError) {
-                var count = 0
-                try Folder.forEachEntry(of: OpenFile.open(pipeline.inbox, O_RDONLY | O_DIRECTORY)) {
-                    (name, kind) throws(IOError) in
-                    if kind == .regular || kind == .unknown, IgnoredNames.reason(for: name) == nil { count += 1 }
+                if let pipeline = rules(record), pipeline.inbox == record.inbox {
+                    look.inboxes[record.name] = Inbox(waiting: try count(pipeline))
+                } else {
+                    let guess = Pipeline(
+                        name: record.name, source: "", inbox: record.inbox, processed: .delete, failed: record.failed)
+                    look.inboxes[record.name] = Inbox(waiting: try count(guess), isRough: true)
                 }
-                look.inboxes[pipeline.name] = Inbox(waiting: count)
             } catch {
                 // What the journal knew last is told instead, with its time.
             }
         }
         return look
+    }
+
+    private static func count(_ pipeline: Pipeline) throws(IOError) -> Int {
+        let inbox = try OpenInbox(pipeline.inbox)
+        let rule = pipeline.ready
+        var count = 0
+        var pending = [InboxFolder.top]
+        while let folder = pending.popLast() {
+            do throws(IOError) {
+                try Folder.forEachEntry(of: try inbox.open(folder).file) { (name, kind) throws(IOError) in
+                    if kind == .folder, pipeline.match.enters(name, in: folder) {
+                        pending.append(folder.appending(name))
+                    } else if kind == (rule.unit == .folder ? .folder : .regular) || kind == .unknown,
+                        pipeline.match.verdict(on: name) == .taken, !rule.isMarkerBeside(name)
+                    {
+                        count += 1
+                    }
+                }
+            } catch {
+                // One that is gone, or closed to us, has nothing that could be counted.
+                guard !folder.isTop else { throw error }
+            }
+        }
+        return count
     }
 }
 

@@ -1,3 +1,4 @@
+import PipelineEngine
 import PipelineKit
 import SystemPackage
 
@@ -24,7 +25,8 @@ struct Itinerary {
         let pipeline = account.pipeline
         let values = TemplateValues(
             name: account.name, folders: account.folders, pipeline: pipeline.name, job: "{job}", date: now)
-        steps.append(Step(title: "claim", text: Self.readiness(pipeline.ready, of: account.name)))
+        steps.append(
+            Step(title: "claim", text: Self.readiness(pipeline.ready.holding(in: pipeline.inbox), of: account.name)))
         for stage in pipeline.stages { steps.append(Self.step(stage, account.name, values)) }
         steps.append(Step(title: "success", text: Self.success(pipeline)))
         let report = account.name.appending(".error.json", unique: "JOB").text

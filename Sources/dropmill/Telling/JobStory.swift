@@ -20,13 +20,20 @@ struct JobStory {
             let stage = record.failedStage.map { " (\($0))" } ?? ""
             lines += ["", "Why\(stage):"]
             lines += [failure.summary, failure.remedy].filter { !$0.isEmpty }.map { "  \(EscapedText.printable($0))" }
-            let detail = [failure.code, failure.detail].filter { !$0.isEmpty }.joined(separator: ": ")
-            if !detail.isEmpty { lines.append("  [\(EscapedText.printable(detail))]") }
+            lines += Self.detail(of: failure)
         }
         if record.state == .failed, record.original != nil, retries.isEmpty {
             lines += ["", "To send it in again: dropmill retry \(record.id.text)"]
         }
         return lines
+    }
+
+    /// The facts behind a failure; what a program wrote, or a list of files, has many lines.
+    private static func detail(of failure: StageFailure) -> [String] {
+        let lines = failure.detail.split(whereSeparator: \.isNewline).map { EscapedText.printable(String($0)) }
+        if lines.count > 1 { return ["  [\(failure.code)]"] + lines.map { "    \($0)" } }
+        let detail = ([failure.code] + lines).filter { !$0.isEmpty }.joined(separator: ": ")
+        return detail.isEmpty ? [] : ["  [\(detail)]"]
     }
 
     private func headline(now: Timestamp) -> String {

@@ -68,8 +68,11 @@ extension StatusReport {
         guard let record = row.record else {
             return row.inbox == nil ? notes + ["this pipeline is not among those that last ran"] : notes
         }
-        if !isRunning, row.inbox != nil {
-            notes.append("without a daemon all files at the top of the inbox count as waiting")
+        if !isRunning, let inbox = row.inbox, inbox.waiting > 0 {
+            notes.append(
+                inbox.isRough
+                    ? "its pipeline file cannot be read now, so all files at the top of the inbox count as waiting"
+                    : "counted by their names; `dropmill explain FILE` says what one waits for")
         }
         if !isRunning, row.inbox == nil { notes.append("as of \(record.updatedAt.localText)") }
         return notes

@@ -241,7 +241,8 @@ struct JournalContractTests {
     func pipelines(_ implementation: JournalImplementation) throws {
         try with(implementation) { journal in
             var first = PipelineRecord(
-                name: "b", inbox: "/in", failed: "/failed", stages: ["unpack", "move \"x\""], waiting: 3,
+                name: "b", source: "/etc/b.yaml", inbox: "/in", failed: "/failed", stages: ["unpack", "move \"x\""],
+                waiting: 3,
                 paused: StageFailure(.environment, code: "io.open", summary: "No.", remedy: "Yes."),
                 pausedSince: JournalSamples.time(4), updatedAt: JournalSamples.time(5))
             let second = PipelineRecord(

@@ -107,7 +107,7 @@ final class MemoryJournal: Journal {
         }
     }
 
-    func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> JobID? {
+    func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob? {
         contents.withLock { contents in
             let found = contents.contents.filter { query, at in
                 let state = contents.jobs[query.job]?.state
@@ -120,7 +120,7 @@ final class MemoryJournal: Journal {
                 $0.query.content == content.content && $0.query.job == content.job
             }
             if found == nil, !isNoted { contents.contents.append((content, time)) }
-            return found
+            return found.map { SeenJob($0, isOver: contents.jobs[$0]?.state == .processed) }
         }
     }
 

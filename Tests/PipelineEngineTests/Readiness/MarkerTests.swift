@@ -1,4 +1,5 @@
 import Digests
+@preconcurrency import Dispatch
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -83,6 +84,47 @@ import Testing
         try engine.drop("a.csv", "whole")
         #expect(await eventually { engine.reports.count == 2 })
         #expect(try scratch.text("processed/a.csv") == "whole")
+        _ = await engine.stop()
+    }
+
+    @Test("A drop that changed unseen while it had no room, in its ctime alone, is not taken for what it was")
+    func changedWithoutRoom() async throws {
+        let release = DispatchSemaphore(value: 0)
+        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
+            if context.drop.name.text == "a" { release.wait() }
+            return payload
+        }
+        let rule = try MarkerRule(Template("{name}.done", use: .name))
+        let engine = try EngineHarness(scratch: scratch, stages: [stage]) {
+            $0.ready.marker = rule
+            $0.activeJobs = 1
+        }
+        var hasher = try FileHasher.make([.md5])
+        let other = try scratch.write("whole", to: "other")
+        let file = try OpenFile.open(other, O_RDWR)
+        let hex = try #require(try hasher.hash(descriptor: file.descriptor).first).hex
+        let before = try file.status()
+        try file.close()
+        try engine.drop("a", "1")
+        try engine.drop("a.done", "")
+        try engine.start()
+        #expect(await eventually { engine.events.contains { if case .stageStarted = $0 { true } else { false } } })
+        let drop = scratch.path("inbox/b")
+        #expect(other.withPlatformString { old in drop.withPlatformString { Glibc.link(old, $0) } } == 0)
+        try engine.drop("b.done", "\(hex)  b\n")
+        #expect(await eventually { await engine.waiting(for: "b")?.waiting == .room })
+        // By its other name, of which no event tells; its size and its time stay.
+        let writer = try OpenFile.open(other, O_WRONLY)
+        try writer.write(Array("torn!".utf8))
+        #expect(futimens(writer.descriptor, [before.st_atim, before.st_mtim]) == 0)
+        try writer.close()
+        release.signal()
+        let marker = try "b.done".fileName
+        #expect(
+            await eventually {
+                await engine.waiting(for: "b")?.waiting == .marker(marker, .digest(algorithm: "md5"))
+            })
+        #expect(engine.reports.count == 1)
         _ = await engine.stop()
     }
 
@@ -199,7 +241,7 @@ import Testing
         let writer = try OpenFile.open(scratch.path("inbox/held.csv"), O_WRONLY)
         try engine.drop("held.csv.done", "")
         try engine.start()
-        while await engine.waiting().left.map(\.waiting) != [.markerWithoutDrop] { await Task.yield() }
+        #expect(await eventually { await engine.waiting().left.map(\.waiting) == [.markerWithoutDrop] })
         #expect(await engine.waiting().leftCount == 1)
         #expect(await engine.waiting(for: "held.csv.done")?.waiting == .markerOf(try "held.csv".fileName))
         #expect(await engine.waiting(for: "a.csv.done")?.waiting == .markerWithoutDrop)
@@ -229,11 +271,11 @@ import Testing
 
     @Test("A marker's folder that goes holds up neither the other markers nor the pipeline")
     func folderGone() async throws {
-        let engine = try engine("{name}.done", timeout: .milliseconds(600)) { $0.match = MatchRule(depth: 2) }
+        let engine = try engine("{name}.done", timeout: .seconds(3)) { $0.match = MatchRule(depth: 2) }
         try scratch.write("", to: "inbox/sub/a.done")
         try engine.drop("b.done", "")
         try engine.start()
-        while await engine.waiting().leftCount != 2 { await Task.yield() }
+        #expect(await eventually { await engine.waiting().leftCount == 2 })
         // Exchanged at one stroke, for what cannot be opened as a folder.
         try scratch.write("", to: "file")
         let (sub, file) = (scratch.path("inbox/sub"), scratch.path("file"))

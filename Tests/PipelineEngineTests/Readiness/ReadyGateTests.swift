@@ -228,6 +228,29 @@ private let stories: [Story] = [
         }
     }
 
+    @Test("What takes long to compare is not given up meanwhile, but if it differs then")
+    func verifyingTakesItsTime() throws {
+        let differs = Waiting.marker(try #require(FileName("f.done")), .digest(algorithm: "sha256"))
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1), timeout: .seconds(5)))
+        gate.touch("f", at: Self.milliseconds(0))
+        _ = gate.due(at: Self.milliseconds(0))
+        _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
+        _ = gate.due(at: Self.milliseconds(1000))
+        #expect(gate.record(file(), of: "f", at: Self.milliseconds(1000), lacking: .verifying) == .waiting(.lacking))
+        #expect(gate.nextDue == nil)
+        gate.recheck("f", at: Self.milliseconds(9000))
+        #expect(gate.due(at: Self.milliseconds(9000)).count == 1)
+        #expect(gate.record(file(), of: "f", at: Self.milliseconds(9000), lacking: .verifying) == .waiting(.lacking))
+        #expect(gate.nextDue == nil && gate.waiting(for: "f", at: Self.milliseconds(9000)) == .verifying)
+        gate.recheck("f", at: Self.milliseconds(10_000))
+        _ = gate.due(at: Self.milliseconds(10_000))
+        let decision = gate.record(file(), of: "f", at: Self.milliseconds(10_000), lacking: differs)
+        guard case .overdue(_, differs) = decision else {
+            Issue.record("\(decision)")
+            return
+        }
+    }
+
     @Test("A look again does not shorten the quiet time")
     func recheckKeepsTheWait() {
         var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))

@@ -78,6 +78,23 @@ import Testing
         #expect(sight.news() == .processes)
     }
 
+    @Test(
+        "Looks share one walk through the processes; a proof has one that is younger than its claim, and rests after it"
+    )
+    func sharedScans() {
+        let sight = WriterSight(of: scratch.path)
+        let begun = MonotonicTime.now()
+        for _ in 0..<100 { _ = sight.visitor(of: [.unknown], since: begun) }
+        #expect(sight.scans == 1)
+        #expect(sight.restEnds > begun)
+        _ = sight.seen(.unknown, since: begun)
+        #expect(sight.scans == 2, "the first was without mappings")
+        for _ in 0..<100 { _ = sight.visitor(of: [.unknown], since: begun) }
+        #expect(sight.scans == 2)
+        _ = sight.visitor(of: [.unknown], since: .now())
+        #expect(sight.scans == 3)
+    }
+
     @Test("A mapping that outlives its descriptor is seen too", .enabled(if: Tool.find("python3") != nil))
     func mapping() async throws {
         let path = try scratch.write("xxxx", to: "a")

@@ -75,6 +75,12 @@ final class EngineHarness: Sendable {
         return engine.queue.sync { engine.runners.first?.pause.delay ?? .zero }
     }
 
+    /// How many looks at all processes its drops took.
+    var scans: Int {
+        guard let engine = engine.withLock({ $0 }) else { return 0 }
+        return engine.queue.sync { engine.runners.first?.intake.spool.sight.scans ?? 0 }
+    }
+
     /// The reports of jobs that are over.
     var reports: [JobReport] {
         events.compactMap { if case .settled(let report) = $0 { report } else { nil } }

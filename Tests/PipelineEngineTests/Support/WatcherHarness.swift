@@ -23,7 +23,7 @@ final class WatcherHarness: Sendable {
     private let watcher: Mutex<InboxWatcher?> = Mutex(nil)
 
     init(
-        _ inbox: FilePath, _ inotify: InotifyEvents?, depth: Int = 1, pace: InboxWatcher.Pace = InboxWatcher.Pace(),
+        _ inbox: FilePath, _ inotify: InotifyEvents?, depth: Int = 1, pace: InboxWatcher.Pace = .untimed,
         check: @escaping @Sendable () throws(StageFailure) -> Void = {}
     ) {
         let listener = InboxWatcher.Listener(
@@ -84,4 +84,15 @@ final class WatcherHarness: Sendable {
     }
 
     func forgetHeard() { heard.withLock { $0.changes = [] } }
+}
+
+extension InboxWatcher.Pace {
+    /// Nothing is done because some time is over, however slow the machine is.
+    static let untimed: Self = {
+        var pace = Self()
+        pace.rescan = .seconds(3600)
+        pace.poll = .seconds(3600)
+        pace.pulse = .seconds(3600)
+        return pace
+    }()
 }
