@@ -6,9 +6,12 @@ SWIFT ?= swift
 
 # A release is linked statically, so that it runs where there is no Swift; that needs a build folder of its own.
 RELEASE := .build-release/release/dropmill
+BENCH_FOLDER ?= /var/tmp
+# Debian's, for which its matplotlib is.
+PYTHON ?= /usr/bin/python3
 DOCS := $(DESTDIR)$(PREFIX)/share/doc/dropmill
 
-.PHONY: help build release demo test torture fuzz check format install clean deps test-deps
+.PHONY: help build release demo test torture fuzz bench check format install clean deps test-deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +39,11 @@ torture: test-deps ## 200 random kills, every system call as a point to kill, to
 
 fuzz: test-deps ## ten minutes of made-up archives; FUZZ_SECONDS for more or less
 	@packaging/fuzz.sh $(or $(FUZZ_SECONDS),600)
+
+bench: release ## measure beside plain tools; QUICK=1 takes three minutes; BENCH_FOLDER is on the disk to measure
+	@packaging/install-build-deps.sh --bench
+	@$(PYTHON) Benchmarks/bench.py --binary $(RELEASE) --folder $(BENCH_FOLDER) $(if $(QUICK),--quick)
+	@$(if $(QUICK),,$(PYTHON) Benchmarks/growth.py --binary $(RELEASE) --folder $(BENCH_FOLDER) --plots Benchmarks/results)
 
 check: deps ## formatting, lint, and every shipped pipeline file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

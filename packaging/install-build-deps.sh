@@ -1,17 +1,20 @@
 #!/bin/sh
 # Installs what building Dropmill needs on Debian or Ubuntu, besides Swift itself. With --test also the programs that
-# the tests compare with; of these Python's bagit is in no package of Debian's, and comes from PyPI into .build/tools.
+# the tests compare with, with --bench those of the benchmark; of the tests' Python's bagit is in no package of Debian's,
+# and comes from PyPI into .build/tools.
 # Says what it does; does nothing when all is there.
 set -eu
 
 build="libarchive-dev libcurl4-openssl-dev libisal-dev libmagic-dev libssl-dev libsqlite3-dev libxxhash-dev libyaml-dev pkg-config gcc libc6-dev make"
 test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash ghostscript clamav-daemon curl openssh-server openssh-client e2fsprogs util-linux bindfs python3 python3-venv python3-jsonschema python3-yaml"
+bench="python3 python3-matplotlib libarchive-tools openssl zstd strace"
 
 case "${1:-}" in
     "") wanted=$build ;;
     --test) wanted="$build $test" ;;
+    --bench) wanted="$build $bench" ;;
     *)
-        echo "usage: $0 [--test]" >&2
+        echo "usage: $0 [--test | --bench]" >&2
         exit 64
         ;;
 esac
@@ -25,7 +28,7 @@ missing=
 for package in $wanted; do
     # A virtual or renamed package (pkgconf for pkg-config) counts by what it brings.
     case $package in
-        pkg-config | gcc | make | strace | zip | unzip | zstd | lz4 | rsync | curl) command -v "$package" >/dev/null && continue ;;
+        pkg-config | gcc | make | strace | zip | unzip | zstd | lz4 | rsync | curl | python3 | openssl) command -v "$package" >/dev/null && continue ;;
         p7zip-full) command -v 7z >/dev/null && continue ;;
     esac
     status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)

@@ -38,12 +38,12 @@ package struct FileHasher: ~Copyable {
         return FileHasher(contexts: contexts)
     }
 
-    /// Hashes what the descriptor still gives, up to its end. `onBlock` is told the bytes of each block that was taken
-    /// in; what it throws ends the work.
+    /// Hashes what the descriptor still gives, up to its end. `size`: how much that is, where it is known already.
+    /// `onBlock` is told the bytes of each block that was taken in; what it throws ends the work.
     package mutating func hash(
-        descriptor: Int32, onBlock: (Int) throws(DigestError) -> Void = { (_) throws(DigestError) in }
+        descriptor: Int32, size: Int? = nil, onBlock: (Int) throws(DigestError) -> Void = { (_) throws(DigestError) in }
     ) throws(DigestError) -> [Digest] {
-        try prepareBuffer(for: descriptor)
+        try prepareBuffer(for: descriptor, size)
         for index in contexts.indices { try contexts[index].restart() }
         while true {
             let count = try readBlock(descriptor)
@@ -59,11 +59,11 @@ package struct FileHasher: ~Copyable {
     }
 
     /// Makes the buffer large enough to take a small file at once, and no larger.
-    private mutating func prepareBuffer(for descriptor: Int32) throws(DigestError) {
+    private mutating func prepareBuffer(for descriptor: Int32, _ size: Int?) throws(DigestError) {
         guard buffer.count < Self.largestBuffer else { return }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .unreadable(Errno(rawValue: errno)) }
-        let wanted = min(max(status.st_size, Self.smallestBuffer), Self.largestBuffer)
+        if size == nil, fstat(descriptor, &status) != 0 { throw .unreadable(Errno(rawValue: errno)) }
+        let wanted = min(max(size ?? status.st_size, Self.smallestBuffer), Self.largestBuffer)
         guard buffer.count < wanted else { return }
         buffer.deallocate()
         buffer = .allocate(byteCount: wanted, alignment: 64)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension Torture {
-    /// Folders with very many files. `Benchmarks/watching.py` measures the same.
+    /// Folders with very many files. `Benchmarks/bench.py` measures the same.
     @Suite("Floods") struct FloodTests {
         /// The most memory that the process had, in bytes.
         private func peak(_ process: DropmillProcess) throws -> Int {

@@ -5,8 +5,9 @@ import Synchronization
 /// Writes to the journal in batches, on a queue of its own: while one transaction runs the next batch gathers, and of
 /// several records of one job in a batch only the newest is written.
 ///
-/// What is noted may wait a little; what is committed is written at once, and what was noted before goes with it. So
-/// the rows of one job are written in the order in which they were given.
+/// What is noted may wait a little, also while others commit: most jobs have something newer to be written by then, so
+/// that their claim costs no row of its own. What is committed is written at once. The rows of one job are written in
+/// the order in which they were given.
 package final class JournalWriter: Sendable {
     /// Calls back after a time, on any thread.
     package typealias Alarm = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
@@ -65,7 +66,7 @@ package final class JournalWriter: Sendable {
             state.batch.commit(records, then: completion)
             if !state.isQueued {
                 state.isQueued = true
-                queue.async { @Sendable in _ = self.write() }
+                queue.async { @Sendable in _ = self.write(.committed) }
             }
             return true
         }
@@ -77,7 +78,7 @@ package final class JournalWriter: Sendable {
 
     /// Writes all that was given so far, and returns when it is durable. Blocks; not to be called from a completion.
     package func flush() throws(JournalError) {
-        if let error = queue.sync(execute: { write() }) { throw error }
+        if let error = queue.sync(execute: { write(.all) }) { throw error }
     }
 
     /// The same, and takes nothing any more.
@@ -90,7 +91,7 @@ package final class JournalWriter: Sendable {
         let isFirst = state.withLock { state in
             guard !state.isClosed else { return false }
             add(&state.batch)
-            guard !state.isAlarmSet, !state.isQueued else { return false }
+            guard !state.isAlarmSet else { return false }
             state.isAlarmSet = true
             return true
         }
@@ -101,18 +102,19 @@ package final class JournalWriter: Sendable {
         alarm(delay) { @Sendable in
             self.queue.async { @Sendable in
                 self.state.withLock { $0.isAlarmSet = false }
-                _ = self.write()
+                _ = self.write(.all)
             }
         }
     }
 
-    /// Writes the batch that has gathered. Runs on the queue.
-    private func write() -> JournalError? {
+    private enum Portion { case committed, all }
+
+    /// Writes what has gathered. Runs on the queue.
+    private func write(_ portion: Portion) -> JournalError? {
         let batch = state.withLock { state in
-            let batch = state.batch
-            state.batch = Batch()
             state.isQueued = false
-            return batch
+            // What could not be written goes along with the next thing that can.
+            return state.batch.take(notesToo: portion == .all || state.failure != nil)
         }
         var result = Result<Void, JournalError>.success(())
         if batch.hasRows {
@@ -163,6 +165,8 @@ private struct Batch {
         var record: JobRecord
         /// The newest that was noted: what is kept where the transaction fails.
         var noted: JobRecord?
+        /// Somebody waits for it, or for what it replaced.
+        var isCommitted = false
     }
 
     private var entries: [Entry] = []
@@ -178,7 +182,7 @@ private struct Batch {
 
     mutating func commit(_ records: [JobRecord], then completion: @escaping JournalWriter.Completion) {
         for record in records {
-            put(Entry(record: record, noted: places[record.id].flatMap { entries[$0].noted }))
+            put(Entry(record: record, noted: places[record.id].flatMap { entries[$0].noted }, isCommitted: true))
         }
         completions.append(completion)
     }
@@ -195,9 +199,23 @@ private struct Batch {
         }
     }
 
+    /// Empties it: of all, or of what was committed.
+    mutating func take(notesToo: Bool) -> Batch {
+        var rest = Batch()
+        if !notesToo {
+            for entry in entries where !entry.isCommitted { rest.put(entry) }
+            entries.removeAll { !$0.isCommitted }
+            swap(&pipelines, &rest.pipelines)
+        }
+        swap(&self, &rest)
+        return rest
+    }
+
     private mutating func put(_ entry: Entry) {
         if let place = places[entry.record.id] {
+            let isCommitted = entries[place].isCommitted || entry.isCommitted
             entries[place] = entry
+            entries[place].isCommitted = isCommitted
         } else {
             places[entry.record.id] = entries.count
             entries.append(entry)

@@ -5,7 +5,7 @@ extension PipelineRunner {
     func apply(_ events: [JobState.Event], to id: JobID) {
         for event in events {
             guard let active = jobs[id] else { return }
-            guard let (state, action) = active.state.next(event, rules(stage: active.state.stage)) else {
+            guard let (state, action) = active.state.next(event, rules(for: event, stage: active.state.stage)) else {
                 observer(
                     .warning(
                         pipeline: pipeline.name,
@@ -173,9 +173,15 @@ extension PipelineRunner {
 
     private func mayWork(_ id: JobID) -> Bool { !isStopping && (!pause.isPaused || pause.probing == id) }
 
+    /// Chance is drawn for failures alone: nothing else asks for it, and it is a system call.
+    private func rules(for event: JobState.Event, stage: Int?) -> JobState.Rules {
+        var rules = rules(stage: stage)
+        if case .failed = event { rules.jitter = .random(in: 0...1) }
+        return rules
+    }
+
     func rules(stage: Int?) -> JobState.Rules {
-        JobState.Rules(
-            stages: pipeline.stages.count, retry: policy(stage: stage ?? 0), jitter: .random(in: 0...1))
+        JobState.Rules(stages: pipeline.stages.count, retry: policy(stage: stage ?? 0))
     }
 
     func policy(stage: Int) -> RetryPolicy {

@@ -88,21 +88,16 @@ struct SettlementBatch {
 
     private mutating func intend(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
         let job = steps[index].settlement.job
-        var missing: FilePath?
+        let decided: Spool.Decision?
         do throws(IOError) {
-            if let source = placement.source, try FileIdentity.find(source) == nil { missing = source }
+            decided = try spool.intend(placement, number: number, of: job, &names)
         } catch {
             throw .settling(error)
         }
-        if let missing { throw .missing(missing, of: job) }
-        do throws(IOError) {
-            let decided = try spool.intend(placement, number: number, of: job, &names)
-            steps[index].moves.append(decided.intents)
-            steps[index].unsynced += decided.unsynced
-            steps[index].notes += decided.note.map { [$0] } ?? []
-        } catch {
-            throw .settling(error)
-        }
+        guard let decided else { throw .missing(placement.source ?? job.original, of: job) }
+        steps[index].moves.append(decided.intents)
+        steps[index].unsynced += decided.unsynced
+        steps[index].notes += decided.note.map { [$0] } ?? []
     }
 
     /// Companions belong to what follows them.
@@ -226,7 +221,9 @@ struct SettlementBatch {
 
     /// Somebody else took the name since it was chosen: another one, written down before it is used.
     private mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
-        let decided = try spool.intend(placement, number: number, of: steps[index].settlement.job, &names)
+        guard let decided = try spool.intend(placement, number: number, of: steps[index].settlement.job, &names) else {
+            throw IOError("publish", placement.source ?? placement.folder, .noSuchFileOrDirectory)
+        }
         steps[index].moves[number] = decided.intents
         steps[index].notes += decided.note.map { [$0] } ?? []
         // The rest is on the disk since the first choice.

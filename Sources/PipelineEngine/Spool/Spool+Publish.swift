@@ -16,10 +16,15 @@ extension Spool {
         var note: String?
     }
 
-    /// Decides on the names of a placement and writes what goes beside it.
+    /// Decides on the names of a placement and writes what goes beside it. Nil where its source is gone.
     func intend(
         _ placement: Placement, number: Int, of job: Job, _ names: inout NameChooser
-    ) throws(IOError) -> Decision {
+    ) throws(IOError) -> Decision? {
+        var found: FileIdentity.Found?
+        if let source = placement.source {
+            found = try FileIdentity.examine(source)
+            if found == nil { return nil }
+        }
         let placement = placement.inSubfolders()
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
         let (name, targets) = try names.choose(placement, of: job)
@@ -39,13 +44,10 @@ extension Spool {
             decision.intents.append(Intent(role: .companion, source: marker, target: target, identity: identity))
         }
         if durability.isFull { decision.unsynced = decision.intents.map(\.source) }
-        if let source = placement.source {
-            guard let identity = try FileIdentity.find(source) else {
-                throw IOError("publish", source, .noSuchFileOrDirectory)
-            }
+        if let source = placement.source, let found {
             decision.intents.append(
-                Intent(role: placement.role, source: source, target: targets[0], identity: identity))
-            if durability.isFull { decision.unsynced += try Self.everything(in: source) }
+                Intent(role: placement.role, source: source, target: targets[0], identity: found.identity))
+            if durability.isFull { decision.unsynced += found.isFolder ? try Self.everything(in: source) : [source] }
             if name != placement.name { decision.note = note(on: placement, source, named: name) }
         }
         return decision
@@ -85,20 +87,21 @@ extension Spool {
                 guard work.isInPlace else { throw IOError("move", intent.source, .noSuchFileOrDirectory) }
                 continue
             }
-            let isMade: Bool
+            let move: Move
             do throws(IOError) {
-                isMade = try move(intent, of: job, isReplay: isReplay)
+                move = try self.move(intent, of: job, isReplay: isReplay)
             } catch {
                 try takeBack(made, &effects)
                 throw error
             }
-            guard isMade else {
+            switch move {
+            case .taken:
                 try takeBack(made, &effects)
                 return nil
+            case .renamed: break
+            case .copied: effects.copied.append(intent.source)
             }
             made.append(intent)
-            // Moved by copying: the source may go once the copy's name is on disk.
-            if try FileIdentity.find(intent.source) == intent.identity { effects.copied.append(intent.source) }
         }
         return made
     }
@@ -106,6 +109,8 @@ extension Spool {
     /// Makes a folder that outputs go into, and notes those above it that got a new entry. What is configured as it is
     /// (processed, failed) is never made here: it may be a mount that is away.
     func makeFolder(_ path: FilePath, _ effects: inout SettlementEffects) throws(IOError) {
+        // Something went into it in this batch already.
+        if effects.folders.contains(path) { return }
         var missing: [FilePath] = []
         var next = path
         while Folder.kind(of: next, followingLinks: true) == nil, next != next.removingLastComponent() {
@@ -151,17 +156,26 @@ extension Spool {
         return tree.files.map { path.pushing($0.relative) } + tree.folders.map { path.pushing($0) } + [path]
     }
 
-    private func move(_ intent: Intent, of job: Job, isReplay: Bool) throws(IOError) -> Bool {
+    /// How a move was made.
+    private enum Move {
+        case renamed
+        /// The source is still there; it may go once the copy's name is on disk.
+        case copied
+        /// Not at all: the name is taken.
+        case taken
+    }
+
+    private func move(_ intent: Intent, of job: Job, isReplay: Bool) throws(IOError) -> Move {
         do throws(IOError) {
             try NoReplace.rename(intent.source, to: intent.target)
-            return true
+            return .renamed
         } catch {
             switch error.errno {
             case .fileExists where pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target):
                 try NoReplace.replace(intent.target, with: intent.source)
-                return true
+                return .renamed
             // The source is still there, so what has the name is somebody else's, be it the same content.
-            case .fileExists: return false
+            case .fileExists: return .taken
             case .improperLink: return try moveAcross(intent, of: job, isReplay: isReplay)
             default: throw error
             }
@@ -170,12 +184,13 @@ extension Spool {
 
     /// To another file system, or another mount: a copy under a hidden name of this job, compared with its source and
     /// brought to the disk, then renamed.
-    private func moveAcross(_ intent: Intent, of job: Job, isReplay: Bool) throws(IOError) -> Bool {
+    private func moveAcross(_ intent: Intent, of job: Job, isReplay: Bool) throws(IOError) -> Move {
         let folder = intent.target.removingLastComponent()
         let partial = folder.appending(".dropmill-\(job.id.text).partial")
         let mayReplace = pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target)
         if !mayReplace, Folder.kind(of: intent.target) != nil {
-            return isReplay ? try Transfer.isCopy(intent.target, of: intent.source) : false
+            guard isReplay else { return .taken }
+            return try Transfer.isCopy(intent.target, of: intent.source) ? .copied : .taken
         }
         do throws(IOError) {
             try Folder.remove(partial)
@@ -190,7 +205,7 @@ extension Spool {
                 guard error.errno == .fileExists else { throw error }
                 if mayReplace { try NoReplace.replace(intent.target, with: partial) }
                 try Folder.remove(partial)
-                return mayReplace
+                return mayReplace ? .copied : .taken
             }
         } catch {
             do throws(IOError) {
@@ -200,7 +215,7 @@ extension Spool {
             }
             throw error
         }
-        return true
+        return .copied
     }
 
     /// Whether both are folders, or neither is.
@@ -249,9 +264,17 @@ extension FileIdentity {
     }
 
     /// The same, but what cannot be asked (an I/O error, a stale mount) is an error and not an absence.
-    static func find(_ path: FilePath) throws(IOError) -> FileIdentity? {
+    static func find(_ path: FilePath) throws(IOError) -> FileIdentity? { try examine(path)?.identity }
+
+    /// What is at a path.
+    typealias Found = (identity: FileIdentity, isFolder: Bool)
+
+    /// The same, and whether it is a folder.
+    static func examine(_ path: FilePath) throws(IOError) -> Found? {
         var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) != 0 else { return FileIdentity(status) }
+        guard path.withPlatformString({ lstat($0, &status) }) != 0 else {
+            return (FileIdentity(status), FileKind(mode: status.st_mode) == .folder)
+        }
         let reason = Errno.last
         guard reason == .noSuchFileOrDirectory || reason == .notDirectory else {
             throw IOError("examine", path, reason)

@@ -114,10 +114,14 @@ package final class WorkFolder: Sendable {
     /// Puts away a job's folder with all that is left in it.
     package func removeFolder(of id: JobID) throws(IOError) {
         let folder = folder(of: id)
-        guard spares.withLock({ $0.count < Self.mostSpares }), Folder.kind(of: folder) == .folder else {
+        guard spares.withLock({ $0.count < Self.mostSpares }) else { return try Folder.remove(folder) }
+        do throws(IOError) {
+            let names = try Folder.names(in: folder)
+            for name in names { try Folder.remove(folder.appending(name)) }
+        } catch {
+            // It is gone, is no folder any more, or may not be listed.
             return try Folder.remove(folder)
         }
-        try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in try Folder.remove(folder.appending(name)) }
         let kept = spare.appending(id.text)
         let moved = folder.withPlatformString { from in kept.withPlatformString { rename(from, $0) } }
         guard moved == 0 else { return try Folder.remove(folder) }

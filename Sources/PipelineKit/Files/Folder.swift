@@ -37,28 +37,33 @@ package enum Folder {
     package static func forEachEntry(
         of path: FilePath, _ body: (FileName, FileKind) throws(IOError) -> Void
     ) throws(IOError) {
-        let folder = try OpenFile.openFolder(path)
-        try forEachEntry(of: folder, body)
+        try forEachEntry(ofDescriptor: try OpenFile.openFolder(path).release(), path, body)
     }
 
     /// The same for a folder that is open. Its offset is moved.
     package static func forEachEntry(
         of folder: borrowing OpenFile, _ body: (FileName, FileKind) throws(IOError) -> Void
     ) throws(IOError) {
-        // fdopendir takes the descriptor over, so it gets one of its own.
         let copy = fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw IOError("list", folder.path, .last) }
-        guard let stream = fdopendir(copy) else {
+        lseek(copy, 0, SEEK_SET)
+        try forEachEntry(ofDescriptor: copy, folder.path, body)
+    }
+
+    /// Lists an open folder from where its offset is, and closes it.
+    private static func forEachEntry(
+        ofDescriptor descriptor: Int32, _ path: FilePath, _ body: (FileName, FileKind) throws(IOError) -> Void
+    ) throws(IOError) {
+        guard let stream = fdopendir(descriptor) else {
             let error = Errno.last
-            close(copy)
-            throw IOError("list", folder.path, error)
+            close(descriptor)
+            throw IOError("list", path, error)
         }
         defer { closedir(stream) }
-        rewinddir(stream)
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
-                if errno != 0 { throw IOError("list", folder.path, .last) }
+                if errno != 0 { throw IOError("list", path, .last) }
                 return
             }
             let kind = FileKind(directoryType: entry.pointee.d_type)

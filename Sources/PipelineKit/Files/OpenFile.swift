@@ -76,6 +76,13 @@ package struct OpenFile: ~Copyable, Sendable {
         if Glibc.close(closing) != 0, Errno.last != .interrupted { throw IOError("close", path, .last) }
     }
 
+    /// Gives the descriptor away: whoever takes it closes it.
+    consuming func release() -> Int32 {
+        let released = descriptor
+        descriptor = -1
+        return released
+    }
+
     /// The file's metadata (fstat(2)).
     package func status() throws(IOError) -> stat {
         var status = stat()

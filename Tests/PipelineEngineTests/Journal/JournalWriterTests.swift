@@ -71,7 +71,7 @@ struct JournalWriterTests {
         #expect(alarms.delays.count == 1)
     }
 
-    @Test("A commit takes what was noted along, and one job is one row: its newest")
+    @Test("A commit takes along what was noted of its own jobs, and one job is one row: its newest")
     func coalesces() async throws {
         let first = try JournalSamples.job(1)
         let other = try JournalSamples.job(2)
@@ -81,7 +81,40 @@ struct JournalWriterTests {
         writer.note(other)
         commit(newest, as: "a")
         #expect(await eventually { outcomes.value == ["a: done"] })
-        #expect(transactions == [[newest, other]])
+        #expect(transactions == [[newest]])
+        alarms.ring()
+        drain()
+        #expect(transactions == [[newest], [other]])
+    }
+
+    @Test("A quick job is two rows, however many others come and go meanwhile")
+    func rowsOfQuickJobs() async throws {
+        let jobs = try (1...20).map { try JournalSamples.job($0) }
+        for job in jobs { writer.note(job) }
+        for (number, job) in jobs.enumerated() {
+            for state in [JobRecord.State.settling, .processed] {
+                var record = job
+                record.state = state
+                commit(record, as: "\(number) \(state)")
+                #expect(await eventually { outcomes.value.last == "\(number) \(state): done" })
+            }
+        }
+        alarms.ring()
+        drain()
+        #expect(transactions.joined().count == 2 * jobs.count)
+    }
+
+    @Test("After a failure what was noted goes along with the next commit")
+    func failedNotesGoAlong() async throws {
+        let noted = try JournalSamples.job(1)
+        let other = try JournalSamples.job(2)
+        fail(.corrupt)
+        writer.note(noted)
+        alarms.ring()
+        drain()
+        commit(other, as: "a")
+        #expect(await eventually { outcomes.value == ["a: done"] })
+        #expect(transactions == [[noted, other]])
     }
 
     @Test("While one transaction runs the next batch gathers")

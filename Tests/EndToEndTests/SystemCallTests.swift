@@ -1,0 +1,98 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// How many system calls a drop may cost, counted on the real program: what creeps in is seen here before it is felt.
+/// docs/benchmarks.md tells where they go. Counted are the calls that name the drop, its job's folder or what is in it,
+/// so that the numbers do not depend on how batches fell; `fast`, since a sync of few files is made one by one.
+@Suite(
+    "System calls",
+    .enabled(if: Tool.find("strace") != nil, Comment(rawValue: Tool.skip("strace"))))
+struct SystemCallTests {
+    private let scratch: ScratchFolder
+
+    init() throws {
+        scratch = try ScratchFolder()
+        for name in ["inbox", "processed", "failed"] { try scratch.makeFolder(name) }
+    }
+
+    @Test("A small file: look twice, claim, look again, hash, settle")
+    func smallFile() throws {
+        let drops = 40
+        for number in 1...drops { try scratch.write("drop \(number)", to: "inbox/drop-\(number).bin") }
+        let calls = try run(stages: "[checksum]").counting { line in
+            line.contains("drop-") || line.contains("/active/") || line.contains("/spare/")
+        }
+        #expect(try FileTree.list(scratch.path("processed")).files.count == 2 * drops)
+        #expect(calls.total <= Self.perSmallFile * drops, "\(calls.each(of: drops))")
+    }
+
+    @Test("An entry of an archive: unpack, hash, list")
+    func archiveEntry() throws {
+        let entries = 100
+        var zip = ZipBuilder()
+        for number in 1...entries { zip.add(Array("entry-\(number).txt".utf8), content: Array("entry \(number)".utf8)) }
+        try scratch.write(zip.finished, to: scratch.path("inbox/archive.zip"))
+        let output = try scratch.makeFolder("output")
+        let stages = "[unpack, checksum: { manifest: SHA256SUMS }, move: { to: \"\(output.string)/{stem}\" }]"
+        let calls = try run(stages: stages).counting { $0.contains("entry-") }
+        #expect(try FileTree.list(output).files.count == entries + 1)
+        #expect(calls.total <= Self.perEntry * entries, "\(calls.each(of: entries))")
+    }
+
+    private static let perSmallFile = 41
+    private static let perEntry = 9
+
+    /// Lets the program settle what is in the inbox, and returns every call on files and descriptors that it made.
+    private func run(stages: String) throws -> Trace {
+        let strace = try #require(Tool.find("strace"))
+        let pipeline = """
+            inbox: ../inbox
+            processed: ../processed
+            failed: ../failed
+            ready: { quiet: 50ms }
+            durability: fast
+            stages: \(stages)
+            """
+        try scratch.write(pipeline, to: "pipelines/counted.yaml")
+        let trace = scratch.path("trace")
+        var program = try DropmillProcess(
+            ["run", "--once", scratch.path("pipelines").string, "--state", scratch.path("state").string],
+            in: scratch.path, log: scratch.path("log"),
+            wrapper: [strace.path.string, "-f", "-qq", "-y", "-e", "trace=%file,%desc", "-o", trace.string])
+        let status = try program.wait()
+        #expect(status == 0, "\(program.transcript)")
+        return Trace(text: String(decoding: try ScratchFolder.read(trace), as: UTF8.self))
+    }
+
+    private struct Trace {
+        let text: String
+
+        /// How often each call was made whose line is wanted. A call that another thread's interrupted has a second
+        /// line, which says `resumed`; what inotify tells is no call on a file.
+        func counting(_ isWanted: (Substring) -> Bool) -> Counts {
+            var counts = Counts()
+            for line in text.split(separator: "\n") {
+                guard !line.contains(" resumed>"), !line.contains("anon_inode:inotify"), isWanted(line),
+                    let call = line.split(separator: " ", maxSplits: 1).last?.prefix(while: { $0 != "(" })
+                else { continue }
+                counts.calls[String(call), default: 0] += 1
+            }
+            return counts
+        }
+    }
+
+    private struct Counts {
+        var calls: [String: Int] = [:]
+
+        var total: Int { calls.values.reduce(0, +) }
+
+        /// Which they were, for so many drops.
+        func each(of drops: Int) -> String {
+            calls.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+                .map { "\($0.key) \(Double($0.value) / Double(drops))" }.joined(separator: ", ")
+        }
+    }
+}
