@@ -29,6 +29,7 @@ package struct CopyStage: Stage {
         let hashing = PayloadHashing(root: payload.root, algorithms: [.xxh3], context: context)
         let digests = try hashing.digests(of: tree.files)
         var copied = payload
+        copied.isCopied = true
         copied.copies.removeAll { $0.path.starts(with: scratch) }
         for (index, target) in to.enumerated() {
             let folder = scratch.appending("\(index + 1)")
@@ -36,7 +37,7 @@ package struct CopyStage: Stage {
             let path = payload.fileName.map { folder.appending($0) } ?? folder
             copied.copies.append(
                 PayloadCopy(
-                    path: path, of: payload.path, isFolder: payload.shape == .folder, companions: payload.companions,
+                    path: path, isFolder: payload.shape == .folder, companions: payload.companions,
                     destination: try target.destination(of: payload, in: context, for: "copy")))
         }
         return copied

@@ -13,7 +13,7 @@ import Testing
         var payload = Payload(file: try "made".fileName, in: job.folder.appending(".2-fake"))
         payload.copies = [
             PayloadCopy(
-                path: job.folder.pushing(".1-copy/1/drop"), of: job.original, isFolder: false,
+                path: job.folder.pushing(".1-copy/1/drop"), isFolder: false,
                 companions: [Companion(suffix: ".sha256", parts: [.text("digest")])],
                 destination: harness.scratch.path(folder))
         ]
@@ -79,7 +79,7 @@ import Testing
         #expect(try harness.scratch.text("outbox/drop") == "copy")
     }
 
-    @Test("`processed: delete` deletes what was published, and what a stage said is not wanted; nothing else")
+    @Test("`processed: delete` deletes nothing that was not published")
     func deletes() throws {
         let harness = try SpoolHarness { pipeline, _ in
             pipeline.processed = .delete
@@ -93,13 +93,13 @@ import Testing
         #expect(failure.code == "settle.unpublished" && failure.class == .file)
         #expect(Folder.kind(of: unpublished.settlement.job.original) == .regular)
         let job = try harness.job()
-        var done = Payload(dropOf: job)
-        done.isDone = true
-        guard case .settled = harness.settle(harness.settlement(of: job, done)).result else {
-            Issue.record("a drop that is not wanted was not deleted")
+        var moved = Payload(dropOf: job)
+        moved.destination = harness.scratch.path("output")
+        guard case .settled = harness.settle(harness.settlement(of: job, moved)).result else {
+            Issue.record("not settled")
             return
         }
-        #expect(Folder.kind(of: job.folder) == nil)
+        #expect(try harness.scratch.tree("output") == ["drop"])
     }
 
     @Test("What was made after the last copy is not published by it")
@@ -113,7 +113,7 @@ import Testing
             return
         }
         #expect(failure.code == "settle.unpublished")
-        settlement.record.payload?.copies[0].source = settlement.job.folder.pushing(".2-fake/made")
+        settlement.record.payload?.isCopied = true
         guard case .settled = harness.settle(settlement).result else {
             Issue.record("a copy of it was published")
             return

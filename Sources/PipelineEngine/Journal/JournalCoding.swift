@@ -43,12 +43,12 @@ extension JSONWriter {
                 writer.bytes(name.bytes)
             }
             if payload.isDrop { writer.member("drop", true) }
-            if payload.isDone { writer.member("done", true) }
             if !payload.companions.isEmpty {
                 writer.key("companions")
                 writer.array(payload.companions) { $0.companion($1) }
             }
             if let destination = payload.destination { writer.member("destination", destination) }
+            if payload.isCopied { writer.member("copied", true) }
             if !payload.copies.isEmpty {
                 writer.key("copies")
                 writer.array(payload.copies) { $0.copy($1) }
@@ -67,7 +67,6 @@ extension JSONWriter {
     private mutating func copy(_ copy: PayloadCopy) {
         object { writer in
             writer.member("path", copy.path)
-            writer.member("source", copy.source)
             writer.member("folder", copy.isFolder)
             writer.key("companions")
             writer.array(copy.companions) { $0.companion($1) }
@@ -148,7 +147,6 @@ extension JSONValue {
             payload.shape = .file(name)
         }
         payload.isDrop = object["drop"]?.bool ?? false
-        payload.isDone = object["done"]?.bool ?? false
         if let companions = object["companions"] {
             guard let companions = companions.all(\.companion) else { return nil }
             payload.companions = companions
@@ -161,6 +159,7 @@ extension JSONValue {
             guard let digests = digests.strings else { return nil }
             payload.digests = digests
         }
+        if let isCopied = object["copied"]?.bool { payload.isCopied = isCopied }
         if let copies = object["copies"] {
             guard let copies = copies.all(\.copy) else { return nil }
             payload.copies = copies
@@ -173,12 +172,10 @@ extension JSONValue {
     }
 
     private var copy: PayloadCopy? {
-        guard let object, let path = object["path"]?.path, let source = object["source"]?.path,
-            let isFolder = object["folder"]?.bool, let companions = object["companions"]?.all(\.companion),
-            let destination = object["destination"]?.path
+        guard let object, let path = object["path"]?.path, let isFolder = object["folder"]?.bool,
+            let companions = object["companions"]?.all(\.companion), let destination = object["destination"]?.path
         else { return nil }
-        return PayloadCopy(
-            path: path, of: source, isFolder: isFolder, companions: companions, destination: destination)
+        return PayloadCopy(path: path, isFolder: isFolder, companions: companions, destination: destination)
     }
 
     private var companion: Companion? {

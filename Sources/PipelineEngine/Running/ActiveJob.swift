@@ -33,15 +33,14 @@ struct ActiveJob {
     /// A stage succeeded; with what it had to say.
     mutating func did(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?) {
         count(kind, duration)
-        var kept = payload
-        if payload.isDone {
-            // What `copy` promised before stands; what else was made is not wanted any more.
-            kept = Payload(dropOf: job)
-            kept.copies = payload.copies
-            kept.isDone = true
-        }
         // Most drops pass most stages as they are; nothing is worth writing down then.
-        record.payload = kept == Payload(dropOf: job) ? nil : kept
+        record.payload = payload == Payload(dropOf: job) ? nil : payload
+        if payload.isDone {
+            // The drop is as it came; what was copied before stays so.
+            var rest = Payload(dropOf: job)
+            rest.copies = payload.copies
+            record.payload = rest.copies.isEmpty ? nil : rest
+        }
         if payload.isDrop, !payload.digests.isEmpty { record.digests = payload.digests }
         record.failure = nil
         record.failedStage = nil

@@ -119,7 +119,7 @@ extension PipelineRunner {
     private func tell(_ id: JobID, _ failure: StageFailure) -> Bool {
         guard let active = jobs[id], active.record.intents.isEmpty else { return false }
         var drop = Payload(dropOf: active.job)
-        // What the stages found out before one failed is known to conditions and placeholders here, too.
+        // What was found out until then may be named, too.
         drop.digests = active.payload.digests
         drop.facts = active.payload.facts
         guard Folder.kind(of: drop.path) != nil else { return false }

@@ -45,14 +45,15 @@ package struct Settlement: Sendable {
             let isFolder = payload.shape == .folder
             placements.append(try output(payload.path, isFolder, payload.companions, to: destination, pipeline))
             if payload.isDrop { return placements }
-        } else if !payload.isDrop, !payload.copies.contains(where: { $0.source == payload.path }) {
+        } else if !payload.isDrop, !payload.isCopied {
             throw .file(
                 "settle.unpublished", "The stages made files of '\(job.drop.name)', but none of them published these.",
                 remedy: "Let a `move` stage apply to this name too (see its `when`), or keep `unpack` from it.")
         }
         switch pipeline.processed {
         case .delete:
-            guard placements.isEmpty, !payload.isDone, !pipeline.stages.isEmpty else { break }
+            // Every stage that publishes was skipped (`when`), or the job ended before.
+            guard placements.isEmpty, !pipeline.stages.isEmpty else { break }
             throw .file(
                 "settle.unpublished",
                 "No stage published anything of '\(job.drop.name)', and `processed: delete` would destroy it.",

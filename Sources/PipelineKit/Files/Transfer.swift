@@ -14,7 +14,7 @@ package enum Transfer {
     ) throws(IOError) {
         let from = try OpenFile.open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         let status = try from.status()
-        guard status.st_mode & S_IFMT == S_IFREG else { throw IOError("copy", source, .notSupported) }
+        guard FileKind(mode: status.st_mode) == .regular else { throw IOError("copy", source, .invalidArgument) }
         let to = try OpenFile.open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
         if !sharing {
             try copyThroughMemory(from, to, isStopped)
@@ -44,9 +44,17 @@ package enum Transfer {
             let folder = try OpenFile.openFolder(target)
             try copyMetadata(try OpenFile.openFolder(source).status(), folder)
         case .symbolicLink: try copyLink(source, to: target)
-        case .regular: try copyFile(source, to: target, isStopped: isStopped)
-        // A pipe would be waited for, a device read without end.
-        default: throw IOError("copy", source, .notSupported)
+        case .special: try copySpecial(source, to: target)
+        default: try copyFile(source, to: target, isStopped: isStopped)
+        }
+    }
+
+    /// What is no file has no content; opening it could wait for ever.
+    private static func copySpecial(_ source: FilePath, to target: FilePath) throws(IOError) {
+        var status = stat()
+        guard source.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", source, .last) }
+        guard target.withPlatformString({ mknod($0, status.st_mode, status.st_rdev) }) == 0 else {
+            throw IOError("create", target, .last)
         }
     }
 

@@ -22,6 +22,8 @@ package struct Payload: Sendable, Hashable {
     package var destination: FilePath?
     /// What is to be published besides, at the same time.
     package var copies: [PayloadCopy] = []
+    /// Whether one of the copies holds it as it is now.
+    package var isCopied = false
     /// Digests of a single-file payload, in hexadecimal, by algorithm, as far as stages have made them.
     package var digests: [String: String] = [:]
     /// What else stages found out about it, by name: `type`.
@@ -89,8 +91,6 @@ package struct Payload: Sendable, Hashable {
 package struct PayloadCopy: Sendable, Hashable {
     /// The copy: a file that keeps its name, or a folder that becomes `destination`.
     package var path: FilePath
-    /// Where the payload was that it is a copy of.
-    package var source: FilePath
     /// Whether it is a folder.
     package var isFolder: Bool
     /// What is to lie beside it.
@@ -99,11 +99,8 @@ package struct PayloadCopy: Sendable, Hashable {
     package var destination: FilePath
 
     /// A copy.
-    package init(
-        path: FilePath, of source: FilePath, isFolder: Bool, companions: [Companion], destination: FilePath
-    ) {
+    package init(path: FilePath, isFolder: Bool, companions: [Companion], destination: FilePath) {
         self.path = path
-        self.source = source
         self.isFolder = isFolder
         self.companions = companions
         self.destination = destination

@@ -77,9 +77,10 @@ enum JournalSamples {
         payload.facts = ["type": "text/plain"]
         payload.copies = [
             PayloadCopy(
-                path: "/spool/x/.1-copy/1", of: "/spool/x/.0", isFolder: true, companions: payload.companions,
+                path: "/spool/x/.1-copy/1", isFolder: true, companions: payload.companions,
                 destination: "/box")
         ]
+        payload.isCopied = true
         return payload
     }
 
