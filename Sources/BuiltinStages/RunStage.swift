@@ -69,7 +69,7 @@ package struct RunStage: Stage {
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
         ],
         effects: [.replacesPayload],
-        example: #"run: { command: [gs, -q, -dSAFER, -sDEVICE=pdfwrite, -o, page.pdf, "{file}"], output: replace }"#)
+        example: #"run: { command: [gs, -q, -sDEVICE=pdfwrite, -o, a.pdf, "-"], stdin: payload, output: replace }"#)
 
     private let command: [ProgramArgument]
     private let variables: [(key: String, value: SecretText)]

@@ -30,22 +30,6 @@ import Testing
         #expect(try #require(only.lastAt) >= only.at)
     }
 
-    @Test("What was copied before the last stage ended the job stays copied")
-    func copiesStand() throws {
-        var job = try job
-        var payload = Payload(folder: "/work/a/.1-unpack")
-        payload.copies = [
-            PayloadCopy(path: "/work/a/.2-copy/1", isFolder: true, companions: [], destination: "/out/a")
-        ]
-        payload.isDone = true
-        job.did("select", in: .zero, giving: payload, saying: nil)
-        #expect(job.payload.isDrop)
-        #expect(job.payload.copies == payload.copies)
-        payload.copies = []
-        job.did("select", in: .zero, giving: payload, saying: nil)
-        #expect(job.record.payload == nil)
-    }
-
     @Test("Another reason, another stage and what is tried again for good are entries of their own")
     func tellsApart() throws {
         var job = try job

@@ -77,7 +77,8 @@ enum JournalSamples {
         payload.facts = ["type": "text/plain"]
         payload.copies = [
             PayloadCopy(
-                path: "/spool/x/.1-copy/1", isFolder: true, companions: payload.companions, destination: "/box")
+                path: "/spool/x/.1-copy/1", isFolder: true, companions: payload.companions,
+                destination: "/box")
         ]
         payload.isCopied = true
         return payload
