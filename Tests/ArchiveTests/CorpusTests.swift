@@ -5,8 +5,8 @@ import Testing
 
 @testable import Archive
 
-/// What was found once: by fuzzing (`make fuzz`), or by people. Each file of `Tests/fuzz/corpus` is refused, and does no
-/// harm.
+/// What was found once: by fuzzing (`make fuzz`), or by people. Each file of `Tests/fuzz/corpus` is refused, and does
+/// no harm.
 @Suite struct CorpusTests {
     private static let folder = FilePath(#filePath).removingLastComponent().removingLastComponent()
         .appending("fuzz").appending("corpus")

@@ -4,8 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Hostile archives go through the real program, whose whole root is an overlay: every write of any process, wherever it
-/// goes, is seen in its upper layer.
+/// Hostile archives go through the real program, whose whole root is an overlay: every write of any process, wherever
+/// it goes, is seen in its upper layer.
 @Suite(.enabled(if: OverlayRoot.isPossible, "needs root and overlayfs")) struct EscapeTests {
     @Test func nothingIsWrittenElsewhere() throws {
         let scratch = try ScratchFolder()

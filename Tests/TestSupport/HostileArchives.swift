@@ -1,5 +1,5 @@
-/// Archives made to get out of the folder that they are unpacked to, or to leave there what harms: each with a name that
-/// says what it does.
+/// Archives made to get out of the folder that they are unpacked to, or to leave there what harms: each with a name
+/// that says what it does.
 package enum HostileArchives {
     /// All of them, with names that end as archives' do. `victim`: a file of the machine that they are after.
     package static func all(victim: String) -> [(name: String, bytes: [UInt8])] {

@@ -36,6 +36,7 @@ import Testing
         var record = try JournalFixture.job(1, .failed)
         record.retryOf = JournalFixture.id(0)
         record.digests = ["sha256": "00ff"]
+        record.facts = ["integrity": "verified"]
         record.original = "/failed/report.pdf"
         #expect(
             JobJSON.list([record]) == #"""
@@ -45,7 +46,8 @@ import Testing
                 "duration_s":2.000000,"stage":0,"failures":0,"recoveries":0,"failed_stage":"unpack",\#
                 "failure":{"class":"file","code":"archive.damaged","summary":"The archive is damaged.",\#
                 "remedy":"Send it again.","detail":"CRC"},"outputs":[],"original":"/failed/report.pdf",\#
-                "digests":{"sha256":"00ff"},"retry_of":"\#(record.retryOf?.text ?? "")"}]
+                "digests":{"sha256":"00ff"},"facts":{"integrity":"verified"},\#
+                "retry_of":"\#(record.retryOf?.text ?? "")"}]
                 """#)
         #expect(JobJSON.list([]) == "[]")
     }

@@ -7,7 +7,6 @@ struct TreeInspection {
     private let policy: UnpackPolicy
     /// The set-group-id bit that new folders have from the one above, where that has it.
     private let inherited: mode_t
-    private let device: dev_t
     /// Names found so far of files that have several, by inode; and how many each has.
     private var names: [ino_t: (found: UInt, all: UInt)] = [:]
 
@@ -24,7 +23,6 @@ struct TreeInspection {
     private init(_ policy: UnpackPolicy, _ root: stat) {
         self.policy = policy
         inherited = root.st_mode & S_ISGID
-        device = root.st_dev
     }
 
     /// The same for one folder, which is closed. It is never deeper than there are descriptors: `max_depth` is small.
@@ -49,7 +47,7 @@ struct TreeInspection {
         let path = name.map { CChar(bitPattern: $0) } + [0]
         var status = stat()
         guard depth < policy.limits.depth, length <= policy.limits.path,
-            fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_dev == device
+            fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0
         else { return false }
         let mode = status.st_mode & 0o7777
         switch status.st_mode & S_IFMT {

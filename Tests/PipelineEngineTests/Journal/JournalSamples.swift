@@ -55,6 +55,7 @@ enum JournalSamples {
         record.outputs = ["/out/a b", source]
         record.original = source
         record.digests = ["sha256": "00ff", "md5": "aa"]
+        record.facts = ["integrity": "unverifiable"]
         record.retryOf = try id(1)
         record.history = [
             Transition("claimed", at: time(1)),
