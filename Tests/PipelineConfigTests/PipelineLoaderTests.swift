@@ -372,7 +372,7 @@ import Testing
             """
         let bytes = Array(text.utf8)
         #expect(try loader.load([scratch.write(text, to: "a.yaml")]).count == 1)
-        var generator = SeededGenerator(state: 11)
+        var generator = SeededGenerator(seed: 11)
         let interesting = Array("{}[]&*!|>'\"%@`#:-,? \n\t~$\\\u{7F}".utf8)
         for round in 0..<(bytes.count + 300) {
             var changed = round < bytes.count ? Array(bytes[..<round]) : bytes

@@ -1,4 +1,5 @@
 import PipelineKit
+import TestSupport
 import Testing
 
 @testable import PipelineConfig
@@ -110,7 +111,7 @@ import Testing
     @Test func damagedTextNeverStopsTheReader() {
         let stages = "  - &x {k: \"v\\u00e9\", l: [1, 'é']}\n  - *x\n  - |\n    block\n"
         let text = Array("name: a # b\nstages:\n\(stages)".utf8)
-        var generator = SeededGenerator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         for length in 0..<text.count {
             let cut = YAMLReader.read(Array(text[..<length]))
             #expect(cut.root != nil || !cut.problems.isEmpty)
@@ -123,18 +124,5 @@ import Testing
             let read = YAMLReader.read(changed)
             #expect(read.root != nil || !read.problems.isEmpty)
         }
-    }
-}
-
-/// Chance that is the same in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -1,20 +1,12 @@
+import TestSupport
 import Testing
 
 @testable import PipelineEngine
 
 @Suite("KeyedHeap") struct KeyedHeapTests {
-    /// The same numbers at every run.
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state ^ (state >> 29)
-        }
-    }
-
     @Test("It keeps, orders and finds what a plain dictionary does", arguments: 1...4 as ClosedRange<UInt64>)
     func asAPlainModel(seed: UInt64) throws {
-        var numbers = Numbers(state: seed)
+        var numbers = SeededGenerator(seed: seed)
         var heap = KeyedHeap<Int, Int>(order: { @Sendable key, value, otherKey, other in
             (value, key) < (other, otherKey)
         })
