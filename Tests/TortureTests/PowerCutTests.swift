@@ -31,6 +31,8 @@ extension Torture {
             var points = Faultline.changing
             /// Somebody else's syncs would also bring to the disk what is left out here.
             var busy = true
+            /// Further archives, where each has but a short time in which harm can be done.
+            var archives = 0
         }
 
         /// The test must be able to see: with any of these left out, things must get lost, or be published twice or in
@@ -43,10 +45,10 @@ extension Torture {
             Omission(
                 testDescription: "commits that are not synced", calls: ["fdatasync", "fsync"],
                 path: "*/journal.sqlite*",
-                stateElsewhere: true, points: ["renameat2"], busy: false),
+                stateElsewhere: true, points: ["renameat2"], busy: false, archives: 6),
             Omission(
                 testDescription: "no syncs of folders, state on another disk", calls: ["fsync"],
-                path: "*/@(output|processed|failed|inbox)*", stateElsewhere: true, busy: false),
+                path: "*/@(output|processed|failed|inbox)*", stateElsewhere: true, busy: false, archives: 6),
         ]
 
         @Test(arguments: omissions) func whatIsLeftOutIsSeen(_ omission: Omission) async throws {
@@ -63,7 +65,7 @@ extension Torture {
             stateElsewhere: Bool, busy: Bool, leavingOut omission: Omission? = nil, most: Int
         ) async throws -> [(wasCut: Bool, problems: [String])] {
             let site = try Site.disk(stateElsewhere: stateElsewhere)
-            try site.mill.dropMixed()
+            try drop(into: site, omission)
             let count = try site.mill.countCalls(omission?.points ?? Faultline.changing)
             return try await Torture.forEach(Torture.spread(count, most: most)) { point in
                 let site = try Site.disk(stateElsewhere: stateElsewhere)
@@ -71,10 +73,15 @@ extension Torture {
             }
         }
 
+        private static func drop(into site: Site, _ omission: Omission?) throws {
+            try site.mill.dropMixed()
+            for number in 0..<(omission?.archives ?? 0) { try site.mill.dropZip("more-\(number).zip") }
+        }
+
         private static func trial(
             at point: Int, _ site: Site, busy: Bool, leavingOut omission: Omission?
         ) throws -> (wasCut: Bool, problems: [String]) {
-            try site.mill.dropMixed()
+            try drop(into: site, omission)
             site.settleDown()
             let mill = site.mill
             let log = mill.logs.appending("calls")
