@@ -60,7 +60,7 @@ extension Torture {
             let scratch = try ScratchFolder()
             var mill = Mill(at: scratch.path)
             try mill.build(
-                quiet: "50ms", ["retry: { attempts: 2, backoff: 3s, max_backoff: 4s }"], first: Self.failing)
+                quiet: "50ms", ["retry: { attempts: 2, backoff: 20s, max_backoff: 20s }"], first: Self.failing)
             let clock = try FakeClock(scratch.path("clock"))
             var daemon = try mill.start(log: scratch.path("log"), level: "debug", wrapper: clock.wrapper)
             try mill.dropPlain("plain.txt", fate: .failed)
@@ -69,7 +69,7 @@ extension Torture {
             #expect(try daemon.wait() == 0)
             try clock.set(days: days)
             daemon = try mill.start(log: scratch.path("log2"), level: "debug", wrapper: clock.wrapper)
-            let failed = try await eventually(within: .seconds(30)) { try daemon.hasLogged("failed") }
+            let failed = try await eventually { try daemon.hasLogged("failed") }
             #expect(failed, "\(daemon.transcript)")
             #expect(await eventually { mill.holds(.settled) })
             try daemon.end()

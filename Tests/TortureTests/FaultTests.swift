@@ -15,13 +15,17 @@ extension Torture {
             var testDescription: String { error }
         }
 
-        private static let names = ["mkdir", "rename", "renameat2", "link", "unlink", "unlinkat", "rmdir"]
+        private static let names = [
+            "mkdir", "mkdirat", "rename", "renameat2", "link", "unlink", "unlinkat", "rmdir",
+        ]
         private static let data = ["create", "write", "pwrite64", "ftruncate", "copy_file_range"]
 
         static let troubles = [
-            Trouble(error: "ENOSPC", calls: ["mkdir", "rename", "renameat2", "link"] + data + Faultline.syncs),
+            Trouble(
+                error: "ENOSPC", calls: ["mkdir", "mkdirat", "rename", "renameat2", "link"] + data + Faultline.syncs),
             Trouble(error: "EIO", calls: ["openat"] + names + data.dropFirst() + Faultline.syncs),
-            Trouble(error: "EDQUOT", calls: ["mkdir", "rename", "renameat2", "link"] + data + Faultline.syncs),
+            Trouble(
+                error: "EDQUOT", calls: ["mkdir", "mkdirat", "rename", "renameat2", "link"] + data + Faultline.syncs),
             Trouble(error: "EROFS", calls: ["create"] + names),
             Trouble(error: "EMFILE", calls: ["openat"]),
             Trouble(error: "EXDEV", calls: ["rename", "renameat2", "link"], onlyResults: true),
@@ -112,7 +116,8 @@ extension Torture {
                     }
                 // Made anew. (With `openat` counted, every opening shows; only the program's own trace tells them
                 // apart.)
-                case "create", "rename", "unlink": failed.subtract([call.path, call.target])
+                case "create", "mkdir", "mkdirat", "rename", "unlink", "rmdir":
+                    failed.subtract([call.path, call.target])
                 default: break
                 }
             }
