@@ -40,10 +40,10 @@ extension Torture {
                 quiet: "50ms", ["retry: { attempts: 3, backoff: 2s, max_backoff: 4s }"], first: Self.failing)
             let clock = try FakeClock(scratch.path("clock"))
             var daemon = try mill.start(log: scratch.path("log"), level: "debug", wrapper: clock.wrapper)
+            let began = ContinuousClock.now
             try mill.dropPlain("plain.txt", fate: .failed)
             let deferred = try await eventually { try daemon.hasLogged("deferred") }
             #expect(deferred, "\(daemon.transcript)")
-            let began = ContinuousClock.now
             try clock.set(days: days)
             // Three attempts, so two waits: 2 s and 4 s, each shortened by chance by no more than half.
             let failed = try await eventually(within: .seconds(40)) { try daemon.hasLogged("failed") }
