@@ -6,7 +6,11 @@ SWIFT ?= swift
 
 # A release is linked statically, so that it runs where there is no Swift; that needs a build folder of its own.
 RELEASE := .build-release/release/dropmill
+# On the file system that the benchmark is to measure.
 BENCH_FOLDER ?= /var/tmp
+# `QUICK=0` says no as well.
+IS_QUICK := $(filter-out 0,$(QUICK))
+IS_GROWTH := $(filter-out 0,$(GROWTH))
 # A test begins when it can run. With all begun at once, one that waits for an event comes on again only after every other
 # had its turn, minutes later, and its time limit counts that too.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell echo $$((4 * $$(nproc))))
@@ -43,10 +47,13 @@ torture: test-deps ## 200 random kills, every system call as a point to kill, to
 fuzz: test-deps ## ten minutes of made-up archives; FUZZ_SECONDS for more or less
 	@packaging/fuzz.sh $(or $(FUZZ_SECONDS),600)
 
-bench: release ## measure beside plain tools; QUICK=1 takes three minutes; BENCH_FOLDER is on the disk to measure
+bench: release ## measure beside plain tools; QUICK=1: three minutes; GROWTH=1: up to 1,000,000 files and 16 GiB
 	@packaging/install-build-deps.sh --bench
-	@$(PYTHON) Benchmarks/bench.py --binary $(RELEASE) --folder $(BENCH_FOLDER) $(if $(QUICK),--quick)
-	@$(if $(QUICK),,$(PYTHON) Benchmarks/growth.py --binary $(RELEASE) --folder $(BENCH_FOLDER) --plots Benchmarks/results)
+	@status=0; \
+	$(PYTHON) Benchmarks/bench.py --binary $(RELEASE) --folder "$(BENCH_FOLDER)" $(if $(IS_QUICK),--quick) || status=1; \
+	$(if $(IS_QUICK),,$(PYTHON) Benchmarks/growth.py --binary $(RELEASE) --folder "$(BENCH_FOLDER)" \
+	    --plots Benchmarks/results $(if $(IS_GROWTH),--files 1000000 --largest 16384) || status=1;) \
+	exit $$status
 
 check: deps ## formatting, lint, and every shipped pipeline file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

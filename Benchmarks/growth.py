@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
 """How time and memory grow with the number of files that wait, and with the size of an archive.
 
-    Benchmarks/growth.py [--files N] [--largest MIB] [--folder DIR] [--binary FILE] [--plots DIR]
+    Benchmarks/growth.py [--files N] [--largest MIB] [--folder DIR] [--binary FILE] [--json FILE] [--plots DIR]
 
 Up to 100,000 files and 1 GiB unless told otherwise; --files 1000000 takes some minutes, --largest 16384 as well. The
-archives shrink to almost nothing, but what is unpacked takes the disk. Writes Benchmarks/results/growth.json and, where
-matplotlib is there (python3-matplotlib), DIR/growth-files.png and DIR/growth-archives.png. A step that costs more than
-half as much again for each file or MiB as the one before is named.
+archives shrink to almost nothing, but what is unpacked takes the disk. Writes Benchmarks/results/growth.json after each
+step and, where matplotlib is there (python3-matplotlib), DIR/growth-files.png and DIR/growth-archives.png.
+
+Each file or MiB that a step adds should cost what it cost before. Where it costs more than half as much again as in the
+cheapest earlier step, the step is named; for CPU the exit status is then 1, as it is where something fails.
 """
-import argparse, json, os, tempfile, time
-import loads, throughput
-from mill import CHECKSUM, Mill
+import argparse, os, sys, time
+import loads, process, report, throughput
+from mill import Mill, archives
+
+LIMITS = ", max_ratio: 1000000, max_bytes: 1TiB"
+STEEP = 1.5
+# Seconds that a step must add before it is judged: less is start-up and chance.
+LEAST = 0.2
 
 
 class Once:
@@ -21,46 +28,75 @@ class Once:
         os.sync()
 
 
-def files(folder, binary, most):
-    """So many files wait at once, then are settled: for each microseconds of time and of CPU, and bytes of memory."""
-    found = []
-    count = 1000
-    while count <= most:
-        mill = Mill(folder, binary, stages=CHECKSUM, durability="fast", quiet=0.1)
+def of_files(folder, binary, count):
+    """So many files wait at once, then are settled; with start and stop."""
+    with Mill(folder, binary, durability="fast", quiet=0.1) as mill:
         loads.small(count, size=64).make(mill.path("inbox"))
+        load_before = os.getloadavg()[0]
         begun = time.monotonic()
-        mill.start("--once")
-        cpu, memory = mill.ended()
+        cpu, memory = mill.run_once()
         wall = time.monotonic() - begun
-        mill.close()
-        found.append({"at": count, "wall": wall / count * 1e6, "cpu": cpu / count * 1e6, "memory": memory})
-        each, busy = wall / count * 1e6, cpu / count * 1e6
-        print(f"{count:>9,} files   {each:8.0f} us   {busy:6.0f} us of CPU   {memory:5.0f} MiB", flush=True)
-        count *= 10
-    return found
+    return {"wall_s": wall, "cpu_s": cpu, "peak_rss_mib": memory, "load_before": load_before}
 
 
-def archives(folder, binary, largest):
-    """One archive of that size: for each MiB milliseconds of time and of CPU, and MiB of memory."""
-    found = []
-    size = 1
-    while size <= largest:
-        load = loads.big("tar.zst", size, compressible=True)
-        figures = throughput.of_mill(folder, binary, "fast", load, Once())
-        wall, cpu, memory = figures["wall_s"], figures["cpu_s"], figures["peak_rss_mib"]
-        found.append({"at": size, "wall": wall / size * 1e3, "cpu": cpu / size * 1e3, "memory": memory})
-        each, busy = wall / size * 1e3, cpu / size * 1e3
-        print(f"{size:>9,} MiB     {each:8.2f} ms   {busy:6.2f} ms of CPU   {memory:5.0f} MiB", flush=True)
-        size *= 4
-    return found
+def of_archive(folder, binary, size):
+    """One archive of so many MiB."""
+    load = loads.big("tar.zst", size, compressible=True)
+    with Mill(folder, binary, stages=archives(LIMITS), durability="fast") as mill:
+        return throughput.of_mill(mill, load, Once())
 
 
-def steps(found, unit):
-    """Those that cost much more for each than the one before; small ones are all start-up."""
+def steep(found, key):
+    """Steps in which each that came along cost much more than in the cheapest step before."""
+    cheapest = None
     for before, after in zip(found, found[1:]):
-        times = after["cpu"] / before["cpu"]
-        if times > 1.5:
-            yield f"from {before['at']:,} to {after['at']:,} {unit} the CPU for each grows {times:.1f} times"
+        added = after[key] - before[key]
+        if added < LEAST:
+            continue
+        each = added / (after["at"] - before["at"])
+        if cheapest and each > STEEP * cheapest:
+            yield before["at"], after["at"], each / cheapest
+        cheapest = min(each, cheapest or each)
+
+
+def grown(measure, at, most, times, show):
+    while at <= most:
+        step = {"at": at} | measure(at)
+        print(f"{show(step)}   {step['peak_rss_mib']:5.0f} MiB of memory", flush=True)
+        yield step
+        at *= times
+
+
+def show_files(step):
+    wall, cpu = (step[key] / step["at"] * 1e6 for key in ("wall_s", "cpu_s"))
+    return f"{step['at']:>9,} files   {wall:8.0f} us   {cpu:6.0f} us of CPU for each"
+
+
+def show_archive(step):
+    wall, cpu = (step[key] / step["at"] * 1e3 for key in ("wall_s", "cpu_s"))
+    return f"{step['at']:>9,} MiB     {wall:8.2f} ms   {cpu:6.2f} ms of CPU for each"
+
+
+def judge(found):
+    """Names what is steep; whether CPU is."""
+    bad = False
+    for kind, unit in (("files", "files"), ("archives", "MiB")):
+        for key, what in (("cpu_s", "CPU"), ("wall_s", "time")):
+            for before, after, times in steep(found[kind], key):
+                print(f"superlinear: from {before:,} to {after:,} {unit} one more costs {times:.1f} times the {what}")
+                bad = bad or key == "cpu_s"
+    return bad
+
+
+def draw(found, folder):
+    try:
+        import plots
+    except ImportError as error:
+        print(f"no plots: {error}; apt-get install python3-matplotlib")
+        return
+    os.makedirs(folder, exist_ok=True)
+    plots.draw(found["files"], "files that wait", "us for each", 1e6, f"{folder}/growth-files.png")
+    plots.draw(found["archives"], "MiB in one archive", "ms for each MiB", 1e3, f"{folder}/growth-archives.png")
 
 
 def main():
@@ -72,23 +108,26 @@ def main():
     parser.add_argument("--json", default="Benchmarks/results/growth.json")
     parser.add_argument("--plots", default="docs")
     arguments = parser.parse_args()
-    binary = os.path.abspath(arguments.binary)
-    found = {
-        "files": files(arguments.folder, binary, arguments.files),
-        "archives": archives(arguments.folder, binary, arguments.largest),
-    }
-    for step in [*steps(found["files"], "files"), *steps(found["archives"], "MiB")]:
-        print(f"superlinear: {step}")
-    os.makedirs(os.path.dirname(os.path.abspath(arguments.json)), exist_ok=True)
-    with open(arguments.json, "w") as file:
-        json.dump(found, file, indent=1)
-    try:
-        import plots
-    except ImportError as error:
-        print(f"no plots: {error}; apt-get install python3-matplotlib")
-        return
-    plots.draw(found["files"], "files that wait", "us for each", f"{arguments.plots}/growth-files.png")
-    plots.draw(found["archives"], "MiB in one archive", "ms for each MiB", f"{arguments.plots}/growth-archives.png")
+    process.clean_up_when_told_to_end()
+    folder, binary = arguments.folder, os.path.abspath(arguments.binary)
+    found = {"machine": report.machine(folder), "files": [], "archives": []}
+    parts = (
+        ("files", grown(lambda at: of_files(folder, binary, at), 1000, arguments.files, 10, show_files)),
+        ("archives", grown(lambda at: of_archive(folder, binary, at), 1, arguments.largest, 4, show_archive)),
+    )
+    failed = False
+    for kind, steps in parts:
+        try:
+            for step in steps:
+                found[kind].append(step)
+                report.write(arguments.json, found)
+        except (process.Failed, OSError) as error:
+            print(f"{kind} FAILED: {error}")
+            failed = True
+    failed = judge(found) or failed
+    if found["files"] and found["archives"]:
+        draw(found, arguments.plots)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What is dropped. A load fills a folder with files; its bytes are the same in each run."""
 import base64, collections, io, os, random, shutil, subprocess, tempfile, zipfile
+from scratch import Scratch
 
 # `make` fills a folder; `archives`: whether there are archives among the files.
 Load = collections.namedtuple("Load", "name count archives make summary")
@@ -76,14 +77,14 @@ def mixed(files=2000, archives=100, large=8):
     return Load("mixed", files + archives + large, True, make, summary)
 
 
-class Store:
+class Store(Scratch):
     """Makes each load once; what is measured gets a copy, whose files have no other names."""
 
     def __init__(self, folder):
-        self.root = tempfile.mkdtemp(prefix="dropmill-loads-", dir=folder)
+        super().__init__("loads", folder)
 
     def fill(self, load, folder):
-        kept = f"{self.root}/{load.name}"
+        kept = self.path(load.name)
         if not os.path.exists(kept):
             os.mkdir(kept)
             load.make(kept)
@@ -92,7 +93,4 @@ class Store:
         os.sync()
 
     def drop(self, load):
-        shutil.rmtree(f"{self.root}/{load.name}", ignore_errors=True)
-
-    def close(self):
-        shutil.rmtree(self.root)
+        shutil.rmtree(self.path(load.name), ignore_errors=True)

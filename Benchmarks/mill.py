@@ -1,5 +1,7 @@
 """The daemon under test: one pipeline in a folder of its own."""
-import atexit, os, re, shutil, signal, sqlite3, subprocess, tempfile, time
+import contextlib, json, os, re, signal, sqlite3, subprocess, time
+from process import Failed, Process
+from scratch import Scratch
 
 PIPELINE = """
 inbox: ../inbox
@@ -13,39 +15,39 @@ stages: {stages}
 
 CHECKSUM = "[checksum: { workers: 2 }]"
 MOVE = '[move: { to: "../output" }]'
-# Archives are unpacked and published with a manifest; all else is hashed where it is.
-ARCHIVES = """
-  - unpack: { workers: 2 }
-  - checksum: { workers: 2, manifest: SHA256SUMS }
-  - move: { to: "../output/{name}", when: "*.{zip,tar.gz,tar.zst}" }"""
 
 
-class Mill:
-    """Its folders are made new below `folder`, and removed by `close`."""
+def archives(limits=""):
+    """Archives are unpacked and published with a manifest; all else is hashed where it is."""
+    return f"""
+  - unpack: {{ workers: 2{limits} }}
+  - checksum: {{ workers: 2, manifest: SHA256SUMS }}
+  - move: {{ to: "../output/{{name}}", when: "*.{{zip,tar.gz,tar.zst}}" }}"""
 
+
+def stages_for(load):
+    return archives() if load.archives else CHECKSUM
+
+
+class Mill(Scratch):
     def __init__(self, folder, binary, stages=CHECKSUM, include="*", quiet=0.2, durability="full"):
-        self.root = tempfile.mkdtemp(prefix="dropmill-bench-", dir=folder)
+        super().__init__("bench", folder, ("inbox", "outside", "output", "processed", "failed", "pipelines"))
         self.binary = binary
         self.quiet = quiet
-        self.process = None
-        for name in ("inbox", "outside", "output", "processed", "failed", "pipelines"):
-            os.mkdir(self.path(name))
         with open(self.path("pipelines/bench.yaml"), "w") as file:
             quiet = f"{round(quiet * 1000)}ms"
             file.write(PIPELINE.format(stages=stages, include=include, quiet=quiet, durability=durability))
 
-    def path(self, name):
-        return os.path.join(self.root, name)
-
-    def command(self, *words):
-        state = ["--state", self.path("state"), "--log-level", "warning"]
-        return [self.binary, "run", self.path("pipelines"), *state, *words]
-
     def start(self, *words, wrapper=()):
+        """Logs what it does by default, to a file, as services do."""
+        command = [self.binary, "run", self.path("pipelines"), "--state", self.path("state"), *words]
         with open(self.path("log"), "w") as log:
-            self.process = subprocess.Popen([*wrapper, *self.command(*words)], stdout=log, stderr=log)
-        # Does nothing to one that has ended.
-        atexit.register(self.process.kill)
+            self.process = Process([*wrapper, *command], stdout=log, stderr=log)
+
+    def run_once(self, wrapper=()):
+        """Settles what lies in the inbox: seconds of CPU and the peak memory in MiB, with its helpers'."""
+        self.start("--once", wrapper=wrapper)
+        return self.ended()
 
     def begun(self):
         """Waits until it watches its inbox: a probe that is settled says so."""
@@ -77,10 +79,23 @@ class Mill:
             settled = self.settled()
             if settled >= count:
                 return
-            if time.monotonic() > end or self.process.poll() is not None:
-                failed = len(os.listdir(self.path("failed")))
-                raise SystemExit(f"{settled} of {count} drops settled, {failed} entries in failed; see {self.root}")
+            so_far = f"{settled} of {count} drops settled"
+            self.check_failed(so_far)
+            if not self.process.runs():
+                raise Failed(f"{so_far}, and the daemon has ended{self.last_words()}")
+            if begun > end:
+                raise Failed(f"{so_far} within {patience} s{self.last_words()}")
             time.sleep(max(0.01, 20 * (time.monotonic() - begun)))
+
+    def check_failed(self, so_far):
+        failed = os.listdir(self.path("failed"))
+        if failed:
+            raise Failed(f"{so_far}, in failed there is {failed[0]}{self.last_words()}")
+
+    def last_words(self):
+        """The log's last lines: the folder is removed."""
+        with open(self.path("log"), errors="replace") as log:
+            return "".join(f"\n    {line.rstrip()[:300]}" for line in log.readlines()[-3:])
 
     def last_arrival(self):
         """When the last drop was settled, in seconds since 1970: the rename sets the inode's ctime."""
@@ -90,37 +105,39 @@ class Mill:
                 times += [entry.stat(follow_symlinks=False).st_ctime_ns for entry in entries]
         return max(times) / 1e9
 
-    def claims(self):
-        """When the last ten jobs were claimed, in seconds since 1970."""
-        journal = sqlite3.connect(self.path("state/journal.sqlite"))
-        try:
-            rows = journal.execute("SELECT claimed_at FROM jobs ORDER BY claimed_at DESC LIMIT 10")
-            return [row[0] / 1e9 for row in rows]
-        finally:
-            journal.close()
+    def journal(self):
+        """For `with`."""
+        return contextlib.closing(sqlite3.connect(self.path("state/journal.sqlite")))
+
+    def last_claim(self):
+        """In seconds since 1970."""
+        with self.journal() as journal:
+            return journal.execute("SELECT max(claimed_at) FROM jobs").fetchone()[0] / 1e9
+
+    def known(self):
+        """How many drops it knows to wait."""
+        command = [self.binary, "status", "--json", "--state", self.path("state")]
+        return sum(pipeline["waiting"] for pipeline in json.loads(subprocess.check_output(command))["pipelines"])
 
     def cpu(self):
         """Seconds that it has computed so far: its CPU-time clock (clock_getcpuclockid(3))."""
-        return time.clock_gettime((~self.process.pid << 3) | 2)
+        return time.clock_gettime((~self.process.id << 3) | 2)
 
     def memory(self, key="VmRSS"):
         """MiB; `VmHWM` for the most that it has had."""
-        with open(f"/proc/{self.process.pid}/status") as file:
+        with open(f"/proc/{self.process.id}/status") as file:
             return int(re.search(rf"^{key}:\s+(\d+)", file.read(), re.M)[1]) / 1024
 
     def stop(self):
-        """Ends it; returns what it and its helpers used: CPU seconds, and the most memory of one process in MiB."""
-        self.process.send_signal(signal.SIGTERM)
+        """Ends it; seconds of CPU and the peak memory in MiB, with its helpers'."""
+        os.kill(self.process.id, signal.SIGTERM)
         return self.ended()
 
     def ended(self):
-        _, status, used = os.wait4(self.process.pid, 0)
-        self.process.returncode = os.waitstatus_to_exitcode(status)
-        with open(self.path("log")) as file:
-            said = file.read().strip()
-        if self.process.returncode or "warning" in said or "error" in said:
-            raise SystemExit(f"the daemon ended with {self.process.returncode} and said: {said}\nsee {self.root}")
-        return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-    def close(self):
-        shutil.rmtree(self.root)
+        code, cpu, memory = self.process.ended()
+        with open(self.path("log")) as log:
+            told = next((line for line in log if re.search(r'"level":"(warning|error)"', line)), None)
+        self.check_failed(f"the daemon ended with {code}")
+        if code or told:
+            raise Failed(f"the daemon ended with {code}: {told or self.last_words()}".rstrip())
+        return cpu, memory

@@ -5,22 +5,24 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 
 
-def draw(found, across, up, path):
-    """Time and CPU for each to the left, memory to the right; what grows in step with the number is level."""
+def draw(found, across, up, scale, path):
+    """Time and CPU for each to the left, memory to the right; what grows in step with the number is level. `scale`: how
+    many of the unit `up` are a second."""
     figure, times = pyplot.subplots(figsize=(6.4, 3.2), dpi=100)
     at = [step["at"] for step in found]
-    times.plot(at, [step["wall"] for step in found], "o-", color="tab:blue", label="time")
-    times.plot(at, [step["cpu"] for step in found], "s--", color="tab:green", label="CPU")
+    times.plot(at, [step["wall_s"] / step["at"] * scale for step in found], "o-", color="tab:blue", label="time")
+    times.plot(at, [step["cpu_s"] / step["at"] * scale for step in found], "s--", color="tab:green", label="CPU")
     times.set_xscale("log")
     times.set_yscale("log")
     times.set_xlabel(across)
     times.set_ylabel(up)
     memory = times.twinx()
-    memory.plot(at, [step["memory"] for step in found], "^:", color="tab:red", label="peak memory")
-    memory.set_ylim(0, 1.15 * max(step["memory"] for step in found))
+    memory.plot(at, [step["peak_rss_mib"] for step in found], "^:", color="tab:red", label="peak memory")
+    memory.set_ylim(0, 1.15 * max(step["peak_rss_mib"] for step in found))
     memory.set_ylabel("MiB")
     lines = times.get_lines() + memory.get_lines()
-    figure.legend(lines, [line.get_label() for line in lines], loc="upper center", ncols=3, frameon=False)
+    # `ncols` from matplotlib 3.6 on only.
+    figure.legend(lines, [line.get_label() for line in lines], loc="upper center", ncol=3, frameon=False)
     figure.tight_layout(rect=(0, 0, 1, 0.92))
     figure.savefig(path, pil_kwargs={"optimize": True})
     pyplot.close(figure)

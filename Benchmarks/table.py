@@ -2,12 +2,10 @@
 
 
 class Table:
-    FIRST, OTHERS = 36, 11
-
-    def __init__(self, *heads):
+    def __init__(self, *heads, first=36, others=11):
         print()
         # Words to the left, numbers to the right; the last column may be of any width.
-        self.widths = [max(self.FIRST if place == 0 else self.OTHERS, len(head)) for place, head in enumerate(heads)]
+        self.widths = [max(first if place == 0 else others, len(head)) for place, head in enumerate(heads)]
         self.row(*heads)
 
     def row(self, *cells):
