@@ -42,8 +42,8 @@ class Bench:
             print(f"{name} FAILED: {self.failures[name]}", flush=True)
 
     def throughput(self, chosen):
-        table = Table(
-            "load", "by", "drops/s", "of limit", "wall s", "of limit", "CPU us/drop", "of limit", "peak MiB", "of limit")
+        figures = ("drops/s", "wall s", "CPU us/drop", "peak MiB")
+        table = Table("load", "by", *(head for figure in figures for head in (figure, "of limit")), first=20)
         with loads.Store(self.folder) as store:
             for load in chosen:
                 self.attempt(load.name, lambda: self.one_load(load, store, table))
