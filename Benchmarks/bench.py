@@ -6,8 +6,8 @@
 
 NAME is a load (--list shows them) or one of: latency, slow, idle, waiting, start, counts. DIR should be on the file
 system that is to be measured, best a fresh one: ext4 makes new files dearer for minutes after many were deleted. Makes
-folders of its own there and removes no others. What fails is named, what comes after it is measured, and the exit status
-is 1. Needs Python, bsdtar, openssl, zstd and strace.
+folders of its own there and removes no others. What fails is named, what comes after it is measured, and the exit
+status is 1. Needs Python, bsdtar, openssl, zstd and strace.
 """
 import argparse, os, sys, time
 import counts, loads, process, report, starting, targets, throughput, watching
