@@ -31,10 +31,17 @@ final class Budget: Sendable {
     private static let cost: Int64 = 4096
     /// The archive's length: what is read of it again is not read of more.
     private let size = Atomic<Int64>(0)
+    /// The folder that is unpacked to. Others write to its file system too, and so do other jobs that saw the same room
+    /// when they began: it is looked at again each time that so many more bytes are taken of it.
+    private let folder: Int32
+    private static let portion: Int64 = 16 << 20
+    private let nextLook = Atomic<Int64>(portion)
 
-    init(_ limits: ExtractionLimits, _ monitor: UnpackMonitor) {
+    /// `folder`: where all of it goes, whose descriptor must stay open.
+    init(_ limits: ExtractionLimits, _ monitor: UnpackMonitor, folder: Int32) {
         self.limits = limits
         self.monitor = monitor
+        self.folder = folder
     }
 
     /// Bytes written so far, holes included.
@@ -62,6 +69,7 @@ final class Budget: Sendable {
         try checkEntry(size, entry)
         // What may not be is not begun. Whether there is room for it shows when it comes: headers say anything.
         if size > limits.bytes { throw tooLarge(entry) }
+        if size > Self.portion { try look(entry) }
         monitor.report(0, 1)
     }
 
@@ -83,6 +91,15 @@ final class Budget: Sendable {
         let (sum, overflow) = bytes.addingReportingOverflow(
             entries.multipliedReportingOverflow(by: Self.cost).partialValue)
         if overflow || sum > limits.space { throw .noRoom(entry, "\(limits.space) bytes") }
+        guard sum >= nextLook.load(ordering: .relaxed) else { return }
+        nextLook.store(sum + Self.portion, ordering: .relaxed)
+        try look(entry)
+    }
+
+    /// Throws where the file system has come to what must stay free of it.
+    private func look(_ entry: [UInt8]) throws(ArchiveError) {
+        guard let room = DiskRoom.left(of: folder, reserve: limits.reserve) else { return }
+        if room.bytes <= 0 || room.files <= 0 { throw .noRoomLeft(entry) }
     }
 
     /// Throws where there are more entries than there may be, before one is begun.

@@ -61,7 +61,7 @@ package struct Unpacking {
         _ archive: Int32, format: ArchiveFormat, to root: Int32, alone: LoneFile, policy: UnpackPolicy,
         monitor: UnpackMonitor = UnpackMonitor()
     ) throws(ArchiveError) -> Report {
-        let budget = Budget(policy.limits, monitor)
+        let budget = Budget(policy.limits, monitor, folder: root)
         var unpacking = Unpacking(policy, budget)
         unpacking.report.isLoneFile = try unpacking.unpack(
             archive, format, to: root, alone: alone, nesting: policy.nested, policy.limits, isTop: true)

@@ -56,6 +56,39 @@ import Testing
         #expect(try extraction.problem(twoFiles, policy)?.code == .noRoom)
     }
 
+    /// What was free when it began is not what is free later: others write too. What must stay free stays so, but for
+    /// the little that is taken between two looks.
+    @Test(.enabled(if: TemporaryMount.isPossible, "needs root"))
+    func roomThatOthersTake() throws {
+        var tar = TarBuilder()
+        for name in ["a", "b", "c"] { tar.add(Array(name.utf8), content: [UInt8](repeating: 7, count: 12 << 20)) }
+        let archive = try extraction.scratch.write(tar.finished, to: extraction.scratch.path("archive"))
+        let policy = policy { ($0.space, $0.reserve) = (56 << 20, 8 << 20) }
+        for taken in [0, 30] {
+            let mount = try TemporaryMount(tmpfs: "size=64m", at: extraction.scratch.path("out"))
+            let other = mount.path.appending("other")
+            let problem: ArchiveError.Problem? = try {
+                do {
+                    try extraction.extract(archive, policy) {
+                        // The first to be asked is the reader, when all the room there is has been seen.
+                        guard taken > 0, Folder.kind(of: other) == nil else { return false }
+                        let file = other.withPlatformString { open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600) }
+                        if posix_fallocate(file, 0, off_t(taken) << 20) != 0 { Issue.record("there is no such room") }
+                        close(file)
+                        return false
+                    }
+                    return nil
+                } catch ArchiveError.bad(let problem) {
+                    return problem
+                }
+            }()
+            #expect(problem?.code == (taken > 0 ? .noRoom : nil))
+            guard let problem else { continue }
+            #expect(problem.fact.contains("min_free") && problem.entry == Array("c".utf8))
+            #expect(try extraction.status("c").st_size < 9 << 20, "not all was written before it was seen")
+        }
+    }
+
     /// A header may claim what it likes: only what comes takes room.
     @Test func claimsTakeNoRoom() throws {
         var tar = TarBuilder()
