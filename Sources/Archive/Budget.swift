@@ -82,7 +82,7 @@ final class Budget: Sendable {
     private func count(_ entry: [UInt8]) throws(ArchiveError) {
         try checkStopped()
         let count = begun.wrappingAdd(1, ordering: .relaxed).newValue
-        guard count <= limits.entries else { throw tooManyEntries(entry) }
+        guard count <= limits.entries else { throw Self.tooManyEntries(entry, limits.entries) }
         guard count <= limits.files else { throw .noRoom(entry, "\(limits.files) files") }
         try checkRoom(written.load(ordering: .relaxed), count, entry)
     }
@@ -104,7 +104,7 @@ final class Budget: Sendable {
 
     /// Throws where there are more entries than there may be, before one is begun.
     func expect(entries count: Int64) throws(ArchiveError) {
-        if count > limits.entries - begun.load(ordering: .relaxed) { throw tooManyEntries(nil) }
+        if count > limits.entries - begun.load(ordering: .relaxed) { throw Self.tooManyEntries(nil, limits.entries) }
     }
 
     /// So many more bytes are to be written for an entry, which has `total` then.
@@ -138,10 +138,10 @@ final class Budget: Sendable {
             remedy: "Raise `max_bytes` of the stage 'unpack' if archives may be that large.")
     }
 
-    private func tooManyEntries(_ entry: [UInt8]?) -> ArchiveError {
+    static func tooManyEntries(_ entry: [UInt8]?, _ most: Int64) -> ArchiveError {
         .limit(
-            entry, "is one too many: at most \(limits.entries) entries are unpacked (max_entries)",
-            whole: "holds more than \(limits.entries) entries, the most that are unpacked (max_entries)",
+            entry, "is one too many: at most \(most) entries are unpacked (max_entries)",
+            whole: "holds more than \(most) entries, the most that are unpacked (max_entries)",
             remedy: "Raise `max_entries` of the stage 'unpack', or split the archive.")
     }
 }
