@@ -111,6 +111,9 @@ import Testing
             "bsdtar --format=ustar --compress -cf archive in", "bsdtar --format=ustar --lzma -cf archive in",
             "zip -q -r archive.zip in -Z bzip2",
             "bsdtar --format=zip --options zip:encryption=traditional --passphrase p -cf archive in", "gzip -k in/big",
+            "bsdtar --format=zip --options zip:encryption=aes256 --passphrase p -cf archive in",
+            "bsdtar --format=xar -cf archive in", "bsdtar --format=iso9660 -cf archive in",
+            "bsdtar --format=arbsd -cf archive -C in big", "bsdtar --format=ustar --lzip -cf archive in",
         ])
     func itCallsNothingElse(command: String) throws {
         try scratch.write((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }, to: scratch.path("in/big"))
