@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func moreComputingOrTimeThanItMay() throws {
+    @Test func moreComputingThanItMay() throws {
         // Many streams of what is slow to decode: some ten seconds on any machine.
         var generator = SeededGenerator(seed: 1)
         var noise = [UInt8](repeating: 0, count: 4 << 20)
@@ -223,9 +223,20 @@ import Testing
         let archive = try scratch.write(streams, to: scratch.path("much.bz2"))
         let failure = try failure { try unpack(real, archive, change: { $0.cpuSeconds = 1 }) }
         #expect(failure == .overCPU)
-        try Folder.remove(scratch.path("out/lone"))
-        let late = try self.failure { try unpack(real, archive, seconds: 1, change: { $0.cpuSeconds = 600 }) }
+    }
+
+    /// A library that never comes back, in a call that reads nothing: by the clock, by the processor's, and called off.
+    @Test func aLibraryThatHangs() throws {
+        let archive = try scratch.write(XarBuilder.endless, to: scratch.path("archive"))
+        let late = try failure { try unpack(real, archive, seconds: 1, change: { $0.cpuSeconds = 600 }) }
         #expect(late == .overTime(seconds: 1))
+        #expect(try failure { try unpack(real, archive, change: { $0.cpuSeconds = 1 }) } == .overCPU)
+        let hasBegun = Atomic<Bool>(false)
+        let monitor = UnpackMonitor(isStopped: { @Sendable in hasBegun.load(ordering: .relaxed) })
+        let calledOff = try failure {
+            try unpack(real, archive, monitor: monitor, begun: { _ in hasBegun.store(true, ordering: .relaxed) })
+        }
+        #expect(calledOff == .cancelled)
     }
 
     @Test func callingOffKills() throws {
