@@ -99,7 +99,8 @@ final class Budget: Sendable {
     /// Throws where the file system has come to what must stay free of it.
     private func look(_ entry: [UInt8]) throws(ArchiveError) {
         guard let room = DiskRoom.left(of: folder, reserve: limits.reserve) else { return }
-        if room.bytes <= 0 || room.files <= 0 { throw .noRoomLeft(entry) }
+        if room.bytes <= 0 { throw .noRoomLeft(entry) }
+        if room.files <= 0 { throw .noRoom(entry, "0 files") }
     }
 
     /// Throws where there are more entries than there may be, before one is begun.
