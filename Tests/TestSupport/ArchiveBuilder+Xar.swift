@@ -1,7 +1,7 @@
 /// Writes xar archives: a table of contents in XML, and here nothing else.
 package enum XarBuilder {
     /// The first file is twice the first name of one, which makes a ring of the list that libarchive keeps; the second
-    /// looks through the list for a file that is not there, and does not come to an end (libarchive, pull request 2123).
+    /// looks through the list for a file that is not there, and comes to no end (libarchive's pull request 2123).
     package static var endless: [UInt8] {
         let twice = "<type link=\"original\">hardlink</type><type link=\"original\">hardlink</type>"
         return archive(
