@@ -79,7 +79,9 @@ let package = Package(
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "BuiltinStagesTests",
-            dependencies: ["BuiltinStages", "Archive", "PipelineKit", "TestSupport", "dropmill", "confined", system],
+            dependencies: [
+                "BuiltinStages", "Archive", "PipelineKit", "TestSupport", "dropmill", "confined", "nolandlock", system,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PipelineConfigTests",
@@ -96,12 +98,14 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", system],
+            name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "nolandlock", system],
             swiftSettings: strict),
         // Kills, faults and power cuts; `faultline` is the program that causes them.
         .executableTarget(name: "faultline", path: "Tests/faultline"),
         // Does what a helper may not.
         .executableTarget(name: "confined", dependencies: ["CLinux"], path: "Tests/confined"),
+        // Runs a program as if the kernel had no Landlock.
+        .executableTarget(name: "nolandlock", path: "Tests/nolandlock"),
         .target(name: "fakeclock", path: "Tests/fakeclock", publicHeadersPath: "."),
         .testTarget(
             name: "TortureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", system],

@@ -98,11 +98,20 @@ extension ArchiveError {
 
     /// `room`: what the file system has left to give.
     static func noRoom(_ entry: [UInt8], _ room: String) -> ArchiveError {
+        noRoom(
+            entry,
+            fact: "makes the archive's content more than \(room), which is all that the file system has left to give")
+    }
+
+    /// Others took what was there when the archive was begun.
+    static func noRoomLeft(_ entry: [UInt8]) -> ArchiveError {
+        noRoom(entry, fact: "has no room any more: the file system is down to what must stay free of it (min_free)")
+    }
+
+    private static func noRoom(_ entry: [UInt8], fact: String) -> ArchiveError {
         .bad(
             Problem(
-                code: .noRoom, entry: entry,
-                fact:
-                    "makes the archive's content more than \(room), which is all that the file system has left to give",
+                code: .noRoom, entry: entry, fact: fact,
                 remedy: "Free space there and send the archive again, or set a lower `min_free`.", detail: ""))
     }
 

@@ -31,10 +31,17 @@ final class Budget: Sendable {
     private static let cost: Int64 = 4096
     /// The archive's length: what is read of it again is not read of more.
     private let size = Atomic<Int64>(0)
+    /// The folder that is unpacked to. Others write to its file system too, and so do other jobs that saw the same room
+    /// when they began: it is looked at again each time that so many more bytes are taken of it.
+    private let folder: Int32
+    private static let portion: Int64 = 16 << 20
+    private let nextLook = Atomic<Int64>(portion)
 
-    init(_ limits: ExtractionLimits, _ monitor: UnpackMonitor) {
+    /// `folder`: where all of it goes, whose descriptor must stay open.
+    init(_ limits: ExtractionLimits, _ monitor: UnpackMonitor, folder: Int32) {
         self.limits = limits
         self.monitor = monitor
+        self.folder = folder
     }
 
     /// Bytes written so far, holes included.
@@ -62,6 +69,7 @@ final class Budget: Sendable {
         try checkEntry(size, entry)
         // What may not be is not begun. Whether there is room for it shows when it comes: headers say anything.
         if size > limits.bytes { throw tooLarge(entry) }
+        if size > Self.portion { try look(entry) }
         monitor.report(0, 1)
     }
 
@@ -74,7 +82,7 @@ final class Budget: Sendable {
     private func count(_ entry: [UInt8]) throws(ArchiveError) {
         try checkStopped()
         let count = begun.wrappingAdd(1, ordering: .relaxed).newValue
-        guard count <= limits.entries else { throw tooManyEntries(entry) }
+        guard count <= limits.entries else { throw Self.tooManyEntries(entry, limits.entries) }
         guard count <= limits.files else { throw .noRoom(entry, "\(limits.files) files") }
         try checkRoom(written.load(ordering: .relaxed), count, entry)
     }
@@ -83,11 +91,21 @@ final class Budget: Sendable {
         let (sum, overflow) = bytes.addingReportingOverflow(
             entries.multipliedReportingOverflow(by: Self.cost).partialValue)
         if overflow || sum > limits.space { throw .noRoom(entry, "\(limits.space) bytes") }
+        guard sum >= nextLook.load(ordering: .relaxed) else { return }
+        nextLook.store(sum + Self.portion, ordering: .relaxed)
+        try look(entry)
+    }
+
+    /// Throws where the file system has come to what must stay free of it.
+    private func look(_ entry: [UInt8]) throws(ArchiveError) {
+        guard let room = DiskRoom.left(of: folder, reserve: limits.reserve) else { return }
+        if room.bytes <= 0 { throw .noRoomLeft(entry) }
+        if room.files <= 0 { throw .noRoom(entry, "0 files") }
     }
 
     /// Throws where there are more entries than there may be, before one is begun.
     func expect(entries count: Int64) throws(ArchiveError) {
-        if count > limits.entries - begun.load(ordering: .relaxed) { throw tooManyEntries(nil) }
+        if count > limits.entries - begun.load(ordering: .relaxed) { throw Self.tooManyEntries(nil, limits.entries) }
     }
 
     /// So many more bytes are to be written for an entry, which has `total` then.
@@ -121,10 +139,10 @@ final class Budget: Sendable {
             remedy: "Raise `max_bytes` of the stage 'unpack' if archives may be that large.")
     }
 
-    private func tooManyEntries(_ entry: [UInt8]?) -> ArchiveError {
+    static func tooManyEntries(_ entry: [UInt8]?, _ most: Int64) -> ArchiveError {
         .limit(
-            entry, "is one too many: at most \(limits.entries) entries are unpacked (max_entries)",
-            whole: "holds more than \(limits.entries) entries, the most that are unpacked (max_entries)",
+            entry, "is one too many: at most \(most) entries are unpacked (max_entries)",
+            whole: "holds more than \(most) entries, the most that are unpacked (max_entries)",
             remedy: "Raise `max_entries` of the stage 'unpack', or split the archive.")
     }
 }

@@ -67,6 +67,8 @@ package struct ExtractionLimits: Sendable, Equatable {
     package var space = Int64.max
     /// Files and folders that it has left to give.
     package var files = Int64.max
+    /// Bytes that must stay free on it, whoever else takes the rest meanwhile.
+    package var reserve: Int64 = 0
     /// Bytes of one file, holes included; nil: as many as of all.
     package var entry: Int64?
     /// Bytes that come out for each byte that was read, once `ratioGrace` bytes are out.

@@ -43,11 +43,13 @@ package struct Unpacking {
 
     private let policy: UnpackPolicy
     private let budget: Budget
+    private let names: NameRegister?
     private var report = Report()
 
     private init(_ policy: UnpackPolicy, _ budget: Budget) {
         self.policy = policy
         self.budget = budget
+        names = policy.uniqueNames == .strict ? NameRegister(most: policy.limits.entries) : nil
     }
 
     /// Gives the folder that is unpacked to its mode. Before `run`, and before the right to is given up.
@@ -61,7 +63,7 @@ package struct Unpacking {
         _ archive: Int32, format: ArchiveFormat, to root: Int32, alone: LoneFile, policy: UnpackPolicy,
         monitor: UnpackMonitor = UnpackMonitor()
     ) throws(ArchiveError) -> Report {
-        let budget = Budget(policy.limits, monitor)
+        let budget = Budget(policy.limits, monitor, folder: root)
         var unpacking = Unpacking(policy, budget)
         unpacking.report.isLoneFile = try unpacking.unpack(
             archive, format, to: root, alone: alone, nesting: policy.nested, policy.limits, isTop: true)
@@ -73,7 +75,7 @@ package struct Unpacking {
     /// Unpacks one archive; gives whether it was one compressed file.
     private mutating func unpack(
         _ archive: Int32, _ format: ArchiveFormat, to root: Int32, alone: LoneFile, nesting: Int,
-        _ limits: ExtractionLimits, isTop: Bool, isCovered: Bool = false
+        _ limits: ExtractionLimits, above: [UInt8] = [], isTop: Bool, isCovered: Bool = false
     ) throws(ArchiveError) -> Bool {
         // What comes out of an archive within is no input, or a few bytes would be allowed to swell in each layer.
         let input = try ArchiveInput(archive, budget, counts: isTop)
@@ -85,7 +87,7 @@ package struct Unpacking {
         var policy = policy
         policy.nested = nesting
         policy.limits = limits
-        var writer = TreeWriter(root: root, policy, budget)
+        var writer = TreeWriter(root: root, policy, budget, names: names, above: above)
         var isLoneFile = false
         switch format {
         case .container(.zip): try ZipExtractor.extract(input, archive, to: &writer)
@@ -95,14 +97,14 @@ package struct Unpacking {
             try LibraryExtractor.extract(ArchiveReader.open(input, container, policy, passwords: []), to: &writer)
         case .compressed(let compression):
             let stream = try ByteStream(input, compression, budget, ahead: policy.workers > 1)
-            if let container = stream.container, policy.formats.contains(.container(container)) {
+            if let container = stream.container(named: alone.name), policy.formats.contains(.container(container)) {
                 try LibraryExtractor.extract(ArchiveReader.open(stream, container), to: &writer)
             } else {
                 isLoneFile = true
                 try write(stream, alone, to: &writer)
             }
         }
-        try unpackNested(&writer, nesting, isCovered: integrity == .verified)
+        try unpackNested(&writer, nesting, above: above, isCovered: integrity == .verified)
         try writer.makeLinks()
         try writer.setFolderTimes()
         report.skippedLinks += writer.deferred.skippedLinks
@@ -128,7 +130,7 @@ package struct Unpacking {
     /// Puts the contents of archives that were in the archive into their places: a folder of the archive's own name, or
     /// the file that a compressed file holds.
     private mutating func unpackNested(
-        _ writer: inout TreeWriter, _ nesting: Int, isCovered: Bool
+        _ writer: inout TreeWriter, _ nesting: Int, above: [UInt8], isCovered: Bool
     ) throws(ArchiveError) {
         for archive in writer.deferred.archives {
             let path = try EntryPath(archive.path, policy.limits)
@@ -146,13 +148,14 @@ package struct Unpacking {
             report.nested += 1
             // A path within a path is one path.
             var limits = writer.policy.limits
+            let way = above + [UInt8(ascii: "/")] + archive.path
             do throws(ArchiveError) {
-                if case .compressed = archive.format, try isLone(source, archive.format) {
+                if case .compressed = archive.format, try isLone(source, archive.format, name) {
                     limits.pathAbove += archive.path.count - name.count
                     limits.depthAbove += path.depth
                     _ = try unpack(
-                        source, archive.format, to: parent, alone: alone, nesting: nesting - 1, limits, isTop: false,
-                        isCovered: isCovered)
+                        source, archive.format, to: parent, alone: alone, nesting: nesting - 1, limits,
+                        above: way.dropLast(name.count), isTop: false, isCovered: isCovered)
                 } else {
                     try writer.makeFolder(path, modified: nil)
                     let folder = path.withName { dm_open_beneath(parent, $0, O_RDONLY | O_DIRECTORY, 0) }
@@ -161,8 +164,8 @@ package struct Unpacking {
                     limits.pathAbove += archive.path.count + 1
                     limits.depthAbove += path.depth + 1
                     _ = try unpack(
-                        source, archive.format, to: folder, alone: alone, nesting: nesting - 1, limits, isTop: false,
-                        isCovered: isCovered)
+                        source, archive.format, to: folder, alone: alone, nesting: nesting - 1, limits, above: way,
+                        isTop: false, isCovered: isCovered)
                 }
             } catch {
                 throw error.within(archive.path)
@@ -171,10 +174,12 @@ package struct Unpacking {
     }
 
     /// Whether a compressed file holds one file and no archive.
-    private func isLone(_ source: Int32, _ format: ArchiveFormat) throws(ArchiveError) -> Bool {
+    private func isLone(
+        _ source: Int32, _ format: ArchiveFormat, _ name: [UInt8]
+    ) throws(ArchiveError) -> Bool {
         guard case .compressed(let compression) = format else { return false }
         let stream = try ByteStream(ArchiveInput(source, budget, counts: false), compression, budget, ahead: false)
-        return stream.container.map { !policy.formats.contains(.container($0)) } ?? true
+        return stream.container(named: name).map { !policy.formats.contains(.container($0)) } ?? true
     }
 
     private static func failure(_ action: String, _ path: EntryPath) -> ArchiveError {

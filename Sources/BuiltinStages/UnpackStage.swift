@@ -98,19 +98,17 @@ package struct UnpackStage: Stage {
         // A helper that needs no passwords is told none.
         let mayNeedThem = format == .container(.zip) || policy.nested > 0
         if mayNeedThem, let file = options.passwordsFile { policy.passwords = try PasswordsFile.read(file) }
-        var info = statvfs()
         // What cannot be asked shows itself when it is used.
-        guard fstatvfs(folder.descriptor, &info) == 0 else { return policy }
-        let free = Int64(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize)) - context.reserve.bytes
-        guard free > 0 else {
+        guard let room = DiskRoom.left(of: folder.descriptor, reserve: context.reserve.bytes) else { return policy }
+        guard room.bytes > 0 else {
             throw StageFailure(
                 .environment, code: ArchiveError.Code.noRoom.rawValue,
                 summary: "The file system of '\(folder.path.text)' has nothing left to unpack to.",
                 remedy: "Free space there, or set a lower `min_free`; work goes on by itself.")
         }
-        policy.limits.space = free
-        // Some file systems have no number of files that they can take.
-        if info.f_files > 0 { policy.limits.files = Int64(clamping: info.f_favail) }
+        policy.limits.space = room.bytes
+        policy.limits.files = room.files
+        policy.limits.reserve = context.reserve.bytes
         return policy
     }
 

@@ -95,7 +95,7 @@ static const struct sock_filter allowed_calls[] = {
     // The tree that is made. Every path goes through openat2, mkdirat and their like, below the folder.
     ALLOW(pwrite64), ALLOW(write), ALLOW(openat2), ALLOW(close), ALLOW(pread64), ALLOW(read), ALLOW(lseek),
     ALLOW(utimensat), ALLOW(fstat), ALLOW(newfstatat), ALLOW(mkdirat), ALLOW(ftruncate), ALLOW(symlinkat),
-    ALLOW(linkat), ALLOW(unlinkat), ALLOW(fadvise64),
+    ALLOW(linkat), ALLOW(unlinkat), ALLOW(fadvise64), ALLOW(fstatfs),
     // What is told to the daemon.
     ALLOW(sendmsg),
     // Memory, threads, and the end.

@@ -134,7 +134,9 @@ import Testing
         guard let gzip = Tool.find("gzip") else { return }
         let path = try extraction.scratch.write(TarBuilder().finished, to: extraction.scratch.path("empty"))
         try #require(try gzip.run([path.string]).status == 0)
-        #expect(try Extraction().problem(try extraction.scratch.read("empty.gz"))?.code == .empty)
+        var named = try Extraction()
+        named.name = "empty.tar.gz"
+        #expect(try named.problem(try extraction.scratch.read("empty.gz"))?.code == .empty)
     }
 
     @Test func stopsWhenAsked() throws {

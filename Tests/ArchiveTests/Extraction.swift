@@ -11,6 +11,8 @@ import Testing
 struct Extraction {
     let scratch: ScratchFolder
     let folder: FilePath
+    /// What the archive is called.
+    var name = "lone"
 
     /// A scratch folder whose `out` is extracted to.
     init() throws {
@@ -47,7 +49,7 @@ struct Extraction {
             isStopped: { @Sendable in total.value > limit || isStopped() })
         return try Unpacking.run(
             source.descriptor, format: format, to: root.descriptor,
-            alone: Unpacking.LoneFile(name: Array("lone".utf8), modified: (99, 0)), policy: policy, monitor: monitor)
+            alone: Unpacking.LoneFile(name: Array(name.utf8), modified: (99, 0)), policy: policy, monitor: monitor)
     }
 
     private final class Total: Sendable {

@@ -30,6 +30,7 @@ import Testing
     private static let pairs: [(first: String, second: String, exact: Bool, strict: Bool)] = [
         ("a", "a", false, false), ("a", "./a", false, false), ("a/", "a/", true, true), ("a", "b", true, true),
         ("a", "A", true, false), ("d/a", "D/b", true, false), ("Straße", "STRASSE", true, false),
+        ("ß", "SS", true, false), ("\u{1E9E}", "ss", true, false), ("d/ß/x", "d/ss/y", true, false),
         ("caf\u{E9}", "cafe\u{301}", true, false), ("d/a", "d/b", true, true), ("d", "d/b", false, false),
     ]
 
@@ -45,6 +46,22 @@ import Testing
         for name in [pair.first, pair.second] { zip.add(name) }
         let problemInZip = try Extraction().problem(zip.finished, policy)
         #expect((problemInZip == nil) == (problem == nil))
+    }
+
+    /// Names that are told apart are kept: no more of them than there may be entries, and before any is made.
+    @Test func strictNamesCount() throws {
+        var zip = ZipBuilder()
+        for index in 0..<10 { zip.add("\(index)/d/d/d/d/f") }
+        var policy = Extraction.policy
+        policy.uniqueNames = .strict
+        policy.limits.entries = 59
+        let extraction = try Extraction()
+        let problem = try extraction.problem(zip.finished, policy)
+        #expect(problem?.code == .limit && problem?.fact.contains("max_entries") == true)
+        #expect(problem?.entry == Array("9/d/d/d/d/f".utf8))
+        #expect(try extraction.tree() == [])
+        policy.limits.entries = 60
+        #expect(try Extraction().problem(zip.finished, policy) == nil)
     }
 
     @Test(arguments: UnpackPolicy.Links.allCases)

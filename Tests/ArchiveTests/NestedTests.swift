@@ -1,3 +1,4 @@
+import Glibc
 import PipelineKit
 import SystemPackage
 import TestSupport
@@ -57,6 +58,41 @@ import Testing
     @Test func aNameThatIsTaken() throws {
         let archive = zip(("log.gz", try gzip([1])), ("log", [2]))
         #expect(try Extraction().problem(archive, policy(1))?.code == .conflictingEntries)
+    }
+
+    /// A compressed file's content lies where the file lay, and is told apart from what is beside it.
+    @Test(arguments: [
+        ("Log", "log.gz", true), ("d/log", "d/LOG.gz", true), ("d/log", "e/LOG.gz", false), ("log.gz", "LOG", false),
+        ("STRASSE", "straße.gz", true), ("D/x", "d/y.gz", true),
+    ])
+    func namesOfCompressedFiles(other: String, compressed: String, areOne: Bool) throws {
+        let content = try gzip([1])
+        let archive = zip((other, [2]), (compressed, content))
+        var policy = policy(2)
+        for bytes in [archive, zip(("a/1.zip", archive))] {
+            policy.uniqueNames = .exact
+            #expect(try Extraction().problem(bytes, policy) == nil)
+            policy.uniqueNames = .strict
+            let problem = try Extraction().problem(bytes, policy)
+            #expect(problem?.code == (areOne ? .conflictingEntries : nil))
+        }
+    }
+
+    /// A tar without entries is a file of zeros: which it is only its name can say.
+    @Test(arguments: [
+        ("a.tar.gz", true), ("a.TGZ", true), ("a.gz", false), ("a.bin.gz", false), ("tar", false), ("a", false),
+    ])
+    func nothingButZeros(name: String, isTar: Bool) throws {
+        for count in [1024, 10_240, 20_480] {
+            var extraction = try Extraction()
+            extraction.name = name
+            let bytes = try gzip([UInt8](repeating: 0, count: count))
+            let problem = try extraction.problem(bytes)
+            #expect(problem?.code == (isTar ? .empty : nil), "\(count) zeros")
+            guard !isTar else { continue }
+            let file = name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
+            #expect(try extraction.status(file).st_size == off_t(count))
+        }
     }
 
     @Test func documentsStay() throws {

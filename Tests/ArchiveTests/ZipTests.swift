@@ -1,5 +1,6 @@
 import Glibc
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -252,5 +253,40 @@ import Testing
         }
         try extraction.extract(zip, policy)
         #expect(try extraction.scratch.text("out/two") == String(repeating: "two", count: 300))
+    }
+
+    /// Which password opens it is tried on an entry that claims to be small: no further than to that claim.
+    @Test(
+        .enabled(if: Tool.find("7z") != nil, Comment(rawValue: Tool.skip("7z"))),
+        arguments: ["-mem=ZipCrypto", "-mem=AES256"])
+    func passwordsOnABomb(option: String) throws {
+        let size = 64 << 20
+        let path = extraction.scratch.path("zeros")
+        try #require(creat(path.string, 0o644) >= 0 && truncate(path.string, off_t(size)) == 0)
+        let made = try #require(Tool.find("7z")).run(
+            ["a", "-bd", "-tzip", "-mx=1", "-psecret", option, "archive.zip", "zeros"], in: extraction.scratch.path)
+        try #require(made.status == 0)
+        var zip = try extraction.scratch.read("archive.zip")
+        // Local header, directory, and whatever else: all say that it is small.
+        let claim = withUnsafeBytes(of: UInt32(size).littleEndian) { Array($0) }
+        var claims = 0
+        for place in 0..<(zip.count - 3) where zip[place..<(place + 4)].elementsEqual(claim) {
+            zip[place] = 100
+            zip[place + 3] = 0
+            claims += 1
+        }
+        try #require(claims == 2)
+        var policy = Extraction.policy
+        policy.passwords = [Array("secret".utf8)]
+        let asked = Atomic<Int>(0)
+        let archive = try extraction.scratch.write(zip, to: extraction.scratch.path("archive"))
+        #expect(throws: ArchiveError.self) {
+            try extraction.extract(archive, policy) { @Sendable in
+                asked.wrappingAdd(1, ordering: .relaxed)
+                return false
+            }
+        }
+        // Asked for each block that is read or comes out, of 64 KiB or so.
+        #expect(asked.load(ordering: .relaxed) < 60)
     }
 }

@@ -24,7 +24,8 @@ import Testing
 
     private func unpack(
         _ helpers: UnpackHelpers, _ archive: FilePath, seconds: Int64 = 60, workers: Int = 2,
-        monitor: UnpackMonitor = UnpackMonitor(), change: (inout UnpackRequest) -> Void = { _ in }
+        monitor: UnpackMonitor = UnpackMonitor(), begun: @escaping @Sendable (Int64) -> Void = { _ in },
+        change: (inout UnpackRequest) -> Void = { _ in }
     ) throws -> Unpacking.Report {
         let source = try OpenFile.open(archive, O_RDONLY)
         let root = try OpenFile.openFolder(folder)
@@ -35,7 +36,7 @@ import Testing
             format: format, alone: Unpacking.LoneFile(name: Array("lone.gz".utf8), modified: (1, 0)), policy: policy,
             cpuSeconds: seconds)
         change(&request)
-        let task = UnpackHelpers.Task(request: request, seconds: seconds, monitor: monitor)
+        let task = UnpackHelpers.Task(request: request, seconds: seconds, monitor: monitor, begun: begun)
         return try helpers.unpack(task, archive: source.descriptor, folder: root.descriptor)
     }
 
@@ -76,11 +77,26 @@ import Testing
         #expect(problem.code == .unsafeEntry && problem.entry == Array("../evil\u{1}".utf8))
     }
 
+    /// On a kernel without Landlock it goes on with the rest and says so; or it does nothing, where that is required.
+    @Test func withoutLandlock() throws {
+        let helpers = helpers(
+            DropmillProcess.built("nolandlock"), [DropmillProcess.binary.string, "unpack-worker"])
+        let version = Atomic<Int64>(-1)
+        let begun: @Sendable (Int64) -> Void = { @Sendable in version.store($0, ordering: .relaxed) }
+        #expect(
+            try failure { try unpack(helpers, zip(), begun: begun, change: { $0.requiresSandbox = true }) }
+                == .unconfined("the kernel has no Landlock"))
+        #expect(try scratch.tree("out").isEmpty)
+        #expect(version.load(ordering: .relaxed) == -1, "it did not begin")
+        #expect(try unpack(helpers, zip(), begun: begun).entries == 3)
+        #expect(version.load(ordering: .relaxed) == 0)
+    }
+
     /// What a helper may call once it has given up its rights: those that write a tree, and what memory and threads
     /// need.
     private static let allowed: Set<String> = [
         "pwrite64", "write", "openat2", "close", "pread64", "read", "lseek", "utimensat", "fstat", "newfstatat",
-        "mkdirat", "ftruncate", "symlinkat", "linkat", "unlinkat", "sendmsg", "futex", "brk",
+        "mkdirat", "ftruncate", "symlinkat", "linkat", "unlinkat", "fstatfs", "sendmsg", "futex", "brk",
         "munmap", "mremap", "madvise", "getrandom", "mmap", "mprotect", "set_robust_list", "rseq", "rt_sigprocmask",
         "rt_sigaction",
         "sched_yield", "sched_getaffinity", "gettid", "getpid", "clone", "clone3", "exit", "exit_group",
@@ -95,6 +111,9 @@ import Testing
             "bsdtar --format=ustar --compress -cf archive in", "bsdtar --format=ustar --lzma -cf archive in",
             "zip -q -r archive.zip in -Z bzip2",
             "bsdtar --format=zip --options zip:encryption=traditional --passphrase p -cf archive in", "gzip -k in/big",
+            "bsdtar --format=zip --options zip:encryption=aes256 --passphrase p -cf archive in",
+            "bsdtar --format=xar -cf archive in", "bsdtar --format=iso9660 -cf archive in",
+            "bsdtar --format=arbsd -cf archive -C in big", "bsdtar --format=ustar --lzip -cf archive in",
         ])
     func itCallsNothingElse(command: String) throws {
         try scratch.write((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }, to: scratch.path("in/big"))
@@ -123,6 +142,19 @@ import Testing
         #expect(calls.subtracting(Self.allowed) == [])
         #expect(calls.contains("openat2"))
         #expect(!lines.contains { $0.contains("SIGSYS") })
+    }
+
+    /// It may ask, and does, how much room is left while it writes.
+    @Test func itLooksForRoom() throws {
+        let archive = try zip(1, size: 20 << 20)
+        #expect(try unpack(real, archive).bytes == 20 << 20)
+        try Folder.remove(scratch.path("out/d"))
+        let failure = try failure { try unpack(real, archive, change: { $0.policy.limits.reserve = .max / 2 }) }
+        guard case .archive(.bad(let problem)) = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(problem.code == .noRoom)
     }
 
     /// Whatever a helper leaves is looked over: one that an archive took over can make anything in its folder.
@@ -176,18 +208,37 @@ import Testing
     @Test func moreComputingThanItMay() throws {
         // Many streams of what is slow to decode: some ten seconds on any machine.
         var generator = SeededGenerator(seed: 1)
-        let noise = (0..<(4 << 20)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        var noise = [UInt8](repeating: 0, count: 4 << 20)
+        noise.withUnsafeMutableBytes { bytes in
+            for place in stride(from: 0, to: bytes.count, by: 8) {
+                bytes.storeBytes(of: generator.next(), toByteOffset: place, as: UInt64.self)
+            }
+        }
         let path = try scratch.write(noise, to: scratch.path("noise"))
         guard let bzip2 = Tool.find("bzip2") else { return }
         try #require(try bzip2.run(["-q", "-1", path.string]).status == 0)
         let stream = try ScratchFolder.read(scratch.path("noise.bz2"))
-        let archive = try scratch.write(
-            Array(repeatElement(stream, count: 64).joined()), to: scratch.path("much.bz2"))
+        var streams = stream
+        for _ in 0..<6 { streams += streams }
+        let archive = try scratch.write(streams, to: scratch.path("much.bz2"))
         let failure = try failure { try unpack(real, archive, change: { $0.cpuSeconds = 1 }) }
         #expect(failure == .overCPU)
     }
 
-    /// The archive asks for more memory than a helper gets: an error, or its end, but never the machine's memory.
+    /// A library that never comes back, in a call that reads nothing: by the clock, by the processor's, and called off.
+    @Test func aLibraryThatHangs() throws {
+        let archive = try scratch.write(XarBuilder.endless, to: scratch.path("archive"))
+        let late = try failure { try unpack(real, archive, seconds: 1, change: { $0.cpuSeconds = 600 }) }
+        #expect(late == .overTime(seconds: 1))
+        #expect(try failure { try unpack(real, archive, change: { $0.cpuSeconds = 1 }) } == .overCPU)
+        let hasBegun = Atomic<Bool>(false)
+        let monitor = UnpackMonitor(isStopped: { @Sendable in hasBegun.load(ordering: .relaxed) })
+        let calledOff = try failure {
+            try unpack(real, archive, monitor: monitor, begun: { _ in hasBegun.store(true, ordering: .relaxed) })
+        }
+        #expect(calledOff == .cancelled)
+    }
+
     @Test func callingOffKills() throws {
         let stopped = Atomic<Bool>(false)
         let monitor = UnpackMonitor(

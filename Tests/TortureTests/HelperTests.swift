@@ -93,6 +93,43 @@ extension Torture {
                 })
         }
 
+        /// The daemon is killed while a helper is in the midst of an archive, and cannot even be told: the kernel ends
+        /// it, and the next start does it all over and leaves nothing of it.
+        @Test func killedWithTheDaemonInAnArchive() async throws {
+            let site = try Site.plain()
+            try site.mill.build()
+            let members = 400
+            for number in 1...3 { try site.mill.dropZip("a\(number).zip", members: members, size: 30) }
+            let active = site.mill.layout.work.appending("active")
+            var process = try site.mill.start(log: site.mill.logs.appending("log"))
+            let daemon = process.id
+            var victims: [pid_t] = []
+            let isCaught = try await eventually {
+                victims = try Self.helpers(of: daemon)
+                // Step by step, until there are the archives themselves and some of what is in one.
+                for _ in 0..<50 {
+                    for helper in victims { kill(helper, SIGSTOP) }
+                    if !victims.isEmpty, (10..<members).contains(Self.files(in: active)) { return true }
+                    for helper in victims { kill(helper, SIGCONT) }
+                    poll(nil, 0, 1)
+                }
+                return false
+            }
+            try #require(isCaught, "no helper was found at work: \(process.transcript)")
+            try process.end()
+            #expect(try await eventually { try !Self.processes().contains { victims.contains($0.id) } })
+            #expect(Self.files(in: active) >= 10, "it was in the midst of it")
+
+            let run = try site.mill.runOnce()
+            #expect(run.status == 0, "\(run.log)")
+            #expect(try site.mill.violations(.settled) == [])
+        }
+
+        /// How many files lie below a folder, as far as it is there.
+        private static func files(in folder: FilePath) -> Int {
+            do throws(IOError) { return try FileTree.list(folder).files.count } catch { return 0 }
+        }
+
         /// Many archives in one daemon: memory and descriptors stay as they are.
         @Test func manyArchives() async throws {
             let site = try Site.plain()

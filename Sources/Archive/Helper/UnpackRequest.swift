@@ -38,7 +38,7 @@ package struct UnpackRequest: Sendable, Equatable {
         let numbers = [
             limits.bytes, limits.entry ?? -1, limits.ratio, limits.ratioGrace, limits.entries, Int64(limits.name),
             Int64(limits.path), Int64(limits.depth), Int64(policy.mode), Int64(policy.nested), Int64(policy.workers),
-            limits.space, limits.files,
+            limits.space, limits.files, limits.reserve,
         ]
         for number in numbers { writer.put(number) }
         for flag in [policy.keepsExecutable, policy.takesDocuments, policy.requiresIntegrity] { writer.put(flag) }
@@ -67,7 +67,7 @@ extension UnpackPolicy {
     fileprivate init?(_ reader: inout WireReader) {
         self.init()
         var numbers: [Int64] = []
-        for _ in 0..<13 {
+        for _ in 0..<14 {
             guard let number = reader.number() else { return nil }
             numbers.append(number)
         }
@@ -76,7 +76,7 @@ extension UnpackPolicy {
         (limits.name, limits.path, limits.depth) = (Int(numbers[5]), Int(numbers[6]), Int(numbers[7]))
         mode = UInt32(truncatingIfNeeded: numbers[8])
         (nested, workers) = (Int(numbers[9]), Int(numbers[10]))
-        (limits.space, limits.files) = (numbers[11], numbers[12])
+        (limits.space, limits.files, limits.reserve) = (numbers[11], numbers[12], numbers[13])
         guard let keepsExecutable = reader.flag(),
             let takesDocuments = reader.flag(), let requiresIntegrity = reader.flag(),
             let links = reader.word(Links.self), let uniqueNames = reader.word(UniqueNames.self),

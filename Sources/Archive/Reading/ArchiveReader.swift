@@ -63,8 +63,20 @@ struct ArchiveReader: ~Copyable {
         return ArchiveReader(handle: handle, source: .file(input), container: container)
     }
 
+    /// What some programs put before the members of an ar: the index of a library and a table of long names (ar(5)).
+    private static let tables = ["/", "//", "/SYM64/"].map { Array($0.utf8) }
+
     /// The next entry; nil after the last one, once it is sure that the archive is whole and not empty.
     mutating func next() throws(ArchiveError) -> ArchiveEntry? {
+        while let entry = try nextMember() {
+            if container == .ar, Self.tables.contains(entry.path) { continue }
+            entries += 1
+            return entry
+        }
+        return nil
+    }
+
+    private mutating func nextMember() throws(ArchiveError) -> ArchiveEntry? {
         if current != nil { try attributing { (handle) throws(ArchiveError) in try handle.skipData(of: current) } }
         let end = handle.position
         let found = try EntryNames.asUTF8 { () throws(ArchiveError) -> ArchiveEntry? in
@@ -81,7 +93,6 @@ struct ArchiveReader: ~Copyable {
             try checkEnd(after: end)
             return nil
         }
-        entries += 1
         current = entry.path
         return entry
     }

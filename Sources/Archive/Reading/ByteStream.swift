@@ -49,17 +49,18 @@ final class ByteStream {
     /// What the content begins with.
     var contentHead: UnsafeRawBufferPointer { UnsafeRawBufferPointer(head) }
 
-    /// Which archive is inside; nil where it is one file.
-    var container: ArchiveFormat.Container? {
+    /// Which archive is inside; nil where it is one file. A tar without entries looks like a file of zeros: only there
+    /// the name of the compressed file decides.
+    func container(named name: [UInt8]) -> ArchiveFormat.Container? {
         switch ArchiveFormat.of(head: UnsafeRawBufferPointer(head)) {
         case .container(.tar): .tar
         case .container(.cpio): .cpio
-        default: isEmptyTar ? .tar : nil
+        default: mayBeEmptyTar && UnpackedName.of(name).hasTarEnding ? .tar : nil
         }
     }
 
     /// The blocks of zeros that end every tar, and nothing else.
-    private var isEmptyTar: Bool {
+    private var mayBeEmptyTar: Bool {
         head.count >= 1024 && head.count <= Self.longestEmptyTar && head.count % 512 == 0 && head.allSatisfy { $0 == 0 }
     }
 
@@ -134,4 +135,9 @@ extension UnsafeRawBufferPointer {
         for index in 0..<words where loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) != 0 { return false }
         return self[(words * 8)...].allSatisfy { $0 == 0 }
     }
+}
+
+extension [UInt8] {
+    /// Whether a name ends with `.tar`, in upper or lower case.
+    fileprivate var hasTarEnding: Bool { suffix(4).map { $0 | 0x20 } == Array(".tar".utf8) }
 }

@@ -21,7 +21,8 @@ final class GzipInflater: BlockSource {
             // What there is goes out first: long may be read between members.
             if !isWithinMember, count > 0 { break }
             if inflater.needsInput, try !refill() {
-                if isWithinMember || isFirstMember { throw .damaged(nil, "ends too early") }
+                if isFirstMember { throw .damaged(nil, "ends too early") }
+                if isWithinMember { throw .damaged(nil, "ends too early, or has more data after its end") }
                 break
             }
             if !isWithinMember, try !beginMember() { break }

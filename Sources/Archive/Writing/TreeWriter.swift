@@ -15,7 +15,9 @@ struct TreeWriter: ~Copyable {
     var cursor: FolderCursor
     /// What is done when all files are there.
     var deferred = Deferred()
-    private var names = NameRegister()
+    private let names: NameRegister?
+    /// The way to this folder in what all names are told apart in.
+    private let above: [UInt8]
 
     /// What can only be done at the end: links, since nothing may be written through one, and the times of folders,
     /// which change as files are put into them.
@@ -36,9 +38,14 @@ struct TreeWriter: ~Copyable {
         }
     }
 
-    /// A writer to a folder, whose descriptor must stay open.
-    init(root: Int32, _ policy: UnpackPolicy, _ budget: Budget) {
+    /// A writer to a folder, whose descriptor must stay open. `names`: where names are told apart that are one for some
+    /// file systems, and the folder's own way there.
+    init(
+        root: Int32, _ policy: UnpackPolicy, _ budget: Budget, names: NameRegister? = nil, above: [UInt8] = []
+    ) {
         self.root = root
+        self.names = names
+        self.above = above
         self.policy = policy
         self.budget = budget
         now = FileTimes.now()
@@ -55,9 +62,9 @@ struct TreeWriter: ~Copyable {
     }
 
     /// Checks a name, and where wanted that no other spelling of it was there.
-    mutating func check(_ stored: [UInt8]) throws(ArchiveError) -> EntryPath {
+    func check(_ stored: [UInt8]) throws(ArchiveError) -> EntryPath {
         let path = try EntryPath(stored, policy.limits)
-        if policy.uniqueNames == .strict { try names.add(path) }
+        if let names { try names.add(path, below: above) }
         return path
     }
 

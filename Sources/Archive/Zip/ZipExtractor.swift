@@ -58,7 +58,7 @@ enum ZipExtractor {
             // It would take the target as it lies there.
             throw .unsupported(entry.name, "is a symbolic link that is encrypted or compressed", detail: "")
         }
-        let passwords = try ZipPasswords.fitting(input, directory, writer.policy)
+        let passwords = try ZipPasswords.fitting(input, directory, writer.policy, writer.budget)
         _ = input.seek(to: 0)
         var reader = try ArchiveReader.open(input, .zip, writer.policy, passwords: passwords)
         let ownReader = ZipEntryReader(descriptor, writer.budget)
