@@ -53,6 +53,30 @@ import Testing
         #expect(try names(payload).count == 4, "the payload itself stays as it is")
     }
 
+    /// They are judged by their names, and what is left out is told; the payload itself stays as it is.
+    @Test(
+        arguments: [
+            (["drop": "a.tmp"], ["b.jpg", "hollow/", "in/", "in/c", "link.jpg -> b.jpg"], "1 files"),
+            (["drop": ["link*", "hollow"]], ["a.tmp", "b.jpg", "in/", "in/c"], "1 symbolic links, 1 empty folders"),
+            (["keep": "*.jpg"], ["b.jpg", "link.jpg -> b.jpg"], "2 files, 1 empty folders"),
+            (["larger": "1"], ["b.jpg"], "2 files, 1 symbolic links, 1 empty folders"),
+            (["type": "text/*"], ["b.jpg", "in/", "in/c"], "1 files, 1 symbolic links, 1 empty folders"),
+            (["drop": "none"], ["a.tmp", "b.jpg", "hollow/", "in/", "in/c", "link.jpg -> b.jpg"], nil),
+        ] as [(Options, [String], String?)])
+    func linksAndEmptyFolders(options: Options, left: [String], less: String?) throws {
+        let payload = try payload(["a.tmp": "\u{1}", "b.jpg": "12", "in/c": "1"])
+        try fixture.scratch.makeFolder("payload/hollow")
+        try fixture.scratch.link("payload/link.jpg", to: "b.jpg")
+        let before = try fixture.scratch.tree("payload")
+        let notes = StageNotes()
+        let selected = try fixture.run("select", options, on: payload, notes: notes)
+        let tree = try FileTree.list(selected.root)
+        let links = try tree.links.map { "\($0.text) -> \(try Transfer.target(of: selected.root.pushing($0)).text)" }
+        #expect((tree.files.map(\.relative.text) + tree.folders.map { $0.text + "/" } + links).sorted() == left)
+        #expect(notes.text == less.map { "left out: \($0)" })
+        #expect(try fixture.scratch.tree("payload") == before)
+    }
+
     @Test func nothingIsLeft() throws {
         let failure = try fixture.failure("select", ["keep": "*.txt"])
         #expect(failure.code == "select.nothing")
