@@ -18,7 +18,7 @@ struct FreeSpaceTests {
         let small = scratch.path("small")
         var mount: TemporaryMount? = try TemporaryMount(tmpfs: "size=64k", at: small)
         withExtendedLifetime(mount) {}
-        let target = PathTemplate(try Template("small/{name}", use: .path), below: scratch.path(""))
+        let target = PathTemplate(try Template("small/{name}", use: .path), below: scratch.path)
         let stage = FakeStage { (payload, _) throws(StageFailure) in payload }
         let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { pipeline in
             pipeline.minFree = ByteSize(bytes: 1 << 20)
@@ -63,8 +63,8 @@ struct FreeSpaceTests {
             pipeline.minFree = ByteSize(bytes: 2 << 20)
             pipeline.onFailure = [.passing]
         }
-        try engine.start(once: true)
-        try engine.drop("a")
+        try engine.start()
+        try engine.dropHere("a")
         #expect(await eventually { engine.reports.count == 1 })
         let started = engine.events.count { if case .stageStarted = $0 { true } else { false } }
         #expect(started == 2, "the stage, and the one that tells of its failure")
