@@ -14,7 +14,7 @@ struct Child {
 
     /// How long one wait lasts, in milliseconds: the longest until a stop is noticed.
     private static let tick: Int32 = 50
-    /// So often the buffer holds more than any pipe does (1 MiB, /proc/sys/fs/pipe-max-size).
+    /// So many buffers hold more than any pipe does (1 MiB, /proc/sys/fs/pipe-max-size).
     private static let mostRounds = 32
 
     /// A child that writes to pipes, each of which has a file. All descriptors are closed in the end.
