@@ -13,8 +13,8 @@ enum JobRow {
     ]
 
     /// Columns that keep what they were first given. SQLite writes every index anew whose columns are set, be it to
-    /// what they are, and these are in two.
-    private static let unchanging: Set<String> = ["id", "pipeline", "claimed_at"]
+    /// what they are, and each of these is in one.
+    private static let unchanging: Set<String> = ["id", "pipeline", "name", "claimed_at"]
 
     /// The states of jobs that are over, as SQL. The indexes of both kinds of jobs are partial by these very words, and
     /// SQLite uses them only where a query has them too.

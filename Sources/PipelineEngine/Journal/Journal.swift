@@ -8,7 +8,8 @@ package import SystemPackage
 package protocol Journal: Sendable {
     /// Adds or replaces these jobs' rows and this pipeline state, all or nothing; when it returns they are durable.
     ///
-    /// A job's pipeline and the time of its claim stay what they were first, and a `retryOf` that it has once it keeps.
+    /// A job's pipeline, the drop's name and the time of its claim stay what they were first, and a `retryOf` that it
+    /// has once it keeps.
     func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError)
 
     /// Begins a run: says how the last one ended, and notes durably that this one has begun and not ended.

@@ -5,7 +5,7 @@ import Synchronization
 /// Writes to the journal in batches, on a queue of its own: while one transaction runs the next batch gathers, and of
 /// several records of one job in a batch only the newest is written.
 ///
-/// What is noted may wait a little, also while others commit: most jobs have something newer to be written by then, so
+/// What is noted waits for a while, also while others commit: most jobs have something newer to be written by then, so
 /// that their claim costs no row of its own. What is committed is written at once. The rows of one job are written in
 /// the order in which they were given.
 package final class JournalWriter: Sendable {
@@ -14,7 +14,8 @@ package final class JournalWriter: Sendable {
     /// Told, on the writer's queue, whether what was committed is durable.
     package typealias Completion = @Sendable (Result<Void, JournalError>) -> Void
 
-    /// How long a noted record may wait, and how long until another try after a failure, at first and at most.
+    /// How long a noted record waits at least, and at most twice; and how long until another try after a failure, at
+    /// first and at most.
     package static let delay = Duration.milliseconds(200)
     package static let firstRetry = Duration.seconds(1), longestRetry = Duration.seconds(30)
 
@@ -33,6 +34,15 @@ package final class JournalWriter: Sendable {
         var retry = JournalWriter.firstRetry
         var failure: JournalError?
         var isClosed = false
+
+        /// Whether the alarm is to be set now: for all notes that are here. Those that come until it rings wait for
+        /// the next, else a job that was claimed a moment before would cost a row that is out of date a moment later.
+        mutating func setsAlarm() -> Bool {
+            guard batch.hasNotes, !isAlarmSet else { return false }
+            batch.makeDue()
+            isAlarmSet = true
+            return true
+        }
     }
 
     /// A writer to a journal, which stays its owner's to close. `report` is told, on the writer's queue, why nothing
@@ -50,9 +60,9 @@ package final class JournalWriter: Sendable {
             }
     }
 
-    /// Writes a job's row within `delay`. If that fails for reasons of the surroundings it is tried again at growing
-    /// intervals, for whatever reason with the next commit or flush: the newest record of each job is kept until it is
-    /// written. After `close` nothing is taken.
+    /// Writes a job's row within twice `delay`. If that fails for reasons of the surroundings it is tried again at
+    /// growing intervals, for whatever reason with the next commit or flush: the newest record of each job is kept
+    /// until it is written. After `close` nothing is taken.
     package func note(_ record: JobRecord) { note { $0.note(record) } }
 
     /// The same with a pipeline's state.
@@ -91,9 +101,7 @@ package final class JournalWriter: Sendable {
         let isFirst = state.withLock { state in
             guard !state.isClosed else { return false }
             add(&state.batch)
-            guard !state.isAlarmSet else { return false }
-            state.isAlarmSet = true
-            return true
+            return state.setsAlarm()
         }
         if isFirst { setAlarm(Self.delay) }
     }
@@ -102,20 +110,20 @@ package final class JournalWriter: Sendable {
         alarm(delay) { @Sendable in
             self.queue.async { @Sendable in
                 self.state.withLock { $0.isAlarmSet = false }
-                _ = self.write(.all)
+                _ = self.write(.due)
             }
         }
     }
 
-    private enum Portion { case committed, all }
-
     /// Writes what has gathered. Runs on the queue.
-    private func write(_ portion: Portion) -> JournalError? {
-        let batch = state.withLock { state in
+    private func write(_ portion: Batch.Portion) -> JournalError? {
+        let (batch, hasMore) = state.withLock { state in
             state.isQueued = false
             // What could not be written goes along with the next thing that can.
-            return state.batch.take(notesToo: portion == .all || state.failure != nil)
+            let batch = state.batch.take(state.failure == nil ? portion : .all)
+            return (batch, portion == .due && state.setsAlarm())
         }
+        if hasMore { setAlarm(Self.delay) }
         var result = Result<Void, JournalError>.success(())
         if batch.hasRows {
             do throws(JournalError) {
@@ -146,8 +154,7 @@ package final class JournalWriter: Sendable {
             defer { state.failure = error }
             var delay: Duration?
             // Damage does not go away by waiting.
-            if error.kind == .environment, state.batch.hasNotes, !state.isAlarmSet {
-                state.isAlarmSet = true
+            if error.kind == .environment, state.setsAlarm() {
                 delay = state.retry
                 state.retry = min(state.retry * 2, Self.longestRetry)
             }
@@ -160,6 +167,8 @@ package final class JournalWriter: Sendable {
 
 /// What one transaction is to write.
 private struct Batch {
+    enum Portion { case committed, due, all }
+
     private struct Entry {
         /// The newest record.
         var record: JobRecord
@@ -167,6 +176,16 @@ private struct Batch {
         var noted: JobRecord?
         /// Somebody waits for it, or for what it replaced.
         var isCommitted = false
+        /// It was here when the alarm was set.
+        var isDue = false
+
+        func isIn(_ portion: Portion) -> Bool {
+            switch portion {
+            case .committed: isCommitted
+            case .due: isCommitted || isDue
+            case .all: true
+            }
+        }
     }
 
     private var entries: [Entry] = []
@@ -199,23 +218,27 @@ private struct Batch {
         }
     }
 
-    /// Empties it: of all, or of what was committed.
-    mutating func take(notesToo: Bool) -> Batch {
+    mutating func makeDue() {
+        for place in entries.indices { entries[place].isDue = true }
+    }
+
+    mutating func take(_ portion: Portion) -> Batch {
         var rest = Batch()
-        if !notesToo {
-            for entry in entries where !entry.isCommitted { rest.put(entry) }
-            entries.removeAll { !$0.isCommitted }
-            swap(&pipelines, &rest.pipelines)
+        if portion != .all {
+            for entry in entries where !entry.isIn(portion) { rest.put(entry) }
+            entries.removeAll { !$0.isIn(portion) }
         }
+        if portion == .committed { swap(&pipelines, &rest.pipelines) }
         swap(&self, &rest)
         return rest
     }
 
     private mutating func put(_ entry: Entry) {
         if let place = places[entry.record.id] {
-            let isCommitted = entries[place].isCommitted || entry.isCommitted
+            let old = entries[place]
             entries[place] = entry
-            entries[place].isCommitted = isCommitted
+            entries[place].isCommitted = old.isCommitted || entry.isCommitted
+            entries[place].isDue = old.isDue || entry.isDue
         } else {
             places[entry.record.id] = entries.count
             entries.append(entry)

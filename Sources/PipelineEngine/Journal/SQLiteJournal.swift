@@ -31,14 +31,15 @@ package final class SQLiteJournal: Journal {
     private static func write(_ jobs: [JobRecord], to db: Database) throws {
         let upsert = try db.cachedStatement(sql: JobRow.upsert)
         let hasRetries = try RetryRow.isAny(db)
-        let totals = try TotalRows(db)
+        var totals = try TotalRows(db)
         for job in jobs {
             try totals.subtract(job.id.text)
             upsert.setUncheckedArguments(StatementArguments(JobRow.values(of: job)))
             try upsert.execute()
             if hasRetries { try RetryRow.removeIfTaken(by: job, in: db) }
-            if job.state.isFinal { try totals.add(job.id.text) }
+            if job.state.isFinal { totals.add(job) }
         }
+        try totals.write(to: db)
     }
 
     package func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord? {
@@ -77,7 +78,7 @@ package final class SQLiteJournal: Journal {
         var removed = 0
         while true {
             let count = try write { db in
-                let totals = try TotalRows(db)
+                var totals = try TotalRows(db)
                 let old = try String.fetchAll(
                     db,
                     sql: "SELECT id FROM jobs WHERE finished_at < ? AND \(JobRow.isOver) LIMIT \(Self.pruneBatch)",
@@ -88,6 +89,7 @@ package final class SQLiteJournal: Journal {
                     try totals.subtract(id)
                     try delete.execute(arguments: [id])
                 }
+                try totals.write(to: db)
                 return old.count
             }
             removed += count

@@ -76,30 +76,43 @@ enum RunRow {
     }
 }
 
-/// The rows of the table `totals`: how many jobs of a pipeline are over in each way.
+/// The rows of the table `totals`: how many jobs of a pipeline are over in each way. What a transaction changes is
+/// added up and written once.
 struct TotalRows {
-    private let subtract: Statement
-    private let add: Statement
+    private struct Key: Hashable {
+        let pipeline: String
+        let state: String
+    }
+
+    private var changes: [Key: Int] = [:]
+    private let search: Statement
 
     init(_ db: Database) throws {
-        subtract = try db.cachedStatement(
-            sql: """
-                UPDATE totals SET count = count - 1 \
-                WHERE (pipeline, state) = (SELECT pipeline, state FROM jobs WHERE id = ?)
-                """)
-        // Without `WHERE true` the parser takes ON for a join's.
-        add = try db.cachedStatement(
-            sql: """
-                INSERT INTO totals (pipeline, state, count) SELECT pipeline, state, 1 FROM jobs WHERE id = ? AND true \
-                ON CONFLICT (pipeline, state) DO UPDATE SET count = count + 1
-                """)
+        search = try db.cachedStatement(sql: "SELECT pipeline, state FROM jobs WHERE id = ? AND \(JobRow.isOver)")
     }
 
     /// Takes a job out as its row has it: before the row is changed or removed. One that is not over is in none.
-    func subtract(_ id: String) throws { try subtract.execute(arguments: [id]) }
+    mutating func subtract(_ id: String) throws {
+        guard let row = try Row.fetchOne(search, arguments: [id]) else { return }
+        changes[Key(pipeline: row[0], state: row[1]), default: 0] -= 1
+    }
 
-    /// Counts a job that is over as its row has it.
-    func add(_ id: String) throws { try add.execute(arguments: [id]) }
+    /// Counts a job that is over.
+    mutating func add(_ job: JobRecord) {
+        changes[Key(pipeline: job.pipeline, state: job.state.rawValue), default: 0] += 1
+    }
+
+    /// Writes what has changed; within the transaction.
+    func write(to db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO totals (pipeline, state, count) VALUES (?, ?, ?) \
+                ON CONFLICT (pipeline, state) DO UPDATE SET count = count + excluded.count
+                """)
+        for (key, change) in changes where change != 0 {
+            try statement.execute(arguments: [key.pipeline, key.state, change])
+        }
+    }
 }
 
 /// The rows of the table `contents`.

@@ -16,7 +16,7 @@ import Testing
         let null = try OpenFile.open("/dev/null", O_WRONLY)
         let ready = scratch.path("ready")
         // A shell's own redirection: the descriptor is inherited by what it becomes.
-        let script = "exec 3>>'\(path.string)'; : > '\(ready.string)'; exec sleep 60"
+        let script = "exec 3>>'\(path.string)'; : > '\(ready.string)'; exec sleep 600"
         let process = try ChildProcess.spawn(
             "/bin/sh", ["-c", script].map { Array($0.utf8) }, output: null.descriptor, error: null.descriptor)
         defer {
