@@ -15,8 +15,8 @@ package struct RetryPolicy: Sendable, Hashable {
     }
 
     /// The wait after so many failed runs, or nil when it is to be given up. `jitter` from 0 to 1 takes up to a quarter
-    /// off, so that jobs that failed together do not come back together. `asked`: no less than that, if the longest wait
-    /// allows it; there the quarter is put on.
+    /// off, so that jobs that failed together do not come back together. `asked`: no less than that, if the longest
+    /// wait allows it; there the quarter is put on.
     package func delay(afterFailures failures: Int, jitter: Double, asked: Duration? = nil) -> Duration? {
         guard failures < attempts else { return nil }
         let share = 0.25 * min(max(jitter, 0), 1)
