@@ -53,14 +53,22 @@ package struct ArchiveWriter: ~Copyable {
         case impossible(String)
         /// Reading an entry's content failed, or was stopped.
         case content(Errno)
+        /// The kernel's word of what is kept in `temporaryFolder` meanwhile.
+        case temporary(Errno)
     }
 
+    /// Where libarchive keeps the content of a 7z until all of it is there, in a file without a name: as the process's
+    /// environment says, which no single archive can change.
+    package static var temporaryFolder: FilePath { FilePath(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") }
+
     private let archive: OpaquePointer
+    private let isSevenZip: Bool
     private let locale: locale_t?
     private let formerLocale: locale_t?
 
-    private init(archive: OpaquePointer, isUTF8: Bool) {
+    private init(archive: OpaquePointer, isSevenZip: Bool, isUTF8: Bool) {
         self.archive = archive
+        self.isSevenZip = isSevenZip
         // libarchive asks the thread's locale what bytes mean, and says so in the archive.
         guard isUTF8 else {
             locale = nil
@@ -86,7 +94,7 @@ package struct ArchiveWriter: ~Copyable {
         _ descriptor: Int32, _ format: Format, level: Int?, isUTF8: Bool
     ) throws(Failure) -> ArchiveWriter {
         guard let archive = archive_write_new() else { throw .system(.noMemory) }
-        let writer = ArchiveWriter(archive: archive, isUTF8: isUTF8)
+        let writer = ArchiveWriter(archive: archive, isSevenZip: format == .sevenZip, isUTF8: isUTF8)
         switch format {
         case .zip: try writer.check(archive_write_set_format_zip(archive))
         case .sevenZip: try writer.check(archive_write_set_format_7zip(archive))
@@ -123,7 +131,7 @@ package struct ArchiveWriter: ~Copyable {
             archive_entry_set_symlink(header, target.map { CChar(bitPattern: $0) } + [0])
         }
         archive_entry_set_size(header, entry.size)
-        try check(archive_write_header(archive, header))
+        try checkAdding(archive_write_header(archive, header))
         var rest = entry.size
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
         defer { buffer.deallocate() }
@@ -138,10 +146,10 @@ package struct ArchiveWriter: ~Copyable {
             // A file that got shorter is not the file that was announced.
             guard count > 0 else { throw .content(.ioError) }
             let written = archive_write_data(archive, buffer.baseAddress, count)
-            guard written == count else { throw problem }
+            guard written == count else { throw addingProblem }
             rest -= Int64(count)
         }
-        try check(archive_write_finish_entry(archive))
+        try checkAdding(archive_write_finish_entry(archive))
     }
 
     /// Writes what is still to be written.
@@ -151,6 +159,20 @@ package struct ArchiveWriter: ~Copyable {
 
     private func check(_ status: Int32) throws(Failure) {
         if status != ARCHIVE_OK { throw problem }
+    }
+
+    private func checkAdding(_ status: Int32) throws(Failure) {
+        if status != ARCHIVE_OK { throw addingProblem }
+    }
+
+    /// The same while entries are added: then a 7z is written to its temporary file alone.
+    private var addingProblem: Failure {
+        let errno = Errno(rawValue: archive_errno(archive))
+        let ofTheFolder: [Errno] = [
+            .noSpace, .diskQuotaExceeded, .fileTooLarge, .ioError, .readOnlyFileSystem, .noSuchFileOrDirectory,
+            .notDirectory, .permissionDenied, .notPermitted,
+        ]
+        return isSevenZip && ofTheFolder.contains(errno) ? .temporary(errno) : problem
     }
 
     /// What went wrong last. libarchive tells system errors by their own numbers, and some of its own by negative ones.

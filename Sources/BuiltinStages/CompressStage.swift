@@ -156,6 +156,15 @@ package struct CompressStage: Stage {
         switch error {
         case .system(let errno): StageFailure(inStage: IOError("write", target, errno))
         case .content(let errno): StageFailure(inStage: IOError("read", payload.path, errno))
+        case .temporary(let errno):
+            StageFailure(
+                // One archive that is too large for it is no reason to pause.
+                [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno) ? .transient : .environment,
+                code: "compress.temporary",
+                summary: "The content of a 7z cannot be kept in '\(ArchiveWriter.temporaryFolder.text)' meanwhile: "
+                    + "\(errno).",
+                remedy: "Make room there, or start Dropmill with TMPDIR set to another folder; or use another 'format'."
+            )
         case .impossible(let words):
             .file(
                 "compress.impossible", "A file of the payload does not fit into \(format.rawValue).",

@@ -12,6 +12,10 @@ extension StageContext {
         }
         do throws(TypeDetector.Problem) {
             return try TypeDetector.type(of: file.descriptor)
+        } catch  where error.isOfContent {
+            throw .file(
+                "detect.limit", "The type of '\(path.lastName?.text ?? "")' cannot be told: \(error.message).",
+                remedy: "It is damaged, or made to be hard to look at; no program makes such files.")
         } catch {
             throw StageFailure(
                 .environment, code: "detect.library", summary: "The type of '\(path.text)' cannot be told.",

@@ -46,8 +46,8 @@ package struct HTTPStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "http",
         summary:
-            "Sends the payload, or a JSON report, to a URL. No connection, 408, 429 and 5xx are tried again; other "
-            + "statuses than 2xx are a failure of the file.",
+            "Sends the payload, or a JSON report, to a URL. No connection, 408, 429 and 5xx are tried again, not "
+            + "before `Retry-After`; other statuses than 2xx are a failure of the file.",
         options: [
             url.erased, method.erased, body.erased, headers.erased, connecting.erased, stalling.erased,
             authorities.erased,
@@ -145,14 +145,18 @@ package struct HTTPStage: Stage {
     private func judge(_ answer: WebRequest.Answer, _ secrets: [[UInt8]]) throws(StageFailure) {
         guard !(200..<300).contains(answer.status) else { return }
         let isTransient = answer.status >= 500 || [408, 425, 429].contains(answer.status)
-        throw StageFailure(
+        let asked = isTransient ? answer.retryAfter : nil
+        var failure = StageFailure(
             isTransient ? .transient : .file, code: "http.status",
-            summary: "'\(url.source)' answered with status \(answer.status).",
+            summary: "'\(url.source)' answered with status \(answer.status)"
+                + (asked.map { " and asks to wait for \($0.text)." } ?? "."),
             remedy: isTransient
                 ? "Look after the server; then send the file again."
                 : "The server refuses it: look at its answer, at 'url' and at 'headers'.",
             detail: EscapedText.printable(
                 String(
                     decoding: Masking.masked(answer.text, secrets, endsWithin: answer.isCut), as: UTF8.self)))
+        failure.retryAfter = asked
+        throw failure
     }
 }

@@ -243,6 +243,12 @@ package struct RunStage: Stage {
         case .exited(0): return context.notes.add(tale.brief)
         case .exited(let status): end = "ended with status \(status)"
         case .signalled(let signal): end = "was ended by signal \(signal)"
+        case .lost:
+            throw StageFailure(
+                .transient, code: "run.lost",
+                summary: "The program '\(program)' was killed together with the process that watches over it.",
+                remedy: "Look into the kernel's log whether memory was short; then send the file again.",
+                detail: tale.whole)
         }
         var failure = StageFailure.file(
             "run.failed", "The program '\(program)' \(end) for '\(context.drop.name)'.",

@@ -16,7 +16,8 @@ package struct SelectStage: Stage {
 
     package static let descriptor = StageDescriptor(
         kind: "select",
-        summary: "Keeps the files of the payload that fit by name, size and type, and leaves out the others.",
+        summary: "Keeps the files of the payload that fit by name, size and type, and leaves out the others; symbolic "
+            + "links and empty folders are judged by their names.",
         options: [
             keep.erased, drop.erased, type.erased, larger.erased, smaller.erased, require.erased,
         ],
@@ -50,17 +51,32 @@ package struct SelectStage: Stage {
         var kept: [TreeFile] = []
         for file in tree.files where try isKept(file, payload.root, context) { kept.append(file) }
         if kept.isEmpty { return try nothingLeft(payload, context) }
-        guard case .folder = payload.shape, kept.count < tree.files.count else { return payload }
+        let links = tree.links.filter(isKept)
+        let empty = tree.emptyFolders
+        let folders = empty.filter(isKept)
+        let less = [
+            (tree.files.count - kept.count, "files"), (tree.links.count - links.count, "symbolic links"),
+            (empty.count - folders.count, "empty folders"),
+        ].filter { $0.0 > 0 }
+        guard case .folder = payload.shape, !less.isEmpty else { return payload }
+        context.notes.add("left out: " + less.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
         var selected = try Rebuilding(payload, in: context)
-        for file in kept { try selected.put(file.relative, as: file.relative) }
+        for path in kept.map(\.relative) + links { try selected.put(path, as: path) }
+        for folder in folders { try selected.makeFolder(folder, like: folder) }
         try selected.finish()
         return Payload(folder: selected.root).inPlace(of: payload)
     }
 
+    /// A symbolic link or an empty folder: its name is all that it has.
+    private func isKept(_ path: FilePath) -> Bool {
+        guard types.isEmpty, larger == nil, smaller == nil else { return false }
+        return (keep.isEmpty || Self.matches(keep, path)) && !Self.matches(drop, path)
+    }
+
     private func isKept(_ file: TreeFile, _ root: FilePath, _ context: StageContext) throws(StageFailure) -> Bool {
         try context.checkCancelled()
-        if !keep.isEmpty, !Self.matches(keep, file) { return false }
-        if Self.matches(drop, file) { return false }
+        if !keep.isEmpty, !Self.matches(keep, file.relative) { return false }
+        if Self.matches(drop, file.relative) { return false }
         if larger != nil || smaller != nil {
             let size = try StageFailure.onIOError { () throws(IOError) in
                 try FileSize.of(root.pushing(file.relative))
@@ -73,10 +89,9 @@ package struct SelectStage: Stage {
         return types.contains { $0.matches(type) }
     }
 
-    private static func matches(_ globs: [Glob], _ file: TreeFile) -> Bool {
+    private static func matches(_ globs: [Glob], _ path: FilePath) -> Bool {
         globs.contains { glob in
-            glob.pattern.contains("/")
-                ? glob.matches(file.bytes) : file.relative.lastName.map { glob.matches($0) } ?? false
+            glob.pattern.contains("/") ? glob.matches(path.bytes) : path.lastName.map { glob.matches($0) } ?? false
         }
     }
 

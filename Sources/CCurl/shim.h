@@ -39,6 +39,13 @@ static inline curl_off_t dm_curl_uploaded(CURL *handle) {
     return count;
 }
 
+// Seconds from now, also where the server named a date; 0 where it said nothing.
+static inline curl_off_t dm_curl_retry_after(CURL *handle) {
+    curl_off_t seconds = 0;
+    curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &seconds);
+    return seconds;
+}
+
 static inline long dm_curl_status(CURL *handle) {
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

@@ -105,18 +105,8 @@ static int end_all(pid_t program) {
     }
 }
 
-static _Noreturn void end_as(int status) {
-    if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
-    // No core: what would be in it is the daemon's memory.
-    prctl(PR_SET_DUMPABLE, 0);
-    int number = WTERMSIG(status);
-    signal(number, SIG_DFL);
-    kill(getpid(), number);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    _exit(128 + number);
-}
+/// Tells the caller, if there still is one.
+static void tell(int value) { (void)!send(lifeline_end, &value, sizeof value, MSG_NOSIGNAL); }
 
 static _Noreturn void keep(const struct kept *kept, const int descriptors[3], int lifeline, int errors) {
     if (arrange(descriptors, lifeline, errors) != 0) report(errors, errno);
@@ -133,6 +123,7 @@ static _Noreturn void keep(const struct kept *kept, const int descriptors[3], in
     if (program == 0) become(kept, keeper);
     if (program < 0) report(report_end, errno);
     setpgid(program, program);
+    tell(program);
     close(0);
     close(1);
     close(2);
@@ -147,7 +138,8 @@ static _Noreturn void keep(const struct kept *kept, const int descriptors[3], in
         if (read(lifeline_end, &number, 1) != 1) break;
         kill(-program, number);
     }
-    end_as(end_all(program));
+    tell(end_all(program));
+    _exit(EXIT_SUCCESS);
 }
 
 pid_t dm_spawn_kept(

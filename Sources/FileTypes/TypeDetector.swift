@@ -13,11 +13,21 @@ package struct MediaType: Sendable, Hashable {
 /// Tells files' types. Reading libmagic's rules takes some milliseconds, and what holds them serves one caller at a
 /// time: so there is a store of those that nobody uses just now.
 package enum TypeDetector {
-    /// Why a type cannot be told: libmagic's own words.
+    /// Why a type cannot be told.
     package struct Problem: Error, Sendable, Equatable {
-        /// The words.
+        /// libmagic's own words.
         package let message: String
+        /// Whether the content is at fault: it would have libmagic go further than it may.
+        package let isOfContent: Bool
     }
+
+    /// How far libmagic may go with what strangers made, whatever its own version thinks: bytes that are read, rules
+    /// that begin anew within a file, uses of named rules, and what is looked at of a program.
+    private static let limits: [(parameter: Int32, most: Int)] = [
+        (MAGIC_PARAM_BYTES_MAX, 7 << 20), (MAGIC_PARAM_INDIR_MAX, 20), (MAGIC_PARAM_NAME_MAX, 50),
+        (MAGIC_PARAM_REGEX_MAX, 8192), (MAGIC_PARAM_ELF_NOTES_MAX, 64), (MAGIC_PARAM_ELF_PHNUM_MAX, 256),
+        (MAGIC_PARAM_ELF_SHNUM_MAX, 8192),
+    ]
 
     private static let store = Mutex<[Rules]>([])
 
@@ -38,11 +48,18 @@ package enum TypeDetector {
     }
 
     private static func load() throws(Problem) -> Rules {
-        guard let cookie = magic_open(MAGIC_MIME_TYPE) else { throw Problem(message: "no memory") }
+        guard let cookie = magic_open(MAGIC_MIME_TYPE) else { throw Problem(message: "no memory", isOfContent: false) }
+        for (parameter, most) in limits {
+            var most = most
+            guard magic_setparam(cookie, parameter, &most) == 0 else {
+                magic_close(cookie)
+                throw Problem(message: "it knows no limit number \(parameter)", isOfContent: false)
+            }
+        }
         guard magic_load(cookie, nil) == 0 else {
             let message = magic_error(cookie).map { String(cString: $0) } ?? "its rules cannot be read"
             magic_close(cookie)
-            throw Problem(message: message)
+            throw Problem(message: message, isOfContent: false)
         }
         return Rules(cookie: cookie)
     }
@@ -51,7 +68,9 @@ package enum TypeDetector {
         magic_setflags(rules.cookie, flags | MAGIC_ERROR)
         lseek(descriptor, 0, SEEK_SET)
         guard let answer = magic_descriptor(rules.cookie, descriptor) else {
-            throw Problem(message: magic_error(rules.cookie).map { String(cString: $0) } ?? "no reason given")
+            let message = magic_error(rules.cookie).map { String(cString: $0) } ?? "no reason given"
+            // What is no system error is libmagic's own.
+            throw Problem(message: message, isOfContent: magic_errno(rules.cookie) == 0)
         }
         return String(cString: answer)
     }

@@ -8,10 +8,14 @@ struct Child {
     /// The pipes, and after them the lifeline, whose other end closes with the keeper's end.
     private var streams: [pollfd]
     private let files: [CappedFile]
+    /// What the keeper has told: two ints, the program's process id and its status as of wait(2).
+    private var told: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     /// How long one wait lasts, in milliseconds: the longest until a stop is noticed.
     private static let tick: Int32 = 50
+    /// So many buffers hold more than any pipe does (1 MiB, /proc/sys/fs/pipe-max-size).
+    private static let mostRounds = 32
 
     /// A child that writes to pipes, each of which has a file. All descriptors are closed in the end.
     init(keeper: pid_t, lifeline: Int32, pipes: [Int32], files: [CappedFile]) {
@@ -38,8 +42,9 @@ struct Child {
             }
         }
         let end = reap()
-        // Nobody writes any more: this is what the pipes hold still.
-        while readSome(within: 0) {}
+        // What the pipes hold still. Not to their end: what runs with another user's rights cannot be killed.
+        var rounds = 0
+        while rounds < Self.mostRounds, readSome(within: 0) { rounds += 1 }
         let written = files.map { Program.Written(tail: $0.tail(tail), count: $0.count, failure: $0.failure) }
         return Program.Outcome(end: end, output: written[0], error: written[1], wasStopped: stoppedAt != nil)
     }
@@ -62,6 +67,8 @@ struct Child {
             if count > 0, index < files.count {
                 buffer.withUnsafeBytes { files[index].add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
                 came = true
+            } else if count > 0 {
+                told += buffer[..<count]
             } else if count == 0 || errno != EINTR {
                 close(streams[index].fd)
                 streams[index].fd = -1
@@ -70,12 +77,23 @@ struct Child {
         return came
     }
 
-    /// How the keeper ended, which is how the program did.
+    /// How the program ended, as the keeper has told.
     private func reap() -> Program.Outcome.End {
-        var status: Int32 = 0
-        while waitpid(keeper, &status, 0) == -1, errno == EINTR {}
+        while waitpid(keeper, nil, 0) == -1, errno == EINTR {}
+        guard let status = int(at: 1) else {
+            // Somebody killed the keeper, and the kernel the program with it. The number cannot be another's so soon,
+            // and is not given away while the group has members.
+            if let program = int(at: 0), program > 1 { kill(-program, SIGKILL) }
+            return .lost
+        }
         // WIFSIGNALED and friends are macros.
         let signal = status & 0x7F
         return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+    }
+
+    private func int(at index: Int) -> Int32? {
+        let size = MemoryLayout<Int32>.size
+        guard told.count >= (index + 1) * size else { return nil }
+        return told.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: index * size, as: Int32.self) }
     }
 }

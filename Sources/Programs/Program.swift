@@ -46,6 +46,8 @@ package struct Program: Sendable {
             case exited(Int32)
             /// By this signal.
             case signalled(Int32)
+            /// What watched over it was killed, and it with that.
+            case lost
         }
 
         /// How it ended.

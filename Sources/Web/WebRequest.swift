@@ -46,6 +46,8 @@ package struct WebRequest: Sendable {
         package let status: Int
         /// The beginning of what came with it, at most `mostText` bytes.
         package let text: [UInt8]
+        /// How long it asks to be left alone (`Retry-After`, RFC 9110, 10.2.3); nil where it does not.
+        package let retryAfter: Duration?
         /// The most bytes that are kept of it.
         package static let mostText = 4096
         /// Whether more may have come.
@@ -89,13 +91,18 @@ package struct WebRequest: Sendable {
             guard !(200..<300).contains(status) || Int64(dm_curl_uploaded(handle)) >= body.size else {
                 throw .connection("it answered with status \(status) before it had everything")
             }
-            return Answer(status: status, text: result.answer)
+            let seconds = min(Int64(dm_curl_retry_after(handle)), Self.longestWait)
+            return Answer(
+                status: status, text: result.answer, retryAfter: seconds > 0 ? .seconds(seconds) : nil)
         case CURLE_ABORTED_BY_CALLBACK where result.isLate: throw .connection("the answer took too long")
         case CURLE_ABORTED_BY_CALLBACK: throw .stopped
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(Self.words(result.code))
         default: throw .connection(Self.words(result.code))
         }
     }
+
+    /// What is asked for may be any number: a hundred years do.
+    private static let longestWait: Int64 = 3_000_000_000
 
     private static func words(_ code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
 

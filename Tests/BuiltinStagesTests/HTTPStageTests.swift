@@ -62,6 +62,23 @@ struct HTTPStageTests {
         #expect(failure.detail == "told: \(status)")
     }
 
+    /// In seconds or as a date (RFC 9110, 10.2.3); what is no time, or is past, is not waited for.
+    @Test(arguments: [
+        ("503?after=7200", Int64(7200)...7200), ("429?after=7200", 7200...7200), ("503?until=7200", 7000...7200),
+        ("503?after=9223372036854775807", 20_000...3_000_000_000),
+        ("503?after=soon", nil), ("503?until=-7200", nil), ("503?after=-5", nil), ("404?after=7200", nil),
+    ])
+    func aServerSaysWhenToComeAgain(path: String, seconds: ClosedRange<Int64>?) async throws {
+        let server = try await WebServer(fixture.scratch)
+        let failure = try fixture.failure("http", options(server, "/status/\(path)"))
+        guard let seconds else {
+            #expect(failure.retryAfter == nil)
+            return
+        }
+        #expect(seconds.contains(try #require(failure.retryAfter).components.seconds))
+        #expect(failure.summary.contains("asks to wait for "))
+    }
+
     @Test func droppedAndSlowAnswers() async throws {
         let server = try await WebServer(fixture.scratch)
         #expect(try fixture.failure("http", options(server, "/drop")).class == .transient)

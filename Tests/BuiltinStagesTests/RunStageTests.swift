@@ -235,8 +235,32 @@ import Testing
         #expect(places.count == 4)
     }
 
-    /// In its group, or out of it.
-    @Test(arguments: ["(trap '' HUP TERM; exec sleep 1000) & echo $!", "setsid sh -c 'echo $$; exec sleep 1000' &"])
+    /// Nobody is left who knows how the program ended, which is no fault of the file.
+    @Test func aKeeperThatIsKilledTakesTheProgramAlong() async throws {
+        let failure = try fixture.failure("run", shell("sleep 1000 & echo $! $$; kill -9 $PPID; exec sleep 1000"))
+        #expect(failure.class == .transient)
+        #expect(failure.code == "run.lost")
+        let pids = failure.detail.split { $0.isWhitespace }.compactMap { pid_t($0) }
+        try #require(pids.count == 2, "\(failure.detail)")
+        let areGone = await eventually { pids.allSatisfy(Self.isDead) }
+        #expect(areGone)
+    }
+
+    /// Gone, or over and not yet reaped by whoever inherited it.
+    private static func isDead(_ process: pid_t) -> Bool {
+        do throws(IOError) {
+            let status = try ScratchFolder.read(FilePath("/proc/\(process)/stat"))
+            return String(decoding: status, as: UTF8.self).contains(") Z ")
+        } catch {
+            return true
+        }
+    }
+
+    /// In its group, or out of it, or a daemon by the book: forked twice, in a session of its own.
+    @Test(arguments: [
+        "(trap '' HUP TERM; exec sleep 1000) & echo $!", "setsid sh -c 'echo $$; exec sleep 1000' &",
+        #"setsid sh -c 'sh -c "echo \$\$; exec sleep 1000" & exit' &"#,
+    ])
     func whatItLeavesRunningIsKilled(script: String) throws {
         let notes = StageNotes()
         let began = ContinuousClock.now

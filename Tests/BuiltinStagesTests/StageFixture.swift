@@ -44,6 +44,14 @@ struct StageFixture {
         return Payload(folder: root)
     }
 
+    /// The same of texts.
+    func folder(_ files: KeyValuePairs<String, String>) throws -> Payload {
+        try folderPayload(files.map { (Array($0.utf8), $1) })
+    }
+
+    /// The paths of a payload's files.
+    func names(_ payload: Payload) throws -> [String] { try payload.files().map(\.relative.string) }
+
     /// A stage of that kind; what its options may name is `facts` and `environment`.
     func stage(
         _ kind: String, _ options: Options = [:], facts: Set<String> = ["sha256", "type"],

@@ -1,3 +1,4 @@
+import BuiltinStages
 import PipelineKit
 import SystemPackage
 import TestSupport
@@ -17,6 +18,16 @@ import Testing
 
     private func text(_ path: FilePath) throws -> String {
         String(decoding: try ScratchFolder.read(path), as: UTF8.self)
+    }
+
+    /// One file and one test file a kind, called after it.
+    @Test(arguments: StageRegistry.builtin.descriptors.map(\.kind))
+    func aKindIsWhereOneLooksForIt(kind: String) throws {
+        let name = String(describing: try #require(StageRegistry.builtin.type(of: kind)))
+        #expect(name.lowercased() == kind + "stage")
+        let sources = Self.here.pushing("../../Sources/BuiltinStages")
+        #expect(try FileTree.list(sources).files.filter { $0.relative.lastComponent?.stem == name }.count == 1)
+        #expect(Folder.kind(of: Self.here.pushing(FilePath("\(name)Tests.swift"))) == .regular)
     }
 
     @Test func thePageShowsWhatIsCompiled() throws {

@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A web server on loopback that does what a path says: `/status/503`, `/drop`, `/slow`; it keeps what it was sent.
+/// A web server on loopback that does what a path says: `/status/503`, `/status/503?after=5` (or `?until=5`, as a
+/// date), `/drop`, `/slow`; it keeps what it was sent.
 final class WebServer {
     private let process: pid_t
     private let scratch: ScratchFolder
@@ -13,7 +14,7 @@ final class WebServer {
     static let isPossible = Tool.find("python3") != nil && Tool.find("openssl") != nil
 
     private static let program = """
-        import http.server, json, socket, ssl, sys, threading
+        import email.utils, http.server, json, socket, ssl, sys, threading, time
         folder, secure = sys.argv[1], sys.argv[2] == "tls"
         gate = threading.Event()
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -42,7 +43,7 @@ final class WebServer {
                 with open(folder + "/body", "wb") as file: file.write(body)
                 with open(folder + "/head", "w") as file:
                     file.write(self.command + " " + self.path + "\\n" + str(self.headers))
-                status = int(self.path.rsplit("/", 1)[1]) if self.path.startswith("/status/") else 201
+                status = int(self.path.partition("?")[0].rsplit("/", 1)[1]) if self.path.startswith("/status/") else 201
                 text = b"told: " + str(status).encode()
                 if self.path.startswith("/echo"):
                     status = 404
@@ -56,6 +57,11 @@ final class WebServer {
                     self.end_headers()
                     while not gate.wait(0.2): self.wfile.write(b"x")
                 self.send_response(status)
+                query = self.path.partition("?")[2]
+                if query.startswith("after="): self.send_header("Retry-After", query[6:])
+                if query.startswith("until="):
+                    date = email.utils.formatdate(time.time() + int(query[6:]), usegmt=True)
+                    self.send_header("Retry-After", date)
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)

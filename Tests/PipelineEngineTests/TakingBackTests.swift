@@ -102,6 +102,44 @@ import Testing
         #expect(Folder.kind(of: job.folder) == nil)
     }
 
+    @Test("A program may have put another file in the drop's place, or changed its name: it is kept")
+    func strays() throws {
+        let harness = try SpoolHarness()
+        let moved = try harness.job(["drop.gz": "packed", "tree/file": "x", ".1-run/out/made": "x"])
+        guard case .failed(let failure) = harness.settle(harness.settlement(of: moved)).result else {
+            Issue.record("settled without its drop")
+            return
+        }
+        #expect(failure.code == "settle.missing")
+        guard case .settled = harness.settle(harness.settlement(of: moved, nil, .failed(failure))).result else {
+            Issue.record("the failed job was not settled")
+            return
+        }
+        #expect(Folder.kind(of: moved.folder) == nil)
+        #expect(try harness.scratch.tree("failed") == ["drop.error.json", "drop.gz", "tree/", "tree/file"])
+        let replaced = try harness.job(["drop": "new", "drop.gz": "old"])
+        guard case .settled = harness.settle(harness.settlement(of: replaced)).result else {
+            Issue.record("not settled")
+            return
+        }
+        #expect(try harness.scratch.text("processed/drop") == "new")
+        #expect(try harness.scratch.text("failed/drop.2.gz") == "old")
+        #expect(try harness.scratch.text("failed/drop.gz") == "packed")
+    }
+
+    @Test("Where it cannot be kept in `failed`, the job's folder stays")
+    func straysThatCannotBeMoved() throws {
+        let harness = try SpoolHarness()
+        let job = try harness.job(["drop": "new", "drop.bak": "old"])
+        try Folder.remove(harness.scratch.path("failed"))
+        guard case .settled = harness.settle(harness.settlement(of: job)).result else {
+            Issue.record("not settled")
+            return
+        }
+        #expect(try harness.scratch.text("processed/drop") == "new")
+        #expect(try ScratchFolder.read(job.folder.appending("drop.bak")) == Array("old".utf8))
+    }
+
     @Test("What was made after the last copy is not published by it")
     func madeAfterCopy() throws {
         let harness = try SpoolHarness()

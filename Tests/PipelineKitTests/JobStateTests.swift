@@ -94,6 +94,15 @@ import Testing
         }
     }
 
+    @Test func waitsAsLongAsTheOtherSideAsks() throws {
+        var busy = Self.later
+        busy.retryAfter = .milliseconds(1200)
+        let running = JobState.running(stage: 0, failures: 0)
+        let transition = try #require(running.next(.failed(busy), Self.rules))
+        #expect(transition.state == .deferred(stage: 0, failures: 1, busy))
+        #expect(transition.action == .wait(.milliseconds(1200)))
+    }
+
     @Test func aClaimedJobBeginsWithItsFirstStage() {
         let (state, action) = JobState.claimed(Self.rules)
         #expect(state == .waiting(stage: 0, failures: 0))
@@ -115,6 +124,18 @@ import Testing
     func doublesUpToItsLimit(_ failures: Int, _ seconds: Double?) {
         let policy = RetryPolicy(attempts: 6, backoff: .seconds(2), maxBackoff: .seconds(10))
         #expect(policy.delay(afterFailures: failures, jitter: 0)?.seconds == seconds)
+    }
+
+    /// No less than was asked for, no more than the longest wait.
+    @Test(
+        arguments: [
+            (1, 0.0, 2.0), (3, 0.0, 3.0), (3, 1.0, 3.75), (9, 0.0, 9.0), (9, 1.0, 10.0), (11, 0.0, 10.0),
+            (3_000_000_000, 1.0, 10.0),
+        ] as [(Int64, Double, Double)])
+    func waitsAsLongAsIsAsked(_ seconds: Int64, _ jitter: Double, _ wait: Double) {
+        let policy = RetryPolicy(attempts: 2, backoff: .seconds(2), maxBackoff: .seconds(10))
+        #expect(policy.delay(afterFailures: 1, jitter: jitter, asked: .seconds(seconds))?.seconds == wait)
+        #expect(policy.delay(afterFailures: 2, jitter: jitter, asked: .seconds(seconds)) == nil)
     }
 
     @Test(arguments: [(0.0, 4.0), (0.5, 3.5), (1.0, 3.0), (7.0, 3.0), (-1.0, 4.0)])

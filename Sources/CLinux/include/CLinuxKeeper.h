@@ -6,11 +6,12 @@
 
 /// Starts a program in `folder` and in a process group of its own, with default signal handling, nothing blocked, and
 /// these descriptors as 0, 1 and 2 and no others: below a keeper, a small process in between. Once the program is over,
-/// that ends whatever the program has left running, in its group or not, and then ends in the way that the program did.
+/// that ends whatever the program has left running, in its group or not, and then itself.
 ///
 /// `lifeline` becomes one end of a socket to the keeper. A byte sent is a signal for the program's group (SIGTERM,
-/// SIGKILL); the other end closes when the keeper ends. Once this end is closed, as the kernel does when the caller
-/// dies, the keeper kills everything at once.
+/// SIGKILL). Two ints come back: the program's process id, which is its group's, and at the end its status as of
+/// wait(2). Without the second the keeper was killed, and with it the program, but not the rest of the group. Once this
+/// end is closed, as the kernel does when the caller dies, the keeper kills everything at once.
 ///
 /// Returns the keeper's process id, which is to be waited for, or -1 with errno set, also where the program itself
 /// could not be started.

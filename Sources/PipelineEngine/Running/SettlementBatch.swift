@@ -53,12 +53,26 @@ struct SettlementBatch {
         commitEnds()
         for step in steps where step.failure == nil {
             do throws(IOError) {
-                try spool.work.removeFolder(of: step.settlement.job.id)
+                try removeFolder(of: step.settlement.job)
             } catch {
-                // The journal says that the job is over, and so the next start removes what is left of it.
+                // The journal says that the job is over, and so the next start removes what is left of it, or tells of
+                // what is not ours to remove.
             }
         }
         names.endBatch()
+    }
+
+    /// Removes a job's folder. What has a name of its own there, beside the drop, nobody but a program that `run`
+    /// started can have put there, perhaps in the drop's place: it goes to `failed`.
+    private mutating func removeFolder(of job: Job) throws(IOError) {
+        let spool = spool
+        var names = names
+        defer { self.names = names }
+        try spool.work.removeFolder(of: job.id) { (found) throws(IOError) in
+            for name in found where !name.isHidden && name != job.drop.name {
+                try spool.rescue(job.folder.appending(name), of: job, &names)
+            }
+        }
     }
 
     // MARK: Deciding

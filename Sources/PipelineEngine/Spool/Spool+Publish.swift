@@ -149,6 +149,22 @@ extension Spool {
         try Folder.remove(gone)
     }
 
+    /// Moves what is not ours from a job's folder to `failed`, under a name that is free there.
+    func rescue(_ stray: FilePath, of job: Job, _ names: inout NameChooser) throws(IOError) {
+        guard let name = stray.lastName else { return }
+        let placement = Placement(
+            role: .original, source: stray, folder: pipeline.failed, name: name,
+            isFolder: Folder.kind(of: stray) == .folder, companions: [], onConflict: .rename)
+        var effects = SettlementEffects()
+        repeat {
+            guard let decided = try intend(placement, number: 1, of: job, &names) else { return }
+            try durability.sync(files: decided.unsynced, below: work.active)
+            if try carryOut(decided.intents, of: job, isReplay: false, &effects) != nil { break }
+        } while true
+        try durability.sync(folders: effects.folders)
+        for source in effects.copied { try removeCopied(source) }
+    }
+
     /// Every file and folder that has to reach the disk for a tree to be whole.
     static func everything(in path: FilePath) throws(IOError) -> [FilePath] {
         guard Folder.kind(of: path) == .folder else { return [path] }
@@ -288,7 +304,8 @@ extension StageFailure {
     static func missing(_ path: FilePath, of job: Job) -> StageFailure {
         .file(
             "settle.missing", "'\(path.text)' is gone: somebody removed it from the work folder while its job ran.",
-            remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder.")
+            remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder. What else was "
+                + "put into the job's folder is in 'failed' now.")
     }
 
     /// The work folder cannot be reached: what was claimed is there, but cannot be seen.

@@ -111,15 +111,24 @@ package final class WorkFolder: Sendable {
         return folder
     }
 
-    /// Puts away a job's folder with all that is left in it.
-    package func removeFolder(of id: JobID) throws(IOError) {
+    /// Puts away a job's folder with all that is left in it. `rescue` is given every name in it before that: what it
+    /// throws keeps the folder as it is.
+    package func removeFolder(
+        of id: JobID, rescue: ([FileName]) throws(IOError) -> Void = { (_) throws(IOError) in }
+    ) throws(IOError) {
         let folder = folder(of: id)
-        guard spares.withLock({ $0.count < Self.mostSpares }) else { return try Folder.remove(folder) }
+        var names: [FileName] = []
         do throws(IOError) {
-            let names = try Folder.names(in: folder)
-            for name in names { try Folder.remove(folder.appending(name)) }
+            names = try Folder.names(in: folder)
         } catch {
             // It is gone, is no folder any more, or may not be listed.
+            return try Folder.remove(folder)
+        }
+        try rescue(names)
+        guard spares.withLock({ $0.count < Self.mostSpares }) else { return try Folder.remove(folder) }
+        do throws(IOError) {
+            for name in names { try Folder.remove(folder.appending(name)) }
+        } catch {
             return try Folder.remove(folder)
         }
         let kept = spare.appending(id.text)

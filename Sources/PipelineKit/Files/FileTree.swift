@@ -29,6 +29,12 @@ package struct FileTree: Sendable {
     /// What is none of these: FIFOs, sockets, devices.
     package var specials: [FilePath] = []
 
+    /// The folders that hold nothing at all.
+    package var emptyFolders: [FilePath] {
+        let used = Set((files.map(\.relative) + folders + links + specials).map { $0.removingLastComponent() })
+        return folders.filter { !used.contains($0) }
+    }
+
     /// Lists everything below a folder; symbolic links are listed, never followed.
     package static func list(_ root: FilePath) throws(IOError) -> FileTree {
         var tree = FileTree()

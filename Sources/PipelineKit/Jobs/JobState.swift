@@ -123,7 +123,9 @@ package enum JobState: Sendable, Equatable {
         case .file:
             return (.settling(.failed(failure)), .settle(.failed(failure)))
         case .transient:
-            guard let delay = rules.retry.delay(afterFailures: failures + 1, jitter: rules.jitter) else {
+            let delay = rules.retry.delay(
+                afterFailures: failures + 1, jitter: rules.jitter, asked: failure.retryAfter)
+            guard let delay else {
                 return (.settling(.failed(failure)), .settle(.failed(failure)))
             }
             return (.deferred(stage: stage, failures: failures + 1, failure), .wait(delay))

@@ -15,11 +15,14 @@ package struct RetryPolicy: Sendable, Hashable {
     }
 
     /// The wait after so many failed runs, or nil when it is to be given up. `jitter` from 0 to 1 takes up to a quarter
-    /// off, so that jobs that failed together do not come back together.
-    package func delay(afterFailures failures: Int, jitter: Double) -> Duration? {
+    /// off, so that jobs that failed together do not come back together. `asked`: no less than that, if the longest
+    /// wait allows it; there the quarter is put on.
+    package func delay(afterFailures failures: Int, jitter: Double, asked: Duration? = nil) -> Duration? {
         guard failures < attempts else { return nil }
+        let share = 0.25 * min(max(jitter, 0), 1)
         let doubled = backoff.seconds * Double(1 << min(max(failures - 1, 0), 40))
-        let bounded = min(doubled, maxBackoff.seconds)
-        return .nanoseconds(Int64(bounded * (1 - 0.25 * min(max(jitter, 0), 1)) * 1e9))
+        let own = min(doubled, maxBackoff.seconds) * (1 - share)
+        let others = min((asked ?? .zero).seconds * (1 + share), maxBackoff.seconds)
+        return .nanoseconds(Int64(max(own, others) * 1e9))
     }
 }

@@ -22,6 +22,8 @@ package struct StageFailure: Error, Sendable, Equatable {
     package var remedy: String
     /// The technical fact behind it, or empty.
     package var detail: String
+    /// For a transient one: how long whoever refused asked to be left alone, from when the run ended.
+    package var retryAfter: Duration?
 
     /// A failure of any class.
     package init(_ class: Class, code: String, summary: String, remedy: String = "", detail: String = "") {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The stages `bag` and `verify` on BagIt bags: those that RFC 8493 describes, valid and not.
-@Suite struct BagTests {
+@Suite struct BagStageTests {
     private let fixture: StageFixture
 
     init() throws { fixture = try StageFixture(drop: "bag.zip", Array("abc".utf8)) }

@@ -1,0 +1,70 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// libarchive keeps the content of a 7z in `$TMPDIR` while it is made.
+@Suite(.timeLimit(.minutes(5))) struct TemporaryFolderTests {
+    private let scratch: ScratchFolder
+
+    init() throws {
+        scratch = try ScratchFolder()
+        try scratch.write(
+            """
+            inbox: ../inbox
+            processed: ../processed
+            failed: ../failed
+            ready: { quiet: 200ms }
+            retry: { attempts: 2, backoff: 100ms }
+            stages:
+              - compress: { format: 7z }
+              - move: { to: ../output }
+            """, to: "pipelines/main.yaml")
+        var generator = SeededGenerator(seed: 7)
+        let noise = (0..<(1 << 20)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        try scratch.write(noise, to: scratch.path("inbox/drop"))
+    }
+
+    private func start(_ arguments: [String], temporary folder: String) throws -> DropmillProcess {
+        let variable = "TMPDIR=" + scratch.path(folder).string
+        return try DropmillProcess(
+            arguments, in: scratch.path, log: scratch.path("log"), wrapper: ["/usr/bin/env", variable])
+    }
+
+    @Test("Nothing of it stays there")
+    func staysClean() throws {
+        try scratch.makeFolder("temporary")
+        var once = try start(["run", "--once"], temporary: "temporary")
+        #expect(try once.wait() == 0, "\(once.transcript)")
+        #expect(try scratch.tree("output") == ["drop.7z"])
+        #expect(try scratch.tree("temporary") == [])
+    }
+
+    @Test("A folder that cannot be written to is nobody's fault but its own, and is waited for")
+    func missing() async throws {
+        var daemon = try start(["run", "--log-format", "json"], temporary: "temporary")
+        #expect(try await eventually { try daemon.hasLogged("paused", scratch.path("temporary").string) })
+        #expect(try scratch.tree("failed") == [])
+        try scratch.makeFolder("temporary")
+        #expect(await eventually { scratch.exists("output/drop.7z") }, "\(daemon.transcript)")
+        try daemon.end()
+    }
+
+    @Test(
+        "Where it is full, the drop is tried again and then fails, and the message says which folder it was",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func full() throws {
+        let mount = try TemporaryMount(tmpfs: "size=256k", at: scratch.path("temporary"))
+        defer { withExtendedLifetime(mount) {} }
+        var once = try start(["run", "--once"], temporary: "temporary")
+        #expect(try once.wait() == 1, "\(once.transcript)")
+        #expect(try scratch.tree("failed") == ["drop", "drop.error.json"])
+        let report = try scratch.text("failed/drop.error.json")
+        #expect(report.contains("compress.temporary"))
+        #expect(report.contains("No space left on device"))
+        #expect(report.contains("temporary'"))
+        #expect(!scratch.exists("output"))
+        #expect(try scratch.tree("temporary") == [])
+    }
+}
