@@ -31,7 +31,7 @@ import Testing
     }
 
     private func reconcile(
-        _ records: [JobRecord], over: Set<JobID> = [], after run: RunRecord?, boot: String = "now"
+        _ records: [JobRecord], over: [JobID: FileName] = [:], after run: RunRecord?, boot: String = "now"
     ) throws -> Recovery.Findings {
         try Recovery(of: pipeline, in: work, lastRun: run, boot: boot).reconcile(records, over: over)
     }
@@ -256,7 +256,7 @@ import Testing
     @Test("What is left of a job that the journal knows as over goes; a drop in it only where originals are deleted")
     func overdueFolders() throws {
         let record = try found("a")
-        let kept = try reconcile([], over: [record.id], after: Self.killed)
+        let kept = try reconcile([], over: [record.id: record.drop.name], after: Self.killed)
         #expect(kept.adopted.isEmpty)
         #expect(kept.warnings.count == 1)
         #expect(try ScratchFolder.read(work.folder(of: record.id).appending("a")) == Array("x".utf8))
@@ -264,9 +264,31 @@ import Testing
         var deleting = pipeline
         deleting.processed = .delete
         let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
-            .reconcile([], over: [record.id])
+            .reconcile([], over: [record.id: record.drop.name])
         #expect(findings.warnings.isEmpty)
         #expect(try Folder.names(in: work.active).isEmpty)
+        #expect(Folder.kind(of: work.astray) == nil)
+    }
+
+    @Test("What a program left in the folder of a job that is over is kept, whatever becomes of originals")
+    func overdueStrays() throws {
+        var deleting = pipeline
+        deleting.processed = .delete
+        deleting.onConflict = .replace
+        let record = try found("a")
+        let folder = work.folder(of: record.id)
+        _ = try scratch.write(Array("theirs".utf8), to: folder.appending("a.gz"))
+        let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
+            .reconcile([], over: [record.id: record.drop.name])
+        let kept = work.astray.appending(record.id.text)
+        #expect(findings.warnings.count == 1)
+        #expect(findings.warnings.first?.contains("'\(kept.text)'") == true)
+        #expect(try Folder.names(in: kept).map(\.text) == ["a.gz"])
+        #expect(try ScratchFolder.read(kept.appending("a.gz")) == Array("theirs".utf8))
+        #expect(Folder.kind(of: folder) == nil)
+        // A later start takes the work folder for its own, with that in it.
+        work.release()
+        _ = try WorkFolder(for: deleting)
     }
 
     @Test("Empty job folders go, strangers stay")

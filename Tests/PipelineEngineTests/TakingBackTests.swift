@@ -1,3 +1,4 @@
+import Glibc
 import PipelineKit
 import SystemPackage
 import TestSupport
@@ -102,42 +103,66 @@ import Testing
         #expect(Folder.kind(of: job.folder) == nil)
     }
 
-    @Test("A program may have put another file in the drop's place, or changed its name: it is kept")
+    @Test("A program may have put another file in the drop's place, or changed its name: it is kept, and that is said")
     func strays() throws {
-        let harness = try SpoolHarness()
+        let harness = try SpoolHarness { pipeline, _ in pipeline.durability = .full }
+        let astray = harness.spool.work.astray
         let moved = try harness.job(["drop.gz": "packed", "tree/file": "x", ".1-run/out/made": "x"])
         guard case .failed(let failure) = harness.settle(harness.settlement(of: moved)).result else {
             Issue.record("settled without its drop")
             return
         }
         #expect(failure.code == "settle.missing")
-        guard case .settled = harness.settle(harness.settlement(of: moved, nil, .failed(failure))).result else {
+        let (outcome, warnings) = harness.settleAndTell(harness.settlement(of: moved, nil, .failed(failure)))
+        guard case .settled = outcome.result else {
             Issue.record("the failed job was not settled")
             return
         }
         #expect(Folder.kind(of: moved.folder) == nil)
-        #expect(try harness.scratch.tree("failed") == ["drop.error.json", "drop.gz", "tree/", "tree/file"])
-        let replaced = try harness.job(["drop": "new", "drop.gz": "old"])
-        guard case .settled = harness.settle(harness.settlement(of: replaced)).result else {
-            Issue.record("not settled")
-            return
-        }
-        #expect(try harness.scratch.text("processed/drop") == "new")
-        #expect(try harness.scratch.text("failed/drop.2.gz") == "old")
-        #expect(try harness.scratch.text("failed/drop.gz") == "packed")
+        #expect(try harness.scratch.tree("failed") == ["drop.error.json"])
+        let kept = astray.appending(moved.id.text)
+        #expect(try Set(Folder.names(in: kept).map(\.text)) == ["drop.gz", "tree"])
+        #expect(try ScratchFolder.read(kept.appending("drop.gz")) == Array("packed".utf8))
+        #expect(warnings.count == 1 && warnings[0].contains("'\(kept.text)'"))
     }
 
-    @Test("Where it cannot be kept in `failed`, the job's folder stays")
-    func straysThatCannotBeMoved() throws {
-        let harness = try SpoolHarness()
-        let job = try harness.job(["drop": "new", "drop.bak": "old"])
-        try Folder.remove(harness.scratch.path("failed"))
-        guard case .settled = harness.settle(harness.settlement(of: job)).result else {
+    @Test("Whatever its kind, what lies beside the drop keeps no job from its end")
+    func straysOfAllKinds() throws {
+        let harness = try SpoolHarness { pipeline, _ in
+            pipeline.durability = .full
+            pipeline.processed = .delete
+            pipeline.stages = [.passing]
+        }
+        let job = try harness.job(["drop": "x", "closed/file": "x"])
+        let link = job.folder.appending("link"), fifo = job.folder.appending("fifo")
+        #expect(link.withPlatformString { symlink("/nowhere", $0) } == 0)
+        #expect(fifo.withPlatformString { mkfifo($0, 0o600) } == 0)
+        let closed = job.folder.appending("closed")
+        #expect(closed.withPlatformString { chmod($0, 0) } == 0)
+        let kept = harness.spool.work.astray.appending(job.id.text)
+        defer { _ = kept.appending("closed").withPlatformString { chmod($0, 0o700) } }
+        #expect(job.folder.withPlatformString { chmod($0, 0) } == 0)
+        var done = Payload(dropOf: job)
+        done.isDone = true
+        guard case .settled = harness.settle(harness.settlement(of: job, done)).result else {
             Issue.record("not settled")
             return
         }
-        #expect(try harness.scratch.text("processed/drop") == "new")
-        #expect(try ScratchFolder.read(job.folder.appending("drop.bak")) == Array("old".utf8))
+        #expect(Folder.kind(of: job.folder) == nil)
+        #expect(try Set(Folder.names(in: kept).map(\.text)) == ["closed", "fifo", "link"])
+    }
+
+    @Test("A dropped folder that was copied elsewhere, and of which a kill left a part, is no stranger")
+    func remainsOfCopies() throws {
+        let harness = try SpoolHarness()
+        let job = try harness.job(isFolder: true, ["drop/a": "a", "drop/b": "b"])
+        let gone = job.folder.appending(".dropmill-gone")
+        try NoReplace.rename(job.original, to: gone)
+        try harness.spool.work.removeFolder(of: job.id, drop: job.drop.name)
+        #expect(Folder.kind(of: job.folder) == nil && Folder.kind(of: harness.spool.work.astray) == nil)
+        let copied = try harness.job(isFolder: true, ["drop/a": "a"])
+        try harness.spool.removeCopied(copied.original)
+        #expect(try Folder.names(in: copied.folder).isEmpty)
     }
 
     @Test("What was made after the last copy is not published by it")

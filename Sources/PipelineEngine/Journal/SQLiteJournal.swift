@@ -37,7 +37,7 @@ package final class SQLiteJournal: Journal {
             upsert.setUncheckedArguments(StatementArguments(JobRow.values(of: job)))
             try upsert.execute()
             if hasRetries { try RetryRow.removeIfTaken(by: job, in: db) }
-            if job.state.isFinal { totals.add(job) }
+            if job.state.isFinal { try totals.add(job.id.text) }
         }
         try totals.write(to: db)
     }

@@ -93,13 +93,18 @@ struct TotalRows {
 
     /// Takes a job out as its row has it: before the row is changed or removed. One that is not over is in none.
     mutating func subtract(_ id: String) throws {
-        guard let row = try Row.fetchOne(search, arguments: [id]) else { return }
-        changes[Key(pipeline: row[0], state: row[1]), default: 0] -= 1
+        try count(id, -1)
     }
 
-    /// Counts a job that is over.
-    mutating func add(_ job: JobRecord) {
-        changes[Key(pipeline: job.pipeline, state: job.state.rawValue), default: 0] += 1
+    /// Counts a job that is over as its row has it: after the row is written.
+    mutating func add(_ id: String) throws { try count(id, 1) }
+
+    private mutating func count(_ id: String, _ change: Int) throws {
+        guard let row = try Row.fetchOne(search, arguments: [id]) else { return }
+        var columns = ColumnReader(row)
+        columns.subject = "job \(id)"
+        let key = Key(pipeline: try columns.text("pipeline"), state: try columns.text("state"))
+        changes[key, default: 0] += change
     }
 
     /// Writes what has changed; within the transaction.

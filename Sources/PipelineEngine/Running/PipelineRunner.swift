@@ -52,7 +52,8 @@ final class PipelineRunner: @unchecked Sendable {
         workers = spool.pipeline.allStages.map {
             StageWorkers(entry: $0, pipeline: name, space: space, seen: seen, deliver: deliverStage)
         }
-        settler = Settler(spool: spool, journal: journal, deliver: deliverSettled)
+        let warn = { @Sendable (message: String) in observer(.warning(pipeline: name, message: message)) }
+        settler = Settler(spool: spool, journal: journal, warn: warn, deliver: deliverSettled)
     }
 
     // MARK: What comes in

@@ -67,8 +67,8 @@ package struct Recovery: Sendable {
     }
 
     /// Compares the job folders with the journal's unfinished records of this pipeline. `over`: jobs that the journal
-    /// knows as over; what is left of their folders goes.
-    package func reconcile(_ records: [JobRecord], over: Set<JobID> = []) throws(IOError) -> Findings {
+    /// knows as over, with their drops' names; what is left of their folders goes.
+    package func reconcile(_ records: [JobRecord], over: [JobID: FileName] = [:]) throws(IOError) -> Findings {
         var findings = Findings()
         var unmatched = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for name in try Folder.names(in: work.active).sorted() {
@@ -79,14 +79,14 @@ package struct Recovery: Sendable {
             }
             let record = unmatched.removeValue(forKey: id)
             do throws(IOError) {
-                if over.contains(id) {
-                    try removeLeftover(folder, &findings)
+                if let drop = over[id] {
+                    try removeLeftover(of: id, drop, &findings)
                 } else {
                     try match(folder, id, record, &findings)
                 }
             } catch {
                 // One folder that is in disorder must not keep all others waiting.
-                findings.parked += over.contains(id) ? 0 : 1
+                findings.parked += over[id] == nil ? 1 : 0
                 findings.warnings.append(
                     "'\(folder.text)' cannot be brought in order and is left alone: \(error). Start Dropmill again "
                         + "when that is mended")
@@ -105,16 +105,18 @@ package struct Recovery: Sendable {
 
     /// What is left of a job that is over. A drop in it can only be an original that was to be deleted, or what gave
     /// way to a newer file.
-    private func removeLeftover(_ folder: FilePath, _ findings: inout Findings) throws(IOError) {
+    private func removeLeftover(of id: JobID, _ drop: FileName, _ findings: inout Findings) throws(IOError) {
+        let folder = work.folder(of: id)
         let mayHoldDrop = pipeline.processed == .delete || pipeline.onConflict == .replace
-        let holdsDrop = try Folder.names(in: folder).contains { !$0.isHidden }
+        let holdsDrop = try FileIdentity.find(folder.appending(drop)) != nil
         guard mayHoldDrop || !holdsDrop else {
             findings.warnings.append(
                 "'\(folder.text)' holds a drop though the journal says that its job is over; it is left alone. Look at "
-                    + "`dropmill show \(folder.lastName?.text ?? "")`, and move it by hand")
+                    + "`dropmill show \(id)`, and move it by hand")
             return
         }
-        try Folder.remove(folder)
+        guard let kept = try work.removeFolder(of: id, drop: drop) else { return }
+        findings.warnings.append(Spool.strayWarning(of: drop, kept))
     }
 
     private func match(

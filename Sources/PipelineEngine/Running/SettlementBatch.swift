@@ -32,6 +32,8 @@ struct SettlementBatch {
     private let journal: JournalWriter
     private(set) var names: NameChooser
     private var steps: [Step]
+    /// What there is to be said that changes no outcome: sentences.
+    private(set) var warnings: [String] = []
 
     init(_ settlements: [Settlement], spool: Spool, journal: JournalWriter, names: NameChooser) {
         self.spool = spool
@@ -51,27 +53,16 @@ struct SettlementBatch {
         move(where: { $0.role == .original })
 
         commitEnds()
-        for step in steps where step.failure == nil {
-            do throws(IOError) {
-                try removeFolder(of: step.settlement.job)
-            } catch {
-                // The journal says that the job is over, and so the next start removes what is left of it, or tells of
-                // what is not ours to remove.
-            }
-        }
+        for step in steps where step.failure == nil { removeFolder(of: step.settlement.job) }
         names.endBatch()
     }
 
-    /// Removes a job's folder. What has a name of its own there, beside the drop, nobody but a program that `run`
-    /// started can have put there, perhaps in the drop's place: it goes to `failed`.
-    private mutating func removeFolder(of job: Job) throws(IOError) {
-        let spool = spool
-        var names = names
-        defer { self.names = names }
-        try spool.work.removeFolder(of: job.id) { (found) throws(IOError) in
-            for name in found where !name.isHidden && name != job.drop.name {
-                try spool.rescue(job.folder.appending(name), of: job, &names)
-            }
+    private mutating func removeFolder(of job: Job) {
+        do throws(IOError) {
+            guard let kept = try spool.work.removeFolder(of: job.id, drop: job.drop.name) else { return }
+            warnings.append(Spool.strayWarning(of: job.drop.name, kept))
+        } catch {
+            // The journal says that the job is over, and so the next start does it, or tells why it cannot be done.
         }
     }
 

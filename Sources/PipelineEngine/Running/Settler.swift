@@ -14,14 +14,19 @@ package final class Settler: Sendable {
 
     private let mailbox: Mailbox<Settlement>
 
-    /// A settler that moves with `spool`, writes to `journal` and reports to `deliver`, on its queue.
-    package init(spool: Spool, journal: JournalWriter, deliver: @escaping @Sendable ([Outcome]) -> Void) {
+    /// A settler that moves with `spool`, writes to `journal` and reports to `deliver`, on its queue; `warn` is told
+    /// what changes no outcome, in a sentence.
+    package init(
+        spool: Spool, journal: JournalWriter, warn: @escaping @Sendable (String) -> Void,
+        deliver: @escaping @Sendable ([Outcome]) -> Void
+    ) {
         let queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).settle")
         let names = Guarded(NameChooser())
         mailbox = Mailbox(on: queue) { @Sendable settlements in
             var batch = SettlementBatch(settlements, spool: spool, journal: journal, names: names.value)
             batch.settle()
             names.value = batch.names
+            for warning in batch.warnings { warn(warning) }
             deliver(batch.outcomes)
         }
     }

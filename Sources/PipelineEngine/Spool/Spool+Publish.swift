@@ -139,30 +139,20 @@ extension Spool {
         }
     }
 
-    /// Removes the source of a move that was made by copying. A folder gets another name first: taken apart file by
+    /// Removes the source of a move that was made by copying. A folder gets a hidden name first: taken apart file by
     /// file, it would look to a later run like something that is still to be moved.
     func removeCopied(_ source: FilePath) throws(IOError) {
-        guard Folder.kind(of: source) == .folder, let name = source.lastName else { return try Folder.remove(source) }
-        let gone = source.removingLastComponent().appending(name.appending(".gone", unique: "gone"))
+        guard Folder.kind(of: source) == .folder else { return try Folder.remove(source) }
+        let gone = source.removingLastComponent().appending(".dropmill-gone")
         try Folder.remove(gone)
         try NoReplace.rename(source, to: gone)
         try Folder.remove(gone)
     }
 
-    /// Moves what is not ours from a job's folder to `failed`, under a name that is free there.
-    func rescue(_ stray: FilePath, of job: Job, _ names: inout NameChooser) throws(IOError) {
-        guard let name = stray.lastName else { return }
-        let placement = Placement(
-            role: .original, source: stray, folder: pipeline.failed, name: name,
-            isFolder: Folder.kind(of: stray) == .folder, companions: [], onConflict: .rename)
-        var effects = SettlementEffects()
-        repeat {
-            guard let decided = try intend(placement, number: 1, of: job, &names) else { return }
-            try durability.sync(files: decided.unsynced, below: work.active)
-            if try carryOut(decided.intents, of: job, isReplay: false, &effects) != nil { break }
-        } while true
-        try durability.sync(folders: effects.folders)
-        for source in effects.copied { try removeCopied(source) }
+    /// What is said of a job's folder that was set aside.
+    static func strayWarning(of drop: FileName, _ folder: FilePath) -> String {
+        "in the folder of the job of '\(drop)' there was something that is not Dropmill's: a program must have put it "
+            + "there. It is kept in '\(folder.text)'; see whether you need it, and remove it"
     }
 
     /// Every file and folder that has to reach the disk for a tree to be whole.
@@ -304,8 +294,8 @@ extension StageFailure {
     static func missing(_ path: FilePath, of job: Job) -> StageFailure {
         .file(
             "settle.missing", "'\(path.text)' is gone: somebody removed it from the work folder while its job ran.",
-            remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder. What else was "
-                + "put into the job's folder is in 'failed' now.")
+            remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder. What "
+                + "a program put there in its place is kept in 'astray' in the work folder.")
     }
 
     /// The work folder cannot be reached: what was claimed is there, but cannot be seen.

@@ -16,6 +16,8 @@ package final class WorkFolder: Sendable {
     private let lock: FolderLock
     /// Which folder `active` was at the start.
     private let identity: FileIdentity?
+    /// Folders of jobs that are over, in which programs left what is not ours.
+    package let astray: FilePath
     /// Emptied job folders, kept for the next jobs.
     private let spare: FilePath
     private let spares = Mutex<[JobID]>([])
@@ -28,6 +30,7 @@ package final class WorkFolder: Sendable {
         do throws(IOError) {
             path = try Self.path(for: pipeline)
             active = path.appending("active")
+            astray = path.appending("astray")
             spare = path.appending("spare")
             try Folder.make(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
@@ -62,7 +65,7 @@ package final class WorkFolder: Sendable {
 
     /// A folder that holds other things is somebody's, and not to be tidied by us.
     private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
-        let strangers = try Folder.names(in: path).filter { !["active", "spare"].contains($0.text) }
+        let strangers = try Folder.names(in: path).filter { !["active", "astray", "spare"].contains($0.text) }
         guard strangers.isEmpty else {
             throw IOError("use as a work folder (it holds other things)", path, .fileExists)
         }
@@ -111,30 +114,56 @@ package final class WorkFolder: Sendable {
         return folder
     }
 
-    /// Puts away a job's folder with all that is left in it. `rescue` is given every name in it before that: what it
-    /// throws keeps the folder as it is.
-    package func removeFolder(
-        of id: JobID, rescue: ([FileName]) throws(IOError) -> Void = { (_) throws(IOError) in }
-    ) throws(IOError) {
+    /// Puts away a job's folder with all that is left in it of ours: the drop, and what has hidden names. Anything else
+    /// nobody but a program that `run` started can have put there, perhaps in the drop's place: it is never destroyed.
+    /// The folder with it is set aside, and its new path returned.
+    @discardableResult
+    package func removeFolder(of id: JobID, drop: FileName? = nil) throws(IOError) -> FilePath? {
         let folder = folder(of: id)
-        var names: [FileName] = []
+        let names = try entries(of: folder)
+        let isStrange = { (name: FileName) in !name.isHidden && name != drop }
         do throws(IOError) {
-            names = try Folder.names(in: folder)
+            for name in names where !isStrange(name) { try Folder.remove(folder.appending(name)) }
         } catch {
-            // It is gone, is no folder any more, or may not be listed.
-            return try Folder.remove(folder)
+            guard !names.contains(where: isStrange) else { throw error }
+            try Folder.remove(folder)
+            return nil
         }
-        try rescue(names)
-        guard spares.withLock({ $0.count < Self.mostSpares }) else { return try Folder.remove(folder) }
-        do throws(IOError) {
-            for name in names { try Folder.remove(folder.appending(name)) }
-        } catch {
-            return try Folder.remove(folder)
-        }
+        if names.contains(where: isStrange) { return try setAside(folder, id) }
         let kept = spare.appending(id.text)
-        let moved = folder.withPlatformString { from in kept.withPlatformString { rename(from, $0) } }
-        guard moved == 0 else { return try Folder.remove(folder) }
+        guard spares.withLock({ $0.count < Self.mostSpares }),
+            folder.withPlatformString({ from in kept.withPlatformString { rename(from, $0) } }) == 0
+        else {
+            try Folder.remove(folder)
+            return nil
+        }
         spares.withLock { $0.append(id) }
+        return nil
+    }
+
+    /// The names in a job's folder; none where it is gone.
+    private func entries(of folder: FilePath) throws(IOError) -> [FileName] {
+        do throws(IOError) {
+            return try Folder.names(in: folder)
+        } catch {
+            switch error.errno {
+            case .noSuchFileOrDirectory: return []
+            case .permissionDenied:
+                // A program may have closed it to us; it is ours to open.
+                guard folder.withPlatformString({ chmod($0, 0o700) }) == 0 else { throw error }
+                return try Folder.names(in: folder)
+            default: throw error
+            }
+        }
+    }
+
+    private func setAside(_ folder: FilePath, _ id: JobID) throws(IOError) -> FilePath {
+        try Folder.make(astray, mode: 0o700)
+        let kept = astray.appending(id.text)
+        guard folder.withPlatformString({ from in kept.withPlatformString { rename(from, $0) } }) == 0 else {
+            throw IOError("set aside", folder, .last)
+        }
+        return kept
     }
 
     /// Where the pipeline's work folder is, or is going to be: as configured, else beside the inbox, which must exist.

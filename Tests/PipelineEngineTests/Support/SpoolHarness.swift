@@ -45,9 +45,12 @@ struct SpoolHarness {
     }
 
     /// Settles one job.
-    func settle(_ settlement: Settlement) -> Settler.Outcome {
+    func settle(_ settlement: Settlement) -> Settler.Outcome { settleAndTell(settlement).outcome }
+
+    /// The same, with what is said of it.
+    func settleAndTell(_ settlement: Settlement) -> (outcome: Settler.Outcome, warnings: [String]) {
         var batch = SettlementBatch([settlement], spool: spool, journal: writer, names: NameChooser())
         batch.settle()
-        return batch.outcomes[0]
+        return (batch.outcomes[0], batch.warnings)
     }
 }
