@@ -37,8 +37,10 @@ package enum ArchiveError: Error, Sendable, Equatable {
         case empty = "archive.empty"
         /// More than is unpacked: bytes, entries, names, or what comes out for what was read.
         case limit = "archive.limit"
-        /// More than the file system can take now.
+        /// More than the file system could take when it was begun.
         case noRoom = "archive.no-room"
+        /// No fault of the archive: others took the room that was there.
+        case diskFull = "archive.disk-full"
         /// Nothing in it proves that its content is what was packed.
         case unverifiable = "archive.unverifiable"
         /// Of a kind that cannot be read here.
@@ -96,23 +98,40 @@ extension ArchiveError {
                 fact: entry == nil ? whole ?? fact : fact, remedy: remedy, detail: ""))
     }
 
-    /// `room`: what the file system has left to give.
-    static func noRoom(_ entry: [UInt8], _ room: String) -> ArchiveError {
-        noRoom(
-            entry,
-            fact: "makes the archive's content more than \(room), which is all that the file system has left to give")
+    /// What a file system may have too little of.
+    enum Room: String {
+        case bytes, files
+    }
+
+    /// The archive alone is more than the file system `had` to give when it was begun.
+    static func noRoom(_ entry: [UInt8], for room: Room, had: Int64) -> ArchiveError {
+        let remedy =
+            switch room {
+            case .bytes: "Free space there and send the archive again, or set a lower `min_free`."
+            case .files: "Delete files there, of whatever size, and send the archive again."
+            }
+        return .bad(
+            Problem(
+                code: .noRoom, entry: entry,
+                fact: "does not fit: the file system had \(had) \(room.rawValue) to give when the archive was begun",
+                remedy: remedy, detail: ""))
     }
 
     /// Others took what was there when the archive was begun.
-    static func noRoomLeft(_ entry: [UInt8]) -> ArchiveError {
-        noRoom(entry, fact: "has no room any more: the file system is down to what must stay free of it (min_free)")
-    }
-
-    private static func noRoom(_ entry: [UInt8], fact: String) -> ArchiveError {
-        .bad(
+    static func diskFull(_ entry: [UInt8], of room: Room) -> ArchiveError {
+        let (fact, remedy) =
+            switch room {
+            case .bytes:
+                (
+                    "the file system is down to what must stay free of it (min_free)",
+                    "Free space there, or set a lower `min_free`"
+                )
+            case .files: ("the file system takes no more files", "Delete files there, of whatever size")
+            }
+        return .bad(
             Problem(
-                code: .noRoom, entry: entry, fact: fact,
-                remedy: "Free space there and send the archive again, or set a lower `min_free`.", detail: ""))
+                code: .diskFull, entry: entry, fact: "has no room any more: \(fact)",
+                remedy: "\(remedy); work goes on by itself.", detail: ""))
     }
 
     static func unverifiable(_ why: String) -> ArchiveError {

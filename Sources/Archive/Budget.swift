@@ -24,7 +24,7 @@ final class Budget: Sendable {
     private let consumed = Atomic<Int64>(0)
     private let written = Atomic<Int64>(0)
     private let begun = Atomic<Int64>(0)
-    /// Of these, folders that no entry names.
+    /// Of these, what is no entry of the archive.
     private let unlisted = Atomic<Int64>(0)
     private let isCalledOff = Atomic<Bool>(false)
     /// What an entry takes of the disk besides its bytes, about: an inode, a name, and half a block that is not full.
@@ -35,6 +35,9 @@ final class Budget: Sendable {
     /// when they began: it is looked at again each time that so many more bytes are taken of it.
     private let folder: Int32
     private static let portion: Int64 = 16 << 20
+    /// What is found to be gone was taken by this extraction alone where it has come this near to all there was: others
+    /// that write, and what file systems keep for themselves, move that by a little.
+    private static let margin = 2 * portion
     private let nextLook = Atomic<Int64>(portion)
 
     /// `folder`: where all of it goes, whose descriptor must stay open.
@@ -73,8 +76,9 @@ final class Budget: Sendable {
         monitor.report(0, 1)
     }
 
-    /// A folder on the way to an entry that no entry names: it costs as much as one.
-    func beginFolder(for entry: [UInt8]) throws(ArchiveError) {
+    /// What is no entry but costs as much as one: a folder on the way to an entry that no entry names, or what an
+    /// archive keeps for its own use.
+    func beginUnlisted(for entry: [UInt8]) throws(ArchiveError) {
         unlisted.wrappingAdd(1, ordering: .relaxed)
         try count(entry)
     }
@@ -83,24 +87,43 @@ final class Budget: Sendable {
         try checkStopped()
         let count = begun.wrappingAdd(1, ordering: .relaxed).newValue
         guard count <= limits.entries else { throw Self.tooManyEntries(entry, limits.entries) }
-        guard count <= limits.files else { throw .noRoom(entry, "\(limits.files) files") }
-        try checkRoom(written.load(ordering: .relaxed), count, entry)
+        guard count <= limits.files else { throw .noRoom(entry, for: .files, had: limits.files) }
+        try checkRoom(written.load(ordering: .relaxed), count, entry, isNew: true)
     }
 
-    private func checkRoom(_ bytes: Int64, _ entries: Int64, _ entry: [UInt8]) throws(ArchiveError) {
-        let (sum, overflow) = bytes.addingReportingOverflow(
-            entries.multipliedReportingOverflow(by: Self.cost).partialValue)
-        if overflow || sum > limits.space { throw .noRoom(entry, "\(limits.space) bytes") }
+    private func checkRoom(
+        _ bytes: Int64, _ entries: Int64, _ entry: [UInt8], isNew: Bool = false
+    ) throws(ArchiveError) {
+        let sum = Self.taken(bytes, entries, each: Self.cost)
+        if sum == .max || sum > limits.space { throw .noRoom(entry, for: .bytes, had: limits.space) }
         guard sum >= nextLook.load(ordering: .relaxed) else { return }
         nextLook.store(sum + Self.portion, ordering: .relaxed)
-        try look(entry)
+        try look(entry, isNew: isNew)
     }
 
-    /// Throws where the file system has come to what must stay free of it.
-    private func look(_ entry: [UInt8]) throws(ArchiveError) {
+    /// What so many bytes in so many files take of a disk; the largest number where it is too large for one.
+    private static func taken(_ bytes: Int64, _ entries: Int64, each cost: Int64) -> Int64 {
+        let (costs, isTooLarge) = entries.multipliedReportingOverflow(by: cost)
+        let (sum, overflow) = bytes.addingReportingOverflow(costs)
+        return isTooLarge || overflow ? .max : sum
+    }
+
+    /// Throws where the file system has come to what must stay free of it. `isNew`: whether one more file is to be
+    /// made; those that are there already need none.
+    private func look(_ entry: [UInt8], isNew: Bool = false) throws(ArchiveError) {
         guard let room = DiskRoom.left(of: folder, reserve: limits.reserve) else { return }
-        if room.bytes <= 0 { throw .noRoomLeft(entry) }
-        if room.files <= 0 { throw .noRoom(entry, "0 files") }
+        let entries = begun.load(ordering: .relaxed)
+        // At most: every file may end in a block that is nearly empty, and larger than what is counted for it.
+        let taken = Self.taken(written.load(ordering: .relaxed), entries, each: max(Self.cost, room.block))
+        let tookBytes = taken >= limits.space - Self.margin
+        if room.bytes <= 0 {
+            throw tookBytes ? .noRoom(entry, for: .bytes, had: limits.space) : .diskFull(entry, of: .bytes)
+        }
+        if isNew, room.files <= 0 {
+            // Some file systems make room for files out of that for bytes.
+            let tookFiles = tookBytes || entries >= limits.files - Self.margin / Self.cost
+            throw tookFiles ? .noRoom(entry, for: .files, had: limits.files) : .diskFull(entry, of: .files)
+        }
     }
 
     /// Throws where there are more entries than there may be, before one is begun.

@@ -23,7 +23,7 @@ enum LibraryExtractor {
     private static func place(
         _ entry: ArchiveEntry, _ reader: borrowing ArchiveReader, _ writer: inout TreeWriter
     ) throws(ArchiveError) {
-        let path = try writer.check(entry.path)
+        let path = try writer.check(entry.path, isLink: entry.kind.isLink)
         switch entry.kind {
         case .folder: try writer.makeFolder(path, modified: entry.modified)
         case .file: try write(try writer.createFile(path, mode: entry.mode), path, entry, reader, &writer)

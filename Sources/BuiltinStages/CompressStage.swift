@@ -158,12 +158,14 @@ package struct CompressStage: Stage {
         case .content(let errno): StageFailure(inStage: IOError("read", payload.path, errno))
         case .temporary(let errno):
             StageFailure(
-                // One archive that is too large for it is no reason to pause.
-                [.noSpace, .diskQuotaExceeded, .fileTooLarge].contains(errno) ? .transient : .environment,
+                // Others use it too, and what fills it need not be this archive. That one file may not be so large
+                // concerns no other.
+                errno == .fileTooLarge ? .transient : .environment,
                 code: "compress.temporary",
                 summary: "The content of a 7z cannot be kept in '\(ArchiveWriter.temporaryFolder.text)' meanwhile: "
                     + "\(errno).",
-                remedy: "Make room there, or start Dropmill with TMPDIR set to another folder; or use another 'format'."
+                remedy: "Make room there, and work goes on by itself; or start Dropmill with TMPDIR set to another "
+                    + "folder, or use another 'format'."
             )
         case .impossible(let words):
             .file(

@@ -11,8 +11,7 @@ extension StageFailure {
         case .bad(let problem):
             let subject = problem.entry.map { "The archive's entry '\(EscapedText.of($0))'" } ?? "The archive"
             self.init(
-                // One archive that does not fit is no reason to hold up all others: a disk that is full is told apart.
-                problem.code == .noRoom ? .transient : .file, code: problem.code.rawValue,
+                Class(problem.code), code: problem.code.rawValue,
                 summary: "\(subject) \(problem.fact).", remedy: problem.remedy,
                 detail: EscapedText.of(Array(problem.detail.utf8)))
         case .system(let action, let entry, let errno):
@@ -84,5 +83,17 @@ extension StageFailure {
         }
         return String(decoding: name.bytes, as: UTF8.self).lowercased().split(separator: ".").dropLast().last?
             .hasPrefix("part") ?? false
+    }
+}
+
+extension StageFailure.Class {
+    /// Whose fault an archive's problem is. One archive that does not fit is no reason to hold up all others; a disk
+    /// that others filled is.
+    fileprivate init(_ code: ArchiveError.Code) {
+        switch code {
+        case .noRoom: self = .transient
+        case .diskFull: self = .environment
+        default: self = .file
+        }
     }
 }

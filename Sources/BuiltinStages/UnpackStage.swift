@@ -100,11 +100,13 @@ package struct UnpackStage: Stage {
         if mayNeedThem, let file = options.passwordsFile { policy.passwords = try PasswordsFile.read(file) }
         // What cannot be asked shows itself when it is used.
         guard let room = DiskRoom.left(of: folder.descriptor, reserve: context.reserve.bytes) else { return policy }
-        guard room.bytes > 0 else {
+        guard room.bytes > 0, room.files > 0 else {
             throw StageFailure(
-                .environment, code: ArchiveError.Code.noRoom.rawValue,
+                .environment, code: ArchiveError.Code.diskFull.rawValue,
                 summary: "The file system of '\(folder.path.text)' has nothing left to unpack to.",
-                remedy: "Free space there, or set a lower `min_free`; work goes on by itself.")
+                remedy: room.bytes > 0
+                    ? "Delete files there, of whatever size; work goes on by itself."
+                    : "Free space there, or set a lower `min_free`; work goes on by itself.")
         }
         policy.limits.space = room.bytes
         policy.limits.files = room.files

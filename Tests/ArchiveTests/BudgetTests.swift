@@ -63,8 +63,11 @@ import Testing
         var tar = TarBuilder()
         for name in ["a", "b", "c"] { tar.add(Array(name.utf8), content: [UInt8](repeating: 7, count: 12 << 20)) }
         let archive = try extraction.scratch.write(tar.finished, to: extraction.scratch.path("archive"))
-        let policy = policy { ($0.space, $0.reserve) = (56 << 20, 8 << 20) }
-        for taken in [0, 30] {
+        // Of all there was when it began this one takes nearly all, or little: then it were others.
+        for (taken, space, code) in [(0, 56, nil), (30, 56, .noRoom), (30, 1000, .diskFull)]
+            as [(Int, Int64, ArchiveError.Code?)]
+        {
+            let policy = policy { ($0.space, $0.reserve) = (space << 20, 8 << 20) }
             let mount = try TemporaryMount(tmpfs: "size=64m", at: extraction.scratch.path("out"))
             let other = mount.path.appending("other")
             let problem: ArchiveError.Problem? = try {
@@ -82,10 +85,40 @@ import Testing
                     return problem
                 }
             }()
-            #expect(problem?.code == (taken > 0 ? .noRoom : nil))
+            #expect(problem?.code == code)
             guard let problem else { continue }
-            #expect(problem.fact.contains("min_free") && problem.entry == Array("c".utf8))
+            #expect((problem.fact + problem.remedy).contains("min_free") && problem.entry == Array("c".utf8))
             #expect(try extraction.status("c").st_size < 9 << 20, "not all was written before it was seen")
+        }
+    }
+
+    /// The last file that can be made may be as large as it likes; one more is asked for before it is made.
+    @Test(.enabled(if: TemporaryMount.isPossible, "needs root"))
+    func filesThatOthersMake() throws {
+        let mount = try TemporaryMount(tmpfs: "size=64m,nr_inodes=2", at: extraction.scratch.path("out"))
+        defer { withExtendedLifetime(mount) {} }
+        var tar = TarBuilder()
+        tar.add(Array("a".utf8), content: [UInt8](repeating: 7, count: 20 << 20))
+        #expect(try extraction.problem(tar.finished, policy { ($0.space, $0.files) = (64 << 20, 1) }) == nil)
+
+        let root = try OpenFile.openFolder(mount.path)
+        for (files, code) in [(1_000_000, .diskFull), (2, .noRoom)] as [(Int64, ArchiveError.Code)] {
+            let budget = Budget(policy { $0.files = files }.limits, UnpackMonitor(), folder: root.descriptor)
+            budget.expect(size: 16 << 20)
+            try budget.begin([1])
+            try budget.charge((16 << 20) - 6000, total: (16 << 20) - 6000, to: [1])
+            let problem: ArchiveError.Problem? = {
+                do throws(ArchiveError) {
+                    try budget.begin([2])
+                    return nil
+                } catch .bad(let problem) {
+                    return problem
+                } catch {
+                    return nil
+                }
+            }()
+            #expect(problem?.code == code && problem?.entry == [2])
+            #expect(problem?.remedy.contains("min_free") == false && problem?.remedy.contains("files") == true)
         }
     }
 

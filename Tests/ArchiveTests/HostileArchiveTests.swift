@@ -159,4 +159,31 @@ import Testing
         #expect(problem?.code == .encrypted)
         #expect(problem?.entry == Array("secret".utf8))
     }
+
+    /// What an ar's own tables are called is no way to have a member's content dropped without a word: by a long name,
+    /// behind other members, or twice.
+    @Test(arguments: [
+        ([("a/", "x"), ("#1/1", "/content")], ArchiveError.Code.unsafeEntry),
+        ([("#1/1", "/content"), ("a/", "x")], .unsafeEntry),
+        ([("#1/7", "/SYM64/content")], .unsafeEntry),
+        ([("a/", "x"), ("/", "content")], .unsafeEntry),
+        ([("/", "index"), ("/", "content"), ("a/", "x")], .unsafeEntry),
+        ([("//", "//\n"), ("/0", "content"), ("a/", "x")], .damaged),
+        ([("//", "long/\n"), ("/0", "x"), ("//", "content")], .damaged),
+    ])
+    func membersNamedAsTables(members: [(name: String, content: String)], code: ArchiveError.Code) throws {
+        #expect(try extraction.problem(ArBuilder.archive(members))?.code == code)
+        #expect(try extraction.outside().isEmpty)
+    }
+
+    /// They are no entries, but count.
+    @Test func tables() throws {
+        let ar = ArBuilder.archive([("/", "index"), ("//", "a-long-name-of-a-member/\n"), ("/0", "content")])
+        #expect(try extraction.extract(ar).entries == 1)
+        #expect(try extraction.tree() == ["a-long-name-of-a-member"])
+        var policy = Extraction.policy
+        policy.limits.entries = 2
+        #expect(try Extraction().problem(ar, policy)?.code == .limit)
+        #expect(try Extraction().problem(ArBuilder.archive([("/", "index")]))?.code == .empty)
+    }
 }

@@ -32,6 +32,7 @@ import Testing
         ("a", "A", true, false), ("d/a", "D/b", true, false), ("Straße", "STRASSE", true, false),
         ("ß", "SS", true, false), ("\u{1E9E}", "ss", true, false), ("d/ß/x", "d/ss/y", true, false),
         ("caf\u{E9}", "cafe\u{301}", true, false), ("d/a", "d/b", true, true), ("d", "d/b", false, false),
+        ("ı", "i", true, true), ("sınır", "sinir", true, true), ("ſ", "s", true, false), ("İ", "i̇", true, false),
     ]
 
     @Test(arguments: pairs.indices, [UnpackPolicy.UniqueNames.exact, .strict])
@@ -62,6 +63,32 @@ import Testing
         #expect(try extraction.tree() == [])
         policy.limits.entries = 60
         #expect(try Extraction().problem(zip.finished, policy) == nil)
+    }
+
+    /// Links that are left out have no names: none of them counts, and none is another spelling of a file's.
+    @Test func strictNamesOfLinksThatAreSkipped() throws {
+        var (tar, zip) = (TarBuilder(), ZipBuilder())
+        tar.add("a", content: "x")
+        zip.add("a", content: "x")
+        for index in 0..<4 {
+            tar.add("\(index)/l", .symbolicLink, target: "x")
+            zip.add("\(index)/l", content: "x", mode: 0o120777)
+        }
+        tar.add("A", .hardLink, target: "a")
+        zip.add("A", content: "x", mode: 0o120777)
+        for archive in [tar.finished, zip.finished] {
+            var policy = Extraction.policy
+            policy.uniqueNames = .strict
+            policy.limits.entries = 6
+            policy.links = .skip
+            let extraction = try Extraction()
+            #expect(try extraction.problem(archive, policy) == nil)
+            #expect(try extraction.tree() == ["a"])
+            policy.links = .inside
+            #expect(try Extraction().problem(archive, policy)?.code == .limit)
+            policy.limits.entries = 20
+            #expect(try Extraction().problem(archive, policy)?.code == .conflictingEntries)
+        }
     }
 
     @Test(arguments: UnpackPolicy.Links.allCases)

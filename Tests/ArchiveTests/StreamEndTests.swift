@@ -130,18 +130,8 @@ import Testing
     }
 
     @Test func arCutWithinAHeader() throws {
-        func member(_ name: String, _ content: String) -> [UInt8] {
-            func field(_ text: String, _ width: Int) -> String {
-                text + String(repeating: " ", count: width - text.utf8.count)
-            }
-            let fields = [
-                field("\(name)/", 16), field("0", 12), field("0", 6), field("0", 6), field("100644", 8),
-                field("\(content.utf8.count)", 10),
-            ]
-            return Array((fields.joined() + "`\n" + content).utf8)
-        }
-        let first = Array("!<arch>\n".utf8) + member("a", "even")
-        let second = member("b", "more")
+        let first = ArBuilder.archive([("a/", "even")])
+        let second = ArBuilder.member("b/", "more")
         #expect(try Extraction().problem(first + second) == nil)
         for cut in [1, 30, 59, 62] {
             #expect(try Extraction().problem(first + second.prefix(cut))?.code == .damaged, "cut to \(cut)")

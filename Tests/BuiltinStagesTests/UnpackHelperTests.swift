@@ -6,6 +6,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import BuiltinStages
+
 /// The process that unpacks: what it may do, and what becomes of it when it does not end well.
 @Suite struct UnpackHelperTests {
     private let scratch: ScratchFolder
@@ -144,17 +146,22 @@ import Testing
         #expect(!lines.contains { $0.contains("SIGSYS") })
     }
 
-    /// It may ask, and does, how much room is left while it writes.
-    @Test func itLooksForRoom() throws {
+    /// It may ask, and does, how much room is left while it writes. An archive that is too large for the disk is tried
+    /// again and fails; where others took the room everything waits.
+    @Test(arguments: [
+        (30 << 20, StageFailure.Class.transient, "archive.no-room"), (1 << 40, .environment, "archive.disk-full"),
+    ])
+    func itLooksForRoom(space: Int64, expected: StageFailure.Class, code: String) throws {
         let archive = try zip(1, size: 20 << 20)
-        #expect(try unpack(real, archive).bytes == 20 << 20)
+        #expect(try unpack(real, archive, change: { $0.policy.limits.space = space }).bytes == 20 << 20)
         try Folder.remove(scratch.path("out/d"))
-        let failure = try failure { try unpack(real, archive, change: { $0.policy.limits.reserve = .max / 2 }) }
-        guard case .archive(.bad(let problem)) = failure else {
-            Issue.record("\(failure)")
-            return
+        let change: (inout UnpackRequest) -> Void = {
+            ($0.policy.limits.space, $0.policy.limits.reserve) = (space, .max / 2)
         }
-        #expect(problem.code == .noRoom)
+        let failure = try failure { try unpack(real, archive, change: change) }
+        let meaning = StageFailure(failure, archive: archive, name: try #require(FileName("archive")), folder: folder)
+        #expect(meaning.class == expected && meaning.code == code)
+        #expect(!meaning.remedy.isEmpty)
     }
 
     /// Whatever a helper leaves is looked over: one that an archive took over can make anything in its folder.

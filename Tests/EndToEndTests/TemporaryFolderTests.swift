@@ -52,19 +52,20 @@ import Testing
     }
 
     @Test(
-        "Where it is full, the drop is tried again and then fails, and the message says which folder it was",
+        "Where others filled it, everything waits until there is room again, and the message says which folder it is",
         .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
-    func full() throws {
-        let mount = try TemporaryMount(tmpfs: "size=256k", at: scratch.path("temporary"))
+    func full() async throws {
+        let mount = try TemporaryMount(tmpfs: "size=2m", at: scratch.path("temporary"))
         defer { withExtendedLifetime(mount) {} }
-        var once = try start(["run", "--once"], temporary: "temporary")
-        #expect(try once.wait() == 1, "\(once.transcript)")
-        #expect(try scratch.tree("failed") == ["drop", "drop.error.json"])
-        let report = try scratch.text("failed/drop.error.json")
-        #expect(report.contains("compress.temporary"))
-        #expect(report.contains("No space left on device"))
-        #expect(report.contains("temporary'"))
-        #expect(!scratch.exists("output"))
+        let ballast = try scratch.write([UInt8](repeating: 1, count: 3 << 19), to: scratch.path("temporary/ballast"))
+        var daemon = try start(["run", "--log-format", "json"], temporary: "temporary")
+        #expect(try await eventually { try daemon.hasLogged("paused", "No space left on device") })
+        #expect(try daemon.hasLogged("paused", scratch.path("temporary").string))
+        #expect(try scratch.tree("failed") == [])
+        #expect(try scratch.tree("temporary") == ["ballast"])
+        try Folder.remove(ballast)
+        #expect(await eventually { scratch.exists("output/drop.7z") }, "\(daemon.transcript)")
         #expect(try scratch.tree("temporary") == [])
+        try daemon.end()
     }
 }

@@ -222,6 +222,32 @@ import Testing
         _ = await engine.stop()
     }
 
+    @Test("What a stage made is given back while its surroundings are waited for: it may be the room that is missing")
+    func givesBack() async throws {
+        let made = Mutex<FilePath?>(nil)
+        let isGone = Mutex(false)
+        let engine = try EngineHarness(
+            scratch: scratch,
+            stages: [
+                .fake { (payload, context) throws(StageFailure) in
+                    if let folder = made.withLock({ $0 }) {
+                        isGone.withLock { $0 = Folder.kind(of: folder) == nil }
+                        return payload
+                    }
+                    let folder = try context.makeScratch()
+                    made.withLock { $0 = folder }
+                    throw StageFailure(.environment, code: "archive.disk-full", summary: "Others took the room.")
+                }
+            ]
+        ) { $0.retry = RetryPolicy(attempts: 1) }
+        try engine.start()
+        try engine.drop("a")
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(isGone.withLock { $0 })
+        #expect(try scratch.tree("processed") == ["a"], "no attempt was spent")
+        _ = await engine.stop()
+    }
+
     @Test("While the pipeline is paused, what is complete waits for that, and it is told so")
     func tellsOfThePause() async throws {
         let engine = try EngineHarness(

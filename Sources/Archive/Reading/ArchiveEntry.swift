@@ -13,6 +13,14 @@ struct ArchiveEntry: Sendable {
         case hardLink([UInt8])
         /// Device, FIFO or socket; with the word for it.
         case special(String)
+
+        /// Whether it is a link of either kind.
+        var isLink: Bool {
+            switch self {
+            case .symbolicLink, .hardLink: true
+            case .file, .folder, .special: false
+            }
+        }
     }
 
     /// Its path, as it was stored: not yet known to be harmless.

@@ -12,6 +12,8 @@ struct ArchiveReader: ~Copyable {
     private let container: ArchiveFormat.Container
     private var entries: Int64 = 0
     private var current: [UInt8]?
+    /// Those that may still come.
+    private var tables = Self.tables
 
     /// What the library reads from.
     private enum Source {
@@ -63,23 +65,40 @@ struct ArchiveReader: ~Copyable {
         return ArchiveReader(handle: handle, source: .file(input), container: container)
     }
 
-    /// What some programs put before the members of an ar: the index of a library and a table of long names (ar(5)).
-    private static let tables = ["/", "//", "/SYM64/"].map { Array($0.utf8) }
+    /// What GNU's programs put before the members of an ar, each once: the index of a library and a table of long names
+    /// (ar(5)), as the bytes that a header has for a name. A member may come to such a name by a roundabout way too, as
+    /// long names do, and is no table then.
+    private static let tables = Set(
+        ["/", "//", "/SYM64/"].map { Array($0.utf8) + [UInt8](repeating: 0x20, count: 16 - $0.utf8.count) })
 
     /// The next entry; nil after the last one, once it is sure that the archive is whole and not empty.
     mutating func next() throws(ArchiveError) -> ArchiveEntry? {
-        while let entry = try nextMember() {
-            if container == .ar, Self.tables.contains(entry.path) { continue }
+        while true {
+            if current != nil { try attributing { (handle) throws(ArchiveError) in try handle.skipData(of: current) } }
+            let place = handle.position
+            guard let entry = try nextMember() else {
+                try checkEnd(after: place)
+                return nil
+            }
+            current = entry.path
+            if try isTable(entry, at: place) { continue }
             entries += 1
             return entry
         }
-        return nil
     }
 
-    private mutating func nextMember() throws(ArchiveError) -> ArchiveEntry? {
-        if current != nil { try attributing { (handle) throws(ArchiveError) in try handle.skipData(of: current) } }
-        let end = handle.position
-        let found = try EntryNames.asUTF8 { () throws(ArchiveError) -> ArchiveEntry? in
+    /// Whether a member, whose header lies at that place, is one of an ar's own tables; it counts all the same.
+    private mutating func isTable(_ entry: ArchiveEntry, at place: Int64) throws(ArchiveError) -> Bool {
+        guard container == .ar, entries == 0, case .stream(let stream) = source else { return false }
+        // The first header lies behind the mark of an ar.
+        let name = try stream.bytes(16, at: max(8, place))
+        guard tables.remove(name) != nil else { return false }
+        try stream.budget.beginUnlisted(for: entry.path)
+        return true
+    }
+
+    private func nextMember() throws(ArchiveError) -> ArchiveEntry? {
+        try EntryNames.asUTF8 { () throws(ArchiveError) -> ArchiveEntry? in
             try attributing { (handle) throws(ArchiveError) -> ArchiveEntry? in
                 guard let header = try handle.nextHeader() else { return nil }
                 guard let entry = ArchiveEntry(header) else {
@@ -89,12 +108,6 @@ struct ArchiveReader: ~Copyable {
                 return entry
             }
         }
-        guard let entry = found else {
-            try checkEnd(after: end)
-            return nil
-        }
-        current = entry.path
-        return entry
     }
 
     /// The next block of the current entry's data.

@@ -13,7 +13,9 @@ final class ByteStream {
     /// The two blocks that end a tar, and as much again as a reader may look ahead.
     private static let tailLength = 2048
 
-    private let budget: Budget
+    let budget: Budget
+    /// The file, where it is not compressed.
+    private let plain: ArchiveInput?
     private var source: any BlockSource
     private var head = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var isHeadPending = true
@@ -28,6 +30,7 @@ final class ByteStream {
     /// An archive that is not compressed.
     init(plain input: ArchiveInput, _ budget: Budget) {
         self.budget = budget
+        plain = input
         source = input
         isHeadPending = false
     }
@@ -38,6 +41,7 @@ final class ByteStream {
         _ input: ArchiveInput, _ compression: ArchiveFormat.Compression, _ budget: Budget, ahead: Bool
     ) throws(ArchiveError) {
         self.budget = budget
+        plain = nil
         source =
             compression == .gzip ? GzipInflater(input) : try LibraryDecoder(input, compression)
         try readHead()
@@ -92,6 +96,11 @@ final class ByteStream {
             failure = error
             throw error
         }
+    }
+
+    /// So many bytes from a place, as far as there are; none where they were compressed.
+    func bytes(_ count: Int, at place: Int64) throws(ArchiveError) -> [UInt8] {
+        try plain?.read(count, at: place) ?? []
     }
 
     private func takeNext() throws(ArchiveError) -> UnsafeRawBufferPointer? {

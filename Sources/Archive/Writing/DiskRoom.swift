@@ -6,6 +6,8 @@ package struct DiskRoom: Sendable, Equatable {
     package let bytes: Int64
     /// Files and folders; as many as there can be, on file systems that have no number of them.
     package let files: Int64
+    /// Bytes that it gives at once.
+    let block: Int64
 
     /// Asks the file system (fstatvfs(3)); nil where it does not say: what is missing then shows when it is used.
     package static func left(of folder: Int32, reserve: Int64) -> DiskRoom? {
@@ -14,6 +16,7 @@ package struct DiskRoom: Sendable, Equatable {
         let (bytes, overflow) = UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize))
         return DiskRoom(
             bytes: (overflow ? .max : Int64(clamping: bytes)) - max(0, reserve),
-            files: info.f_files > 0 ? Int64(clamping: info.f_favail) : .max)
+            files: info.f_files > 0 ? Int64(clamping: info.f_favail) : .max,
+            block: Int64(clamping: UInt64(info.f_frsize)))
     }
 }

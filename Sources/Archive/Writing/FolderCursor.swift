@@ -66,7 +66,7 @@ struct FolderCursor: ~Copyable {
         for name in wanted.split(separator: CChar(bitPattern: UInt8(ascii: "/"))) {
             let component = Array(name) + [0]
             if mkdirat(folder, component, mode) == 0 {
-                try budget.beginFolder(for: entry)
+                try budget.beginUnlisted(for: entry)
             } else if errno != EEXIST {
                 throw Self.failure(entry)
             }

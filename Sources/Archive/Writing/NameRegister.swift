@@ -27,7 +27,7 @@ final class NameRegister {
     private let most: Int64
     private var known: [Key: Known] = [:]
 
-    /// For so many names at most: each becomes an entry or a folder, and these count.
+    /// For so many names at most: each is of an entry or a folder that is made, and these count.
     init(most: Int64) { self.most = most }
 
     /// Takes in a path, and the folders on the way to it, below a folder. Throws where one is another spelling of what
@@ -58,7 +58,12 @@ final class NameRegister {
     /// Strings are equal where their composed forms are (Unicode's canonical equivalence). Upper and then lower case
     /// brings `ß` and `SS` together, as case folding does; `ẞ` is upper case already.
     private static func common(_ name: ArraySlice<UInt8>) -> String {
-        if let text = String(validating: name, as: UTF8.self) { return text.lowercased().uppercased().lowercased() }
+        if let text = String(validating: name, as: UTF8.self) {
+            return text.lowercased().unicodeScalars.reduce(into: "") { result, scalar in
+                // `ı` is another letter than `i`: only its upper case looks the same.
+                result += scalar == "\u{131}" ? "\u{131}" : scalar.properties.uppercaseMapping
+            }.lowercased()
+        }
         // What is no text has no case either. No name has a NUL.
         return name.reduce(into: "\0") { $0.unicodeScalars.append(Unicode.Scalar($1)) }
     }

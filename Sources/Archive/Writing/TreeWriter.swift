@@ -61,10 +61,10 @@ struct TreeWriter: ~Copyable {
         return usual & mode_t(policy.mode) | 0o400
     }
 
-    /// Checks a name, and where wanted that no other spelling of it was there.
-    func check(_ stored: [UInt8]) throws(ArchiveError) -> EntryPath {
+    /// Checks a name, and where wanted that no other spelling of it was there; links that are left out have none.
+    func check(_ stored: [UInt8], isLink: Bool = false) throws(ArchiveError) -> EntryPath {
         let path = try EntryPath(stored, policy.limits)
-        if let names { try names.add(path, below: above) }
+        if let names, !isLink || policy.links != .skip { try names.add(path, below: above) }
         return path
     }
 

@@ -17,7 +17,10 @@ enum ZipExtractor {
         // Names are looked at in one place, before anything is made: they must be different from all others.
         var items: [Item] = []
         items.reserveCapacity(directory.entries.count)
-        for entry in directory.entries { items.append(Item(entry: entry, path: try writer.check(entry.name))) }
+        for entry in directory.entries {
+            let path = try writer.check(entry.name, isLink: entry.kind == .symbolicLink)
+            items.append(Item(entry: entry, path: path))
+        }
         guard !directory.needsLibrary else {
             return try extractByLibrary(input, descriptor, directory, items, to: &writer)
         }

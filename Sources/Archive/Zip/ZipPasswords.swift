@@ -8,15 +8,29 @@ enum ZipPasswords {
         let encrypted = directory.entries.filter { $0.isEncrypted && $0.size > 0 }
         guard let smallest = encrypted.min(by: { $0.size < $1.size }) else { return policy.passwords }
         guard !policy.passwords.isEmpty else { throw .encrypted(smallest.name) }
-        for password in policy.passwords where try opens(input, smallest, password, policy, budget) {
-            return [password] + policy.passwords.filter { $0 != password }
+        for password in policy.passwords {
+            switch try trial(of: password, on: smallest, input, policy, budget) {
+            case .opens: return [password] + policy.passwords.filter { $0 != password }
+            // AES knows a wrong password from damage; what the old encryption takes for right gives anything.
+            case .swells where smallest.method == .aes: throw .damaged(smallest.name)
+            case .swells, .fails: continue
+            }
         }
         throw .encrypted(smallest.name, passwords: policy.passwords.count)
     }
 
-    private static func opens(
-        _ input: ArchiveInput, _ wanted: ZipEntry, _ password: [UInt8], _ policy: UnpackPolicy, _ budget: Budget
-    ) throws(ArchiveError) -> Bool {
+    /// What came of a password.
+    enum Trial {
+        case opens
+        case fails
+        /// More comes out than the directory says: that is not so, or nothing of what comes out is.
+        case swells
+    }
+
+    /// Tries a password on an entry.
+    static func trial(
+        of password: [UInt8], on wanted: ZipEntry, _ input: ArchiveInput, _ policy: UnpackPolicy, _ budget: Budget
+    ) throws(ArchiveError) -> Trial {
         _ = input.seek(to: 0)
         var reader = try ArchiveReader.open(input, .zip, policy, passwords: [password])
         while let entry = try reader.next() {
@@ -26,17 +40,17 @@ enum ZipPasswords {
                 while case .data(let block, _) = try reader.nextBlock() {
                     try budget.checkStopped()
                     length += Int64(block.count)
-                    // What the directory says of it is not so, or nothing of it is: a few bytes may swell to anything.
-                    guard length <= Int64(wanted.size) else { throw .damaged(wanted.name) }
+                    // Not further: a few bytes may swell to anything.
+                    if length > Int64(wanted.size) { return .swells }
                 }
-                return true
+                return .opens
             } catch {
                 guard case .bad(let problem) = error else { throw error }
-                // AES knows a wrong password from damage; the old encryption often learns only by the checksum.
+                // The old encryption often learns only by the checksum.
                 if problem.code != .encrypted, wanted.method == .aes { throw error }
-                return false
+                return .fails
             }
         }
-        return false
+        return .fails
     }
 }
