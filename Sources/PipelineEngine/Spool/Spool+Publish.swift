@@ -8,6 +8,8 @@ extension Spool {
 
     /// What was decided for a placement.
     struct Decision {
+        /// The names that are kept for it until its batch is over.
+        let reserved: [FilePath]
         /// The moves to be made, companions first: whoever sees a failed original finds the reason beside it.
         var intents: [Intent] = []
         /// What has to be on disk before any of them is made.
@@ -18,7 +20,7 @@ extension Spool {
 
     /// Decides on the names of a placement and writes what goes beside it. Nil where its source is gone.
     func intend(
-        _ placement: Placement, number: Int, of job: Job, _ names: inout NameChooser
+        _ placement: Placement, number: Int, of job: Job, _ names: NameChooser
     ) throws(IOError) -> Decision? {
         var found: FileIdentity.Found?
         if let source = placement.source {
@@ -28,7 +30,7 @@ extension Spool {
         let placement = placement.inSubfolders()
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
         let (name, targets) = try names.choose(placement, of: job)
-        var decision = Decision()
+        var decision = Decision(reserved: targets)
         for (index, companion) in placement.companions.enumerated() {
             let source = job.folder.appending(".beside-\(number + 1)-\(index + 1)")
             let file = try Self.makeAnew(source)
