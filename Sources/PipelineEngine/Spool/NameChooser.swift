@@ -17,8 +17,9 @@ package final class NameChooser: Sendable {
     /// A chooser that knows nothing yet.
     package init() {}
 
-    /// The first free name of a placement, with the paths that it takes up, which are the caller's until `release`. With
-    /// `fail` a taken name throws `fileExists`; with `replace` the name itself is given, taken or not, and not reserved.
+    /// The first free name of a placement, with the paths that it takes up, which are the caller's until `release`.
+    /// With `fail` a taken name throws `fileExists`; with `replace` the name itself is given, taken or not, and not
+    /// reserved.
     func choose(_ placement: Placement, of job: Job) throws(IOError) -> (name: FileName, targets: [FilePath]) {
         let wanted = placement.folder.appending(placement.name)
         if placement.onConflict == .replace, mayReplace(wanted, placement) {

@@ -98,8 +98,8 @@ package final class WorkFolder: Sendable {
     }
 
     /// Removes a job's folder, or keeps it for the next job, with all that is left in it of ours: the drop, and what
-    /// has hidden names. Anything else nobody but a program that `run` started can have put there, perhaps in the drop's
-    /// place: it is never destroyed. The folder with it is set aside, and its new path returned.
+    /// has hidden names. Anything else nobody but a program that `run` started can have put there, perhaps in the
+    /// drop's place: it is never destroyed. The folder with it is set aside, and its new path returned.
     @discardableResult
     package func removeFolder(of id: JobID, drop: FileName? = nil) throws(IOError) -> FilePath? {
         let folder = folder(of: id)
