@@ -63,6 +63,22 @@ import Testing
         #expect(try harness.scratch.text("processed/drop") == "20")
     }
 
+    @Test("A folder that another batch made, and has not brought to the disk yet, is brought there by both")
+    func foldersOfOthers() throws {
+        let harness = try SpoolHarness()
+        let spool = harness.spool
+        let above = harness.scratch.path("output")
+        let folder = above.appending("a").appending("b")
+        var (first, second, third) = (SettlementEffects(), SettlementEffects(), SettlementEffects())
+        try spool.makeFolder(folder, &first)
+        try spool.makeFolder(folder, &second)
+        #expect(first.folders == [above.removingLastComponent(), above, above.appending("a")])
+        #expect(second.folders == first.folders)
+        spool.made.forget(first.made)
+        try spool.makeFolder(folder, &third)
+        #expect(third.folders == [])
+    }
+
     @Test("A name is free again once its batch is over")
     func namesAreReleased() async throws {
         let harness = try SpoolHarness()

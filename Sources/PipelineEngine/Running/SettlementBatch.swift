@@ -189,6 +189,7 @@ struct SettlementBatch {
         }
         do throws(IOError) {
             try spool.durability.sync(folders: effects.folders)
+            spool.made.forget(effects.made)
             for source in effects.copied { try spool.removeCopied(source) }
         } catch {
             for index in steps.indices where steps[index].failure == nil { steps[index].failure = StageFailure(error) }

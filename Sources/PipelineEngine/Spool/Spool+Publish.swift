@@ -108,8 +108,9 @@ extension Spool {
         return made
     }
 
-    /// Makes a folder that outputs go into, and notes those above it that got a new entry. What is configured as it is
-    /// (processed, failed) is never made here: it may be a mount that is away.
+    /// Makes a folder that outputs go into, and notes those above it that got a new entry, from this batch or from one
+    /// that has not brought it to the disk yet. What is configured as it is (processed, failed) is never made here: it
+    /// may be a mount that is away.
     func makeFolder(_ path: FilePath, _ effects: inout SettlementEffects) throws(IOError) {
         // Something went into it in this batch already.
         if effects.folders.contains(path) { return }
@@ -119,9 +120,14 @@ extension Spool {
             missing.append(next)
             next = next.removingLastComponent()
         }
-        guard !missing.isEmpty else { return }
-        try Folder.make(path)
-        for folder in missing { effects.folders.insert(folder.removingLastComponent()) }
+        if !missing.isEmpty {
+            made.note(missing)
+            try Folder.make(path)
+        }
+        for folder in made.leading(to: path) {
+            effects.made.append(folder)
+            effects.folders.insert(folder.removingLastComponent())
+        }
     }
 
     /// Makes the folders below a configured one that an original goes into; the configured one itself is not made.
@@ -257,6 +263,8 @@ package struct SettlementEffects: Sendable {
     var folders: Set<FilePath> = []
     /// Sources whose copies are in their places, to be removed once these are on disk.
     var copied: [FilePath] = []
+    /// Folders that were made just now, by this batch or another, and are on the disk once those above them are.
+    var made: [FilePath] = []
 }
 
 extension FileIdentity {

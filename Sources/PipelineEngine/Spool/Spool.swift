@@ -11,10 +11,13 @@ package struct Spool: Sendable {
     package let work: WorkFolder
     /// Who has drops open for writing.
     package let sight: WriterSight
+    /// What all spools of the process made for outputs.
+    let made: MadeFolders
 
     /// A spool.
     package init(pipeline: Pipeline, work: WorkFolder) {
         self.pipeline = pipeline
+        made = .ofProcess
         self.work = work
         sight = WriterSight(of: pipeline.inbox, isPatient: true)
     }
