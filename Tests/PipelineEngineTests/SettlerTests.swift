@@ -1,6 +1,7 @@
 import Dispatch
 import PipelineKit
 import Synchronization
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -49,6 +50,17 @@ import Testing
         #expect(try Folder.names(in: harness.spool.work.active).isEmpty)
     }
 
+    @Test(
+        "One at a time where it matters what comes first",
+        arguments: [
+            (Pipeline.Order.arrival, Pipeline.ConflictPolicy.rename, 2), (.arrival, .replace, 1), (.arrival, .fail, 1),
+            (.name, .rename, 1), (.oldest, .rename, 1),
+        ])
+    func width(_ order: Pipeline.Order, _ onConflict: Pipeline.ConflictPolicy, _ width: Int) throws {
+        let harness = try SpoolHarness { (pipeline, _) in (pipeline.order, pipeline.onConflict) = (order, onConflict) }
+        #expect(Settler.width(of: harness.spool.pipeline) == width)
+    }
+
     @Test("With `replace` what was finished last is published last")
     func oneAtATime() async throws {
         let harness = try SpoolHarness { (pipeline, _) in pipeline.onConflict = .replace }
@@ -61,6 +73,55 @@ import Testing
         #expect(await eventually { outcomes.ids.count == jobs.count })
         #expect(outcomes.ids == jobs.map(\.id))
         #expect(try harness.scratch.text("processed/drop") == "20")
+    }
+
+    @Test("Names that were chosen before something failed are known to whoever releases them")
+    func namesOfAFailure() throws {
+        let harness = try SpoolHarness()
+        let drop = try harness.job()
+        let output = try harness.scratch.makeFolder("output")
+        let placement = Placement(
+            role: .output, source: drop.original, folder: output, name: drop.drop.name, isFolder: false,
+            companions: [Companion(suffix: ".sha256", parts: [.checksumLine(digest: "d")])], onConflict: .fail)
+        let job = Job(
+            id: drop.id, pipeline: drop.pipeline, drop: drop.drop, claimedAt: drop.claimedAt,
+            folder: harness.scratch.path("later"))
+        let names = NameChooser()
+        var reserved: [FilePath] = []
+        #expect(throws: IOError.self) {
+            try harness.spool.intend(placement, number: 0, of: job, names, reserved: &reserved)
+        }
+        #expect(reserved == [output.appending("drop"), output.appending("drop.sha256")])
+        names.release(reserved)
+        try Folder.make(job.folder)
+        let decision = try harness.spool.intend(placement, number: 0, of: job, names, reserved: &reserved)
+        #expect(decision?.intents.map(\.target) == [output.appending("drop.sha256"), output.appending("drop")])
+    }
+
+    @Test("What an earlier run decided keeps its names")
+    func namesOfAnEarlierRun() throws {
+        let harness = try SpoolHarness()
+        let job = try harness.job()
+        let output = try harness.scratch.makeFolder("output")
+        let names = NameChooser()
+        #expect(names.reserveAgain([output.appending("drop")]) == [output.appending("drop")])
+        #expect(names.reserveAgain([output.appending("drop")]) == [])
+        let placement = Placement(
+            role: .output, source: job.original, folder: output, name: job.drop.name, isFolder: false, companions: [],
+            onConflict: .rename)
+        #expect(try names.choose(placement, of: job).name.text == "drop.2")
+    }
+
+    @Test("Only a pipeline that syncs may say that a folder is on the disk", arguments: Pipeline.Durability.allCases)
+    func foldersBySyncing(_ durability: Pipeline.Durability) throws {
+        let harness = try SpoolHarness { (pipeline, _) in pipeline.durability = durability }
+        let folder = harness.scratch.path("output").appending("a")
+        let job = try harness.job()
+        var payload = Payload(dropOf: job)
+        payload.destination = folder
+        _ = harness.settle(harness.settlement(of: job, payload))
+        #expect(Folder.kind(of: folder.appending("drop")) == .regular)
+        #expect(harness.spool.made.leading(to: folder).isEmpty == (durability == .full))
     }
 
     @Test("A folder that another batch made, and has not brought to the disk yet, is brought there by both")

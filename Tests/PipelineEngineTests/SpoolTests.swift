@@ -63,6 +63,7 @@ import Testing
     @discardableResult
     private func settle(_ spool: Spool, _ settlements: Settlement...) -> [StageFailure?] {
         var batch = SettlementBatch(settlements, spool: spool, journal: writer, names: NameChooser())
+        batch.prepare()
         batch.settle()
         spool.work.tidy()
         return batch.outcomes.map { outcome in
@@ -264,6 +265,7 @@ import Testing
         }
         let writer = JournalWriter(journal: memory)
         var batch = SettlementBatch([failed(job)], spool: spool, journal: writer, names: NameChooser())
+        batch.prepare()
         batch.settle()
         guard case .failed(let failure) = batch.outcomes[0].result else {
             Issue.record("settled although the journal failed")
@@ -271,6 +273,7 @@ import Testing
         }
         #expect(failure.class == .environment)
         var again = SettlementBatch([batch.outcomes[0].settlement], spool: spool, journal: writer, names: NameChooser())
+        again.prepare()
         again.settle()
         #expect(try scratch.tree("failed") == ["a.txt", "a.txt.error.json"])
         #expect(try memory.job(job.id)?.state == .failed)

@@ -54,6 +54,23 @@ import Testing
         #expect(Folder.kind(of: try work.makeFolder(of: second)) == .folder)
     }
 
+    @Test("A folder that is gone is not kept, and what somebody put into a kept one is not destroyed")
+    func strangers() throws {
+        let gone = ids.next(), kept = ids.next()
+        try Folder.remove(try work.makeFolder(of: gone))
+        try work.removeFolder(of: gone)
+        let folder = try work.makeFolder(of: kept)
+        try work.removeFolder(of: kept)
+        work.tidy()
+        #expect(Folder.kind(of: folder) == nil)
+        let spare = work.path.appending("spare").appending(kept.text)
+        #expect(try Folder.names(in: work.path.appending("spare")) == [try kept.text.fileName])
+        _ = try harness.scratch.write(Array("x".utf8), to: spare.appending("theirs"))
+        work.release()
+        let again = try WorkFolder(for: harness.spool.pipeline)
+        #expect(try ScratchFolder.read(again.path.appending("spare").appending(kept.text).appending("theirs")) == [120])
+    }
+
     @Test("Of more than 256 folders the others are removed")
     func enough() throws {
         let all = (1...260).map { _ in ids.next() }

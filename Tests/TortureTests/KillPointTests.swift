@@ -10,6 +10,11 @@ extension Torture {
             try await Self.killEverywhere("one folder", most: 40) { try Site.plain() }
         }
 
+        @Test func nothingIsLostOneAfterAnother() async throws {
+            // Each job gets the folder of the one before.
+            try await Self.killEverywhere("one after another", most: 40) { try Site.plain(["active: { jobs: 1 }"]) }
+        }
+
         @Test(.enabled(if: TemporaryMount.isPossible, "needs root"))
         func nothingIsLostAcrossDevices() async throws {
             try await Self.killEverywhere("results on another device", most: 20) { try Site.otherDevice() }

@@ -37,11 +37,11 @@ final class Site: @unchecked Sendable {
         return mill
     }
 
-    /// Everything in one folder.
-    static func plain() throws -> Site {
+    /// Everything in one folder. `rules`: further lines of the pipeline.
+    static func plain(_ rules: [String] = []) throws -> Site {
         let scratch = try ScratchFolder()
         let mill = try mill(in: scratch)
-        try mill.build()
+        try mill.build(rules)
         return Site(scratch, mill)
     }
 

@@ -48,9 +48,14 @@ struct SettlementBatch {
 
     var outcomes: [Settler.Outcome] { steps.map { ($0.settlement, $0.result) } }
 
-    mutating func settle() {
+    /// Decides what goes where and makes what goes beside it.
+    mutating func prepare() {
         isWorkInPlace = spool.work.isInPlace
         forEach { (batch, index) throws(StageFailure) in try batch.prepare(index) }
+    }
+
+    /// Does what was decided.
+    mutating func settle() {
         syncOutputs()
         commitIntents(steps.indices.filter { !steps[$0].isReplay })
 
@@ -81,6 +86,8 @@ struct SettlementBatch {
         if !settlement.record.intents.isEmpty {
             steps[index].isReplay = true
             steps[index].moves = Self.moves(of: settlement.record.intents)
+            // They were given away by an earlier batch, perhaps of an earlier run.
+            reserved += names.reserveAgain(settlement.record.intents.map(\.target))
             return
         }
         try renewDrop(index)
@@ -98,14 +105,17 @@ struct SettlementBatch {
 
     private mutating func intend(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
         let job = steps[index].settlement.job
+        // What is not found in a folder that is away is not gone, and no folder is to be made in its place.
+        if placement.source == nil, !spool.work.isInPlace { throw .workAway(spool) }
         let decided: Spool.Decision?
         do throws(IOError) {
-            decided = try spool.intend(placement, number: number, of: job, names)
+            decided = try spool.intend(placement, number: number, of: job, names, reserved: &reserved)
         } catch {
             throw .settling(error)
         }
-        guard let decided else { throw .missing(placement.source ?? job.original, of: job) }
-        reserved += decided.reserved
+        guard let decided else {
+            throw spool.work.isInPlace ? .missing(placement.source ?? job.original, of: job) : .workAway(spool)
+        }
         steps[index].moves.append(decided.intents)
         steps[index].unsynced += decided.unsynced
         steps[index].notes += decided.note.map { [$0] } ?? []
@@ -189,7 +199,7 @@ struct SettlementBatch {
         }
         do throws(IOError) {
             try spool.durability.sync(folders: effects.folders)
-            spool.made.forget(effects.made)
+            if spool.durability.isFull { spool.made.forget(effects.made) }
             for source in effects.copied { try spool.removeCopied(source) }
         } catch {
             for index in steps.indices where steps[index].failure == nil { steps[index].failure = StageFailure(error) }
@@ -233,10 +243,10 @@ struct SettlementBatch {
 
     /// Somebody else took the name since it was chosen: another one, written down before it is used.
     private mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
-        guard let decided = try spool.intend(placement, number: number, of: steps[index].settlement.job, names) else {
+        let job = steps[index].settlement.job
+        guard let decided = try spool.intend(placement, number: number, of: job, names, reserved: &reserved) else {
             throw IOError("publish", placement.source ?? placement.folder, .noSuchFileOrDirectory)
         }
-        reserved += decided.reserved
         steps[index].moves[number] = decided.intents
         steps[index].notes += decided.note.map { [$0] } ?? []
         // The rest is on the disk since the first choice.

@@ -28,6 +28,8 @@ package final class Settler: Sendable {
     private let warn: @Sendable (String) -> Void
     private let deliver: @Sendable ([Outcome]) -> Void
     private let state: Mutex<State>
+    /// Held while a batch is taken and prepared, so that names go to jobs in the order in which they were finished.
+    private let preparing = Mutex(())
 
     /// A settler that moves with `spool`, writes to `journal` and reports to `deliver`, on its queues; `warn` is told
     /// what changes no outcome, in a sentence.
@@ -45,9 +47,11 @@ package final class Settler: Sendable {
         state = Mutex(State(idle: queues))
     }
 
-    /// How many batches are settled at a time. Where the new replaces the old, what was finished last must also be
-    /// published last.
-    private static func width(of pipeline: Pipeline) -> Int { pipeline.onConflict == .replace ? 1 : 2 }
+    /// How many batches are settled at a time: one where an order was asked for, and where it matters which of two
+    /// drops of the same name is published last (`replace`) or at all (`fail`).
+    static func width(of pipeline: Pipeline) -> Int {
+        pipeline.order == .arrival && pipeline.onConflict == .rename ? 2 : 1
+    }
 
     /// Adds a job to the next batch.
     package func settle(_ settlement: Settlement) {
@@ -58,15 +62,21 @@ package final class Settler: Sendable {
         if let queue { queue.async { @Sendable in self.settleWaiting(on: queue) } }
     }
 
-    private func settleWaiting(on queue: DispatchQueue) {
+    private func prepareWaiting(on queue: DispatchQueue) -> SettlementBatch? {
         let settlements = state.withLock { state in
             let waiting = state.waiting
             state.waiting = []
             if waiting.isEmpty { state.idle.append(queue) } else { state.batches += 1 }
             return waiting
         }
-        guard !settlements.isEmpty else { return }
+        guard !settlements.isEmpty else { return nil }
         var batch = SettlementBatch(settlements, spool: spool, journal: journal, names: names)
+        batch.prepare()
+        return batch
+    }
+
+    private func settleWaiting(on queue: DispatchQueue) {
+        guard var batch = preparing.withLock({ _ in prepareWaiting(on: queue) }) else { return }
         batch.settle()
         let isLast = state.withLock { state in
             state.batches -= 1

@@ -30,15 +30,17 @@ package struct Durability: Sendable {
             // Meanwhile another batch may have been told.
             if !Self.hasLostWrites.load(ordering: .acquiring) { return }
         }
+        var isOneClosed = false
         for file in files {
             do throws(IOError) {
                 try OpenFile.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).sync()
             } catch {
-                // One that may not be opened (a mode without read) can still be brought to the disk with all others.
                 guard error.errno == .permissionDenied else { throw error }
-                return try syncAll(of: folder)
+                isOneClosed = true
             }
         }
+        // One that may not be opened (a mode without read) can still be brought to the disk with all others.
+        if isOneClosed { try syncAll(of: folder) }
     }
 
     private func syncAll(of folder: FilePath) throws(IOError) {

@@ -9,20 +9,49 @@ final class MadeFolders: Sendable {
     /// Those of this process.
     static let ofProcess = MadeFolders()
 
-    private let unsynced = Mutex<Set<FilePath>>([])
+    private struct State {
+        /// With the number of the note.
+        var folders: [FilePath: Int] = [:]
+        var last = 0
+    }
+
+    /// As many as are kept: pipelines that sync nothing forget nothing, and the kernel has long written the oldest.
+    private static let most = 10_000
+
+    private let state = Mutex(State())
 
     /// Notes folders that are about to be made: before, so that whoever finds one there finds it here.
     func note(_ folders: [FilePath]) {
-        unsynced.withLock { $0.formUnion(folders) }
+        state.withLock { state in
+            for folder in folders {
+                state.last += 1
+                state.folders[folder] = state.last
+            }
+            guard state.folders.count > Self.most else { return }
+            let oldest = state.last - Self.most / 2
+            state.folders = state.folders.filter { $0.value > oldest }
+        }
     }
 
     /// Those that are the folder itself or lead to it.
     func leading(to folder: FilePath) -> [FilePath] {
-        unsynced.withLock { $0.filter(folder.starts) }
+        state.withLock { state in
+            guard !state.folders.isEmpty else { return [] }
+            var leading: [FilePath] = []
+            var next = folder
+            while !next.isEmpty {
+                if state.folders[next] != nil { leading.append(next) }
+                guard next.removeLastComponent() else { break }
+            }
+            return leading
+        }
     }
 
     /// The folders that hold them were brought to the disk.
     func forget(_ folders: [FilePath]) {
-        unsynced.withLock { $0.subtract(folders) }
+        guard !folders.isEmpty else { return }
+        state.withLock { state in
+            for folder in folders { state.folders[folder] = nil }
+        }
     }
 }

@@ -38,6 +38,11 @@ package final class NameChooser: Sendable {
         }
     }
 
+    /// Reserves names that were given away before, but for those that are reserved; returns which.
+    func reserveAgain(_ targets: [FilePath]) -> [FilePath] {
+        state.withLock { state in targets.filter { state.reserved.insert($0).inserted } }
+    }
+
     /// What was reserved is there by now, or given up.
     package func release(_ targets: [FilePath]) {
         state.withLock { state in

@@ -16,7 +16,7 @@ package struct Placement: Sendable {
     /// The name it is to have, if that is free.
     package let name: FileName
     /// Whether it is a folder.
-    package let isFolder: Bool
+    package var isFolder: Bool
     /// Files that are written beside it, under its final name.
     package let companions: [Companion]
     /// What happens where the name is taken.

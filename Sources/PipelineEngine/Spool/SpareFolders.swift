@@ -1,3 +1,4 @@
+import DequeModule
 import Glibc
 import PipelineKit
 import Synchronization
@@ -10,8 +11,9 @@ import SystemPackage
 /// come and go a folder passes from one to the next; only once there are no more is what is left put away.
 final class SpareFolders: Sendable {
     private struct State {
-        /// Still among the folders of jobs, where the next start would remove them, as those of jobs that are over.
-        var emptied: [JobID] = []
+        /// Still among the folders of jobs, where the next start finds them as those of jobs that are over. The oldest
+        /// is used first, so that none stays there for long.
+        var emptied = Deque<JobID>()
         var putAway: [JobID] = []
     }
 
@@ -29,17 +31,20 @@ final class SpareFolders: Sendable {
         self.path = path
     }
 
-    /// Removes those of earlier runs.
+    /// Removes those of earlier runs. What is not empty any more a program of a job that is long over must have put
+    /// there; it stays.
     func removeOld() throws(IOError) {
         for name in try Folder.names(in: path) where JobID(name.text) != nil {
-            try Folder.remove(path.appending(name))
+            let folder = path.appending(name)
+            guard folder.withPlatformString({ rmdir($0) }) != 0, Errno.last != .directoryNotEmpty else { continue }
+            throw IOError("remove", folder, .last)
         }
     }
 
     /// Gives one to a job; false where there is none.
     func take(as folder: FilePath) -> Bool {
         let kept = state.withLock { state in
-            state.emptied.popLast().map { active.appending($0.text) }
+            state.emptied.popFirst().map { active.appending($0.text) }
                 ?? state.putAway.popLast().map { path.appending($0.text) }
         }
         // Where somebody tidied it away, a new one does as well.
@@ -57,8 +62,8 @@ final class SpareFolders: Sendable {
 
     /// Moves those that are among the folders of jobs away from there.
     func putAway() {
-        while let id = state.withLock({ $0.emptied.popLast() }) {
-            // One that cannot be moved is removed by the next start.
+        while let id = state.withLock({ $0.emptied.popFirst() }) {
+            // One that cannot be moved is found by the next start.
             guard Self.rename(active.appending(id.text), to: path.appending(id.text)) else { continue }
             state.withLock { $0.putAway.append(id) }
         }

@@ -8,8 +8,6 @@ extension Spool {
 
     /// What was decided for a placement.
     struct Decision {
-        /// The names that are kept for it until its batch is over.
-        let reserved: [FilePath]
         /// The moves to be made, companions first: whoever sees a failed original finds the reason beside it.
         var intents: [Intent] = []
         /// What has to be on disk before any of them is made.
@@ -18,19 +16,23 @@ extension Spool {
         var note: String?
     }
 
-    /// Decides on the names of a placement and writes what goes beside it. Nil where its source is gone.
+    /// Decides on the names of a placement and writes what goes beside it. Nil where its source is gone. The names that
+    /// are kept for it are added to `reserved`, also where something throws afterwards.
     func intend(
-        _ placement: Placement, number: Int, of job: Job, _ names: NameChooser
+        _ placement: Placement, number: Int, of job: Job, _ names: NameChooser, reserved: inout [FilePath]
     ) throws(IOError) -> Decision? {
         var found: FileIdentity.Found?
         if let source = placement.source {
             found = try FileIdentity.examine(source)
             if found == nil { return nil }
         }
-        let placement = placement.inSubfolders()
+        var placement = placement.inSubfolders()
+        // What was dropped as a file may be a folder by now: exchanged just before it was claimed.
+        if let found { placement.isFolder = found.isFolder }
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
         let (name, targets) = try names.choose(placement, of: job)
-        var decision = Decision(reserved: targets)
+        reserved += targets
+        var decision = Decision()
         for (index, companion) in placement.companions.enumerated() {
             let source = job.folder.appending(".beside-\(number + 1)-\(index + 1)")
             let file = try Self.makeAnew(source)

@@ -74,8 +74,8 @@ package struct Spool: Sendable {
         if let condemned { try Condemnation.write(condemned, in: folder) }
         let target = folder.appending(name)
         if let error = Self.take(name, in: inbox, as: target) {
-            try work.removeFolder(of: id)
-            work.tidy()
+            // Not kept for the next job: perhaps nothing can be moved into this one.
+            try Folder.remove(folder)
             return try refusal(of: inbox.path.appending(name), at: path, error)
         }
         let drop = Drop(

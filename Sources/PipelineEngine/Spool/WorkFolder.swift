@@ -4,7 +4,8 @@ package import PipelineKit
 package import SystemPackage
 
 /// Where a pipeline's claimed jobs live: one folder a job below `active`, on the inbox's file system, for nobody else
-/// to enter. The folder says that a job exists.
+/// to enter. A folder with a drop in it says that a job exists; an empty one is of a job that is over, and waits for
+/// the next.
 package final class WorkFolder: Sendable {
     /// The folder.
     package let path: FilePath
@@ -107,7 +108,7 @@ package final class WorkFolder: Sendable {
             if !spares.add(id) { try Folder.remove(folder) }
             return nil
         }
-        let names = try entries(of: folder)
+        guard let names = try entries(of: folder) else { return nil }
         let isStrange = { (name: FileName) in !name.isHidden && name != drop }
         do throws(IOError) {
             for name in names where !isStrange(name) { try Folder.remove(folder.appending(name)) }
@@ -124,13 +125,13 @@ package final class WorkFolder: Sendable {
     /// Takes the emptied folders that no job has used again from among those of jobs.
     package func tidy() { spares.putAway() }
 
-    /// The names in a job's folder; none where it is gone.
-    private func entries(of folder: FilePath) throws(IOError) -> [FileName] {
+    /// The names in a job's folder; nil where it is gone.
+    private func entries(of folder: FilePath) throws(IOError) -> [FileName]? {
         do throws(IOError) {
             return try Folder.names(in: folder)
         } catch {
             switch error.errno {
-            case .noSuchFileOrDirectory: return []
+            case .noSuchFileOrDirectory: return nil
             case .permissionDenied:
                 // A program may have closed it to us; it is ours to open.
                 guard folder.withPlatformString({ chmod($0, 0o700) }) == 0 else { throw error }

@@ -50,6 +50,7 @@ struct SpoolHarness {
     /// The same, with what is said of it.
     func settleAndTell(_ settlement: Settlement) -> (outcome: Settler.Outcome, warnings: [String]) {
         var batch = SettlementBatch([settlement], spool: spool, journal: writer, names: NameChooser())
+        batch.prepare()
         batch.settle()
         spool.work.tidy()
         return (batch.outcomes[0], batch.warnings)
