@@ -12,7 +12,14 @@ extension FilePath {
     }
 
     /// The path's bytes, without a NUL.
-    package var bytes: [UInt8] { withPlatformString { Array(UnsafeBytes($0)) } }
+    package var bytes: [UInt8] { withBytes { Array($0) } }
+
+    /// Calls the body with the path's bytes, without a NUL, where they lie.
+    package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        withPlatformString { pointer in
+            UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)).withMemoryRebound(to: UInt8.self, body)
+        }
+    }
 
     /// The path of an entry of this folder.
     package func appending(_ name: FileName) -> FilePath {
@@ -55,10 +62,10 @@ extension FilePath {
         return short.text
     }
 
-    /// The process's current folder; `.` where it cannot be told (it was deleted).
-    private static var current: FilePath {
+    /// The process's current folder, which it never changes; `.` where it cannot be told (it was deleted).
+    private static let current: FilePath = {
         guard let pointer = getcwd(nil, 0) else { return "." }
         defer { free(pointer) }
         return FilePath(platformString: pointer)
-    }
+    }()
 }
