@@ -47,7 +47,13 @@ extension FilePath {
     package var lastName: FileName? { lastComponent.flatMap { FileName($0) } }
 
     /// Whether both are entries of the same folder.
-    package func isBeside(_ other: FilePath) -> Bool { removingLastComponent() == other.removingLastComponent() }
+    package func isBeside(_ other: FilePath) -> Bool {
+        // Told for every job. A path is kept without any slash that it does not need, so the folder ends at the last.
+        func folder(_ path: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
+            path.prefix((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)
+        }
+        return withBytes { own in other.withBytes { folder(own).elementsEqual(folder($0)) } }
+    }
 
     /// The path as text that is safe to print (see `EscapedText`).
     package var text: String { EscapedText.of(bytes) }
