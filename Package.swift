@@ -65,7 +65,7 @@ let package = Package(
         .executableTarget(
             name: "dropmill",
             dependencies: [
-                "PipelineKit", "BuiltinStages", "PipelineEngine", "PipelineConfig", system, log, arguments,
+                "PipelineKit", "BuiltinStages", "PipelineEngine", "PipelineConfig", "CLinux", system, log, arguments,
             ],
             swiftSettings: strict),
 

@@ -67,6 +67,7 @@ struct RunCommand: ParsableCommand {
             throw error.kind == .locked ? ExitStatus.busy : ExitStatus.configuration
         }
         let control = answering(engine, log)
+        if !once { StartMemory.giveBackSoon() }
         let summary = outcome.wait()
         control?.stop()
         output.flush()

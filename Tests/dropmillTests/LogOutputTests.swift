@@ -51,6 +51,28 @@ import Testing
         }
     }
 
+    /// Each write to a socket that keeps packets apart is one packet.
+    @Test func aBurstGoesOutInFewWrites() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+        let output = LogOutput(descriptor: ends[1])
+        let lines = (0..<1000).map { "\($0)\n" }
+        for line in lines { output.write(Array(line.utf8)) }
+        output.flush()
+        close(ends[1])
+        var packets: [String] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(ends[0], &buffer, buffer.count)
+            if count <= 0 { break }
+            packets.append(String(decoding: buffer[..<count], as: UTF8.self))
+        }
+        close(ends[0])
+        #expect(packets.joined() == lines.joined())
+        #expect(packets.allSatisfy { $0.hasSuffix("\n") })
+        #expect(packets.count < 50)
+    }
+
     @Test func aReaderThatGoesAwayIsSurvived() throws {
         signal(SIGPIPE, SIG_IGN)
         let (reading, writing) = try makePipe()

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GRDB
 import PipelineKit
 import SystemPackage
@@ -35,6 +34,13 @@ enum JobRow {
             """
     }()
 
+    /// The same, but neither for a row of another pipeline nor for one that is over: those are in the totals. The
+    /// states stand one by one, since SQLite makes a table of its own for every list in every run of a statement.
+    static let upsertUncounted: String = {
+        let states = JobRecord.State.allCases.filter(\.isFinal).map { "state <> '\($0.rawValue)'" }
+        return "\(upsert) WHERE pipeline = excluded.pipeline AND \(states.joined(separator: " AND "))"
+    }()
+
     /// The place of a column's value in `upsert`.
     static func parameter(_ column: String) -> String { "?\((columns.firstIndex(of: column) ?? -1) + 1)" }
 
@@ -43,37 +49,38 @@ enum JobRow {
     /// The beginning of every query for whole rows.
     static let select = "SELECT \(columns.joined(separator: ", ")) FROM jobs"
 
-    /// The values of a record's row.
-    static func values(of record: JobRecord) -> [DatabaseValue] {
-        [
-            record.id.text.databaseValue,
-            record.pipeline.databaseValue,
-            blob(record.drop.name.bytes),
-            record.drop.folders.isEmpty
-                ? .null : blob(Array(record.drop.folders.map(\.bytes).joined(separator: [0x2F]))),
-            record.drop.size.databaseValue,
-            record.drop.droppedAt.nanoseconds.databaseValue,
-            Int64(bitPattern: record.identity.device).databaseValue,
-            Int64(bitPattern: record.identity.inode).databaseValue,
-            record.claimedAt.nanoseconds.databaseValue,
-            record.finishedAt?.nanoseconds.databaseValue ?? .null,
-            record.state.rawValue.databaseValue,
-            record.stage.databaseValue,
-            record.failures.databaseValue,
-            record.recoveries.databaseValue,
-            record.nextAttempt?.nanoseconds.databaseValue ?? .null,
-            json(record.failure) { $0.failure($1) },
-            record.failedStage?.databaseValue ?? .null,
-            json(record.payload) { $0.payload($1) },
-            json(nonEmpty: record.intents) { $0.intent($1) },
-            json(nonEmpty: record.outputs) { $0.bytes($1.bytes) },
-            record.original.map { blob($0.bytes) } ?? .null,
-            record.digests.isEmpty ? .null : json(record.digests) { $0.strings($1) },
-            record.facts.isEmpty ? .null : json(record.facts) { $0.strings($1) },
-            record.definition.databaseValue,
-            record.retryOf?.text.databaseValue ?? .null,
-            json(nonEmpty: record.history) { $0.transition($1) },
-        ]
+    /// Adds the values of a record's row.
+    static func add(_ record: JobRecord, to values: inout RowValues) {
+        values.text(record.id.text)
+        values.text(record.pipeline)
+        values.blob(record.drop.name.bytes)
+        if record.drop.folders.isEmpty {
+            values.null()
+        } else {
+            values.blob(Array(record.drop.folders.map(\.bytes).joined(separator: [0x2F])))
+        }
+        values.integer(record.drop.size)
+        values.integer(record.drop.droppedAt.nanoseconds)
+        values.integer(Int64(bitPattern: record.identity.device))
+        values.integer(Int64(bitPattern: record.identity.inode))
+        values.integer(record.claimedAt.nanoseconds)
+        values.integer(record.finishedAt?.nanoseconds)
+        values.text(record.state.rawValue)
+        values.integer(record.stage)
+        values.integer(record.failures)
+        values.integer(record.recoveries)
+        values.integer(record.nextAttempt?.nanoseconds)
+        values.json(record.failure) { $0.failure($1) }
+        values.text(record.failedStage)
+        values.json(record.payload) { $0.payload($1) }
+        values.json(all: record.intents) { $0.intent($1) }
+        values.json(all: record.outputs) { $0.path(nil, $1) }
+        values.blob(record.original)
+        values.json(record.digests.isEmpty ? nil : record.digests) { $0.strings(nil, $1) }
+        values.json(record.facts.isEmpty ? nil : record.facts) { $0.strings(nil, $1) }
+        values.text(record.definition)
+        values.text(record.retryOf?.text)
+        values.json(all: record.history) { $0.transition($1) }
     }
 
     /// The record of a row that begins with `columns`.
@@ -117,21 +124,6 @@ enum JobRow {
         }
         record.history = try columns.json("history") { $0.all(\.transition) } ?? []
         return record
-    }
-
-    static func blob(_ bytes: [UInt8]) -> DatabaseValue { Data(bytes).databaseValue }
-
-    static func json<Value>(_ value: Value?, _ write: (inout JSONWriter, Value) -> Void) -> DatabaseValue {
-        guard let value else { return .null }
-        var writer = JSONWriter()
-        write(&writer, value)
-        return writer.text.databaseValue
-    }
-
-    static func json<Element>(
-        nonEmpty values: [Element], _ write: (inout JSONWriter, Element) -> Void
-    ) -> DatabaseValue {
-        values.isEmpty ? .null : json(values) { $0.array($1, write) }
     }
 }
 

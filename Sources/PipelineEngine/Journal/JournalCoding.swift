@@ -4,115 +4,115 @@ import SystemPackage
 
 /// How the kernel's values stand in the journal's JSON columns. The kernel knows nothing of it. Each is written
 /// compactly, leaves out what is empty, and reads as nil where it makes no sense.
-extension JSONWriter {
+extension JSONText {
     /// Bytes that are text in nearly every case; where they are not UTF-8: `{"base64":"…"}`.
-    mutating func bytes(_ bytes: [UInt8]) {
-        if let text = String(validating: bytes, as: UTF8.self) {
-            string(text)
-        } else {
-            object { $0.member("base64", Data(bytes).base64EncodedString()) }
-        }
+    mutating func bytes(_ key: String? = nil, _ bytes: [UInt8]) {
+        bytes.withUnsafeBufferPointer { self.bytes(key, $0) }
     }
 
-    mutating func member(_ name: String, _ path: FilePath) {
-        key(name)
-        bytes(path.bytes)
+    /// A path, in the same way.
+    mutating func path(_ key: String? = nil, _ path: FilePath) {
+        path.withBytes { bytes(key, $0) }
     }
 
-    mutating func strings(_ strings: [String: String]) {
-        object { writer in
-            for (key, value) in strings.sorted(by: { $0.key < $1.key }) { writer.member(key, value) }
+    private mutating func bytes(_ key: String?, _ bytes: UnsafeBufferPointer<UInt8>) {
+        if text(key, ifUTF8: bytes) { return }
+        object(key) { $0.text("base64", Base64.text(of: Array(bytes))) }
+    }
+
+    private mutating func text(_ key: String, unlessEmpty value: String) {
+        if !value.isEmpty { text(key, value) }
+    }
+
+    mutating func strings(_ key: String? = nil, _ strings: [String: String]) {
+        object(key) { json in
+            for (key, value) in strings.sorted(by: { $0.key < $1.key }) { json.text(key, value) }
         }
     }
 
     mutating func failure(_ failure: StageFailure) {
-        object { writer in
-            writer.member("class", failure.class.rawValue)
-            writer.member("code", failure.code)
-            writer.member("summary", failure.summary)
-            writer.member("remedy", unlessEmpty: failure.remedy)
-            writer.member("detail", unlessEmpty: failure.detail)
+        object { json in
+            json.text("class", failure.class.rawValue)
+            json.text("code", failure.code)
+            json.text("summary", failure.summary)
+            json.text("remedy", unlessEmpty: failure.remedy)
+            json.text("detail", unlessEmpty: failure.detail)
         }
     }
 
     mutating func payload(_ payload: Payload) {
-        object { writer in
-            writer.member("root", payload.root)
-            if case .file(let name) = payload.shape {
-                writer.key("file")
-                writer.bytes(name.bytes)
-            }
-            if payload.isDrop { writer.member("drop", true) }
-            if payload.isDone { writer.member("done", true) }
-            if !payload.companions.isEmpty {
-                writer.key("companions")
-                writer.array(payload.companions) { $0.companion($1) }
-            }
-            if let destination = payload.destination { writer.member("destination", destination) }
+        object { json in
+            json.path("root", payload.root)
+            if case .file(let name) = payload.shape { json.bytes("file", name.bytes) }
+            if payload.isDrop { json.flag("drop", true) }
+            if payload.isDone { json.flag("done", true) }
+            if !payload.companions.isEmpty { json.companions(payload.companions) }
+            if let destination = payload.destination { json.path("destination", destination) }
             if !payload.copies.isEmpty {
-                writer.key("copies")
-                writer.array(payload.copies) { $0.copy($1) }
+                json.array("copies") { json in
+                    for copy in payload.copies { json.copy(copy) }
+                }
             }
-            if !payload.digests.isEmpty {
-                writer.key("digests")
-                writer.strings(payload.digests)
-            }
-            if !payload.facts.isEmpty {
-                writer.key("facts")
-                writer.strings(payload.facts)
-            }
+            if !payload.digests.isEmpty { json.strings("digests", payload.digests) }
+            if !payload.facts.isEmpty { json.strings("facts", payload.facts) }
         }
     }
 
     private mutating func copy(_ copy: PayloadCopy) {
-        object { writer in
-            writer.member("path", copy.path)
-            writer.member("source", copy.source)
-            writer.member("folder", copy.isFolder)
-            writer.key("companions")
-            writer.array(copy.companions) { $0.companion($1) }
-            writer.member("destination", copy.destination)
+        object { json in
+            json.path("path", copy.path)
+            json.path("source", copy.source)
+            json.flag("folder", copy.isFolder)
+            json.companions(copy.companions)
+            json.path("destination", copy.destination)
         }
     }
 
-    private mutating func companion(_ companion: Companion) {
-        object { writer in
-            writer.member("suffix", companion.suffix)
-            writer.key("parts")
-            writer.array(companion.parts) { writer, part in
-                switch part {
-                case .text(let text): writer.string(text)
-                case .checksumLine(let digest): writer.object { $0.member("checksum", digest) }
-                case .taggedLine(let tag, let digest):
-                    writer.object { writer in
-                        writer.member("tag", tag)
-                        writer.member("checksum", digest)
+    private mutating func companions(_ companions: [Companion]) {
+        array("companions") { json in
+            for companion in companions {
+                json.object { json in
+                    json.text("suffix", companion.suffix)
+                    json.array("parts") { json in
+                        for part in companion.parts { json.part(part) }
                     }
-                case .jsonPath: writer.object { $0.member("path", true) }
                 }
             }
         }
     }
 
+    private mutating func part(_ part: Companion.Part) {
+        switch part {
+        case .text(let value): text(nil, value)
+        case .checksumLine(let digest): object { $0.text("checksum", digest) }
+        case .taggedLine(let tag, let digest):
+            object { json in
+                json.text("tag", tag)
+                json.text("checksum", digest)
+            }
+        case .jsonPath: object { $0.flag("path", true) }
+        }
+    }
+
     mutating func intent(_ intent: Intent) {
-        object { writer in
-            writer.member("role", intent.role.rawValue)
-            writer.member("source", intent.source)
-            writer.member("target", intent.target)
-            writer.member("device", intent.identity.device)
-            writer.member("inode", intent.identity.inode)
+        object { json in
+            json.text("role", intent.role.rawValue)
+            json.path("source", intent.source)
+            json.path("target", intent.target)
+            json.integer("device", intent.identity.device)
+            json.integer("inode", intent.identity.inode)
         }
     }
 
     mutating func transition(_ transition: Transition) {
-        object { writer in
-            writer.member("event", transition.event)
-            writer.member("at", transition.at.nanoseconds)
-            if let stage = transition.stage { writer.member("stage", stage) }
-            if let duration = transition.duration { writer.member("took", duration.nanoseconds) }
-            if let note = transition.note { writer.member("note", note) }
-            if transition.times > 1 { writer.member("times", Int64(transition.times)) }
-            if let last = transition.lastAt { writer.member("last", last.nanoseconds) }
+        object { json in
+            json.text("event", transition.event)
+            json.integer("at", transition.at.nanoseconds)
+            if let stage = transition.stage { json.text("stage", stage) }
+            if let duration = transition.duration { json.integer("took", duration.nanoseconds) }
+            if let note = transition.note { json.text("note", note) }
+            if transition.times > 1 { json.integer("times", transition.times) }
+            if let last = transition.lastAt { json.integer("last", last.nanoseconds) }
         }
     }
 }

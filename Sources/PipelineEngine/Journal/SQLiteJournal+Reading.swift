@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 package import PipelineKit
 
@@ -35,7 +36,7 @@ extension SQLiteJournal {
         }
         if let name = query.name {
             conditions.append("name = ?")
-            arguments += [JobRow.blob(name.bytes)]
+            arguments += [Data(name.bytes)]
         }
         if let since = query.since {
             conditions.append("claimed_at >= ?")

@@ -29,15 +29,22 @@ package final class SQLiteJournal: Journal {
     }
 
     private static func write(_ jobs: [JobRecord], to db: Database) throws {
-        let upsert = try db.cachedStatement(sql: JobRow.upsert)
+        let upsertUncounted = try db.cachedStatement(sql: JobRow.upsertUncounted)
         let hasRetries = try RetryRow.isAny(db)
         var totals = try TotalRows(db)
+        var values = RowValues()
         for job in jobs {
-            try totals.subtract(job.id.text)
-            upsert.setUncheckedArguments(StatementArguments(JobRow.values(of: job)))
-            try upsert.execute()
+            values.removeAll()
+            JobRow.add(job, to: &values)
+            try values.execute(upsertUncounted, in: db)
+            if db.changesCount > 0 {
+                totals.count(job)
+            } else {
+                try totals.count(job.id.text, -1)
+                try values.execute(try db.cachedStatement(sql: JobRow.upsert), in: db)
+                try totals.count(job.id.text, 1)
+            }
             if hasRetries { try RetryRow.removeIfTaken(by: job, in: db) }
-            if job.state.isFinal { try totals.add(job.id.text) }
         }
         try totals.write(to: db)
     }
@@ -86,7 +93,7 @@ package final class SQLiteJournal: Journal {
                 )
                 let delete = try db.cachedStatement(sql: "DELETE FROM jobs WHERE id = ?")
                 for id in old {
-                    try totals.subtract(id)
+                    try totals.count(id, -1)
                     try delete.execute(arguments: [id])
                 }
                 try totals.write(to: db)

@@ -15,17 +15,21 @@ enum PipelineRow {
     static func write(_ record: PipelineRecord, to db: Database) throws {
         let statement = try db.cachedStatement(
             sql: "INSERT OR REPLACE INTO pipelines (\(columns), source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        try statement.execute(arguments: [
-            record.name,
-            JobRow.blob(record.inbox.bytes),
-            JobRow.blob(record.failed.bytes),
-            JobRow.json(record.stages) { $0.array($1) { $0.string($1) } },
-            record.waiting,
-            JobRow.json(record.paused) { $0.failure($1) },
-            record.pausedSince?.nanoseconds,
-            record.updatedAt.nanoseconds,
-            record.source.map { JobRow.blob($0.bytes) },
-        ])
+        var values = RowValues()
+        values.text(record.name)
+        values.blob(record.inbox)
+        values.blob(record.failed)
+        values.json(record.stages) { json, stages in
+            json.array { json in
+                for stage in stages { json.text(nil, stage) }
+            }
+        }
+        values.integer(record.waiting)
+        values.json(record.paused) { $0.failure($1) }
+        values.integer(record.pausedSince?.nanoseconds)
+        values.integer(record.updatedAt.nanoseconds)
+        values.blob(record.source)
+        try values.execute(statement, in: db)
     }
 
     static func record(_ columns: inout ColumnReader) throws(JournalError) -> PipelineRecord {
@@ -91,20 +95,18 @@ struct TotalRows {
         search = try db.cachedStatement(sql: "SELECT pipeline, state FROM jobs WHERE id = ? AND \(JobRow.isOver)")
     }
 
-    /// Takes a job out as its row has it: before the row is changed or removed. One that is not over is in none.
-    mutating func subtract(_ id: String) throws {
-        try count(id, -1)
-    }
-
-    /// Counts a job that is over as its row has it: after the row is written.
-    mutating func add(_ id: String) throws { try count(id, 1) }
-
-    private mutating func count(_ id: String, _ change: Int) throws {
+    /// Counts a job as its row has it: -1 before that is changed or removed, 1 after. One that is not over is in none.
+    mutating func count(_ id: String, _ change: Int) throws {
         guard let row = try Row.fetchOne(search, arguments: [id]) else { return }
         var columns = ColumnReader(row)
         columns.subject = "job \(id)"
-        let key = Key(pipeline: try columns.text("pipeline"), state: try columns.text("state"))
-        changes[key, default: 0] += change
+        changes[Key(pipeline: try columns.text("pipeline"), state: try columns.text("state")), default: 0] += change
+    }
+
+    /// Counts a job that was in none so far, without a look at its row.
+    mutating func count(_ job: JobRecord) {
+        guard job.state.isFinal else { return }
+        changes[Key(pipeline: job.pipeline, state: job.state.rawValue), default: 0] += 1
     }
 
     /// Writes what has changed; within the transaction.

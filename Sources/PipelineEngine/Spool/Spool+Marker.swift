@@ -72,11 +72,11 @@ enum Condemnation {
 
     /// Writes it down.
     static func write(_ failure: StageFailure, in folder: FilePath) throws(IOError) {
-        var writer = JSONWriter()
-        writer.failure(failure)
+        var json = JSONText()
+        json.failure(failure)
         let path = folder.appending(draft)
         let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
-        try file.write(Array(writer.text.utf8))
+        try file.write(json.bytes)
         try file.close()
         try NoReplace.rename(path, to: folder.appending(name))
     }

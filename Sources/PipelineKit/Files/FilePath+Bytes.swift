@@ -12,7 +12,14 @@ extension FilePath {
     }
 
     /// The path's bytes, without a NUL.
-    package var bytes: [UInt8] { withPlatformString { Array(UnsafeBytes($0)) } }
+    package var bytes: [UInt8] { withBytes { Array($0) } }
+
+    /// Calls the body with the path's bytes, without a NUL, where they lie.
+    package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        withPlatformString { pointer in
+            UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)).withMemoryRebound(to: UInt8.self, body)
+        }
+    }
 
     /// The path of an entry of this folder.
     package func appending(_ name: FileName) -> FilePath {
@@ -40,7 +47,13 @@ extension FilePath {
     package var lastName: FileName? { lastComponent.flatMap { FileName($0) } }
 
     /// Whether both are entries of the same folder.
-    package func isBeside(_ other: FilePath) -> Bool { removingLastComponent() == other.removingLastComponent() }
+    package func isBeside(_ other: FilePath) -> Bool {
+        // Told for every job. A path is kept without any slash that it does not need, so the folder ends at the last.
+        func folder(_ path: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
+            path.prefix((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)
+        }
+        return withBytes { own in other.withBytes { folder(own).elementsEqual(folder($0)) } }
+    }
 
     /// The path as text that is safe to print (see `EscapedText`).
     package var text: String { EscapedText.of(bytes) }
@@ -55,10 +68,10 @@ extension FilePath {
         return short.text
     }
 
-    /// The process's current folder; `.` where it cannot be told (it was deleted).
-    private static var current: FilePath {
+    /// The process's current folder, which it never changes; `.` where it cannot be told (it was deleted).
+    private static let current: FilePath = {
         guard let pointer = getcwd(nil, 0) else { return "." }
         defer { free(pointer) }
         return FilePath(platformString: pointer)
-    }
+    }()
 }

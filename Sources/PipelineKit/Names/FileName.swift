@@ -26,7 +26,7 @@ package struct FileName: Hashable, Sendable {
 
     /// The name of a path's component.
     package init?(_ component: FilePath.Component) {
-        self.init(component.withPlatformString { pointer in Array(UnsafeBytes(pointer)) })
+        self.init(component.withPlatformString { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) })
     }
 
     /// For names that are known to be right: a part of one that exists.
@@ -80,17 +80,4 @@ extension FileName: Comparable {
 extension FileName: CustomStringConvertible {
     /// The escaped text.
     package var description: String { text }
-}
-
-/// The bytes of a C string, up to its NUL.
-struct UnsafeBytes: Sequence, IteratorProtocol {
-    private var pointer: UnsafePointer<CChar>
-
-    init(_ pointer: UnsafePointer<CChar>) { self.pointer = pointer }
-
-    mutating func next() -> UInt8? {
-        guard pointer.pointee != 0 else { return nil }
-        defer { pointer += 1 }
-        return UInt8(bitPattern: pointer.pointee)
-    }
 }

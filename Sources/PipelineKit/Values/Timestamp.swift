@@ -36,22 +36,46 @@ package struct Timestamp: Hashable, Sendable, Comparable {
 
     /// In UTC, to the millisecond: `2026-03-01T12:30:00.250Z` (RFC 3339).
     package var iso8601: String {
-        let millis = Int(((nanoseconds % 1_000_000_000) + 1_000_000_000) % 1_000_000_000 / 1_000_000)
-        let digits = String(millis)
-        return formatted("%Y-%m-%dT%H:%M:%S", utc: true) + "." + String(repeating: "0", count: 3 - digits.count)
-            + digits + "Z"
+        let (parts, nanoseconds) = parts(utc: true)
+        // Every log line has one, and strftime(3) would read its format each time.
+        return String(unsafeUninitializedCapacity: 24) { text in
+            var place = 0
+            func put(_ value: Int32, digits: Int, _ end: UInt8) {
+                var rest = value
+                for index in stride(from: place + digits - 1, through: place, by: -1) {
+                    text[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+                    rest /= 10
+                }
+                text[place + digits] = end
+                place += digits + 1
+            }
+            put(parts.tm_year + 1900, digits: 4, UInt8(ascii: "-"))
+            put(parts.tm_mon + 1, digits: 2, UInt8(ascii: "-"))
+            put(parts.tm_mday, digits: 2, UInt8(ascii: "T"))
+            put(parts.tm_hour, digits: 2, UInt8(ascii: ":"))
+            put(parts.tm_min, digits: 2, UInt8(ascii: ":"))
+            put(parts.tm_sec, digits: 2, UInt8(ascii: "."))
+            put(nanoseconds / 1_000_000, digits: 3, UInt8(ascii: "Z"))
+            return place
+        }
     }
 
     /// As strftime(3) writes it, in local time unless `utc`.
     package func formatted(_ format: String, utc: Bool = false) -> String {
-        var seconds = time_t(nanoseconds / 1_000_000_000)
-        if nanoseconds < 0, nanoseconds % 1_000_000_000 != 0 { seconds -= 1 }
-        var parts = tm()
-        if utc { gmtime_r(&seconds, &parts) } else { localtime_r(&seconds, &parts) }
+        var (parts, _) = parts(utc: utc)
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
             guard let base = buffer.baseAddress else { return "" }
             let length = strftime(base, buffer.count, format, &parts)
             return String(decoding: buffer[..<length].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
+    }
+
+    /// Its parts by the calendar and clock, to the second, and the rest of it.
+    private func parts(utc: Bool) -> (tm, nanoseconds: Int32) {
+        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        var seconds = time_t(remainder < 0 ? quotient - 1 : quotient)
+        var parts = tm()
+        if utc { gmtime_r(&seconds, &parts) } else { localtime_r(&seconds, &parts) }
+        return (parts, Int32(remainder < 0 ? remainder + 1_000_000_000 : remainder))
     }
 }

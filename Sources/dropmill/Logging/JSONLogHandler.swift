@@ -22,7 +22,10 @@ struct JSONLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var json = JSONText()
+        var line: [UInt8] = []
+        // As much as most lines take.
+        line.reserveCapacity(512)
+        var json = JSONText(after: consume line)
         json.object { json in
             json.text("time", now().iso8601)
             json.text("level", event.level.rawValue)

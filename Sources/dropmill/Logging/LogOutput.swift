@@ -3,12 +3,13 @@ import Glibc
 import Synchronization
 
 /// Where log lines go: one descriptor, written by one serial queue, so that whoever logs need not wait for a terminal
-/// or a pipe. Lines that come while one write is under way go out together with the next. Nothing is dropped while the
-/// program is at work: when very much is waiting, the caller waits too. Its end does not hang on a reader that does not
-/// read.
+/// or a pipe. A line that comes alone is written at once; what comes within `pause` of a write goes out together with
+/// the next, since in a burst a write and its wake-up cost more than the line. Nothing is dropped while the program is
+/// at work: when very much is waiting, the caller waits too. Its end does not hang on a reader that does not read.
 final class LogOutput: Sendable {
     private struct State {
         var waiting: [UInt8] = []
+        /// The queue will take what waits, or is about to.
         var isScheduled = false
         var mayWait = true
         /// The line that is redrawn in place, and what of it is on the screen.
@@ -17,6 +18,8 @@ final class LogOutput: Sendable {
     }
 
     private static let mostWaiting = 4 << 20
+    /// Microseconds between two writes; what a crash in a burst may cost.
+    private static let pause: UInt32 = 2000
     /// How often somebody who waits looks whether to go on doing so.
     private static let glance = DispatchTimeInterval.milliseconds(100)
     private static let eraseLine = Array("\r\u{1B}[K".utf8)
@@ -86,15 +89,23 @@ final class LogOutput: Sendable {
 
     /// On the queue.
     private func drain() {
-        // Where writing fails (nobody reads any more, the disk is full) these lines have nowhere to go; later ones may.
-        while let bytes = state.withLock({ Self.take(&$0) }) { _ = Self.write(bytes, to: descriptor) }
+        while let bytes = state.withLock({ Self.take(&$0) }) {
+            // Where writing fails (nobody reads any more, the disk is full) these lines have nowhere to go; later ones
+            // may.
+            _ = Self.write(bytes, to: descriptor)
+            usleep(Self.pause)
+        }
     }
 
     private static func take(_ state: inout State) -> [UInt8]? {
-        state.isScheduled = false
-        guard !state.waiting.isEmpty || state.status != state.shown else { return nil }
-        let bytes = (state.shown.isEmpty ? [] : eraseLine) + state.waiting + state.status
-        state.waiting.removeAll(keepingCapacity: state.waiting.capacity <= 1 << 16)
+        guard !state.waiting.isEmpty || state.status != state.shown else {
+            state.isScheduled = false
+            return nil
+        }
+        var bytes: [UInt8] = []
+        swap(&bytes, &state.waiting)
+        if !state.shown.isEmpty { bytes.insert(contentsOf: eraseLine, at: 0) }
+        bytes += state.status
         state.shown = state.status
         return bytes
     }

@@ -158,6 +158,18 @@ struct JournalContractTests {
         }
     }
 
+    @Test("A job stays with its first pipeline, also where it is counted", arguments: JournalImplementation.allCases)
+    func countsOfAnotherPipeline(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            try journal.write([JournalSamples.job(1, pipeline: "first")], pipelines: [])
+            try journal.write([JournalSamples.job(1, pipeline: "second", state: .processed)], pipelines: [])
+            let count = JobCount(pipeline: "first", state: .processed, stage: 0, count: 1)
+            #expect(try journal.counts() == [count])
+            #expect(try journal.prune(finishedBefore: JournalSamples.time(9)) == 1)
+            #expect(try journal.counts().isEmpty)
+        }
+    }
+
     @Test("A failure that was sent in again counts as what it became", arguments: JournalImplementation.allCases)
     func countsOfRetries(_ implementation: JournalImplementation) throws {
         try with(implementation) { journal in

@@ -43,7 +43,8 @@ enum JournalSamples {
         record.recoveries = 5
         record.nextAttempt = time(900)
         record.failure = StageFailure(
-            .transient, code: "a.b", summary: "Line\none\u{0}\u{1F}.", remedy: "Do \"it\".", detail: "back\\slash")
+            .transient, code: "a.b", summary: "Line\none\u{0}\u{1F}.", remedy: "Do \"it\".",
+            detail: "back\\slash \u{7F}\u{9B}\u{202E}→é𝄞")
         record.failedStage = "unpack"
         record.payload = try fullPayload(odd)
         let source: FilePath = FilePath("/spool/x").appending(odd)

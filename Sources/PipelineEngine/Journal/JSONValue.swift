@@ -1,5 +1,4 @@
-/// The little JSON that the journal's columns hold: written by hand, since a general encoder costs more than the row's
-/// write, and read back into a tree that traps on nothing.
+/// The little JSON that the journal's columns hold (`JSONText` writes it), as a tree that traps on nothing.
 enum JSONValue: Equatable {
     case null
     case bool(Bool)
@@ -23,85 +22,6 @@ enum JSONValue: Equatable {
 
     func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
         if case .number(let value) = self { Integer(exactly: value) } else { nil }
-    }
-}
-
-/// Writes compact JSON.
-struct JSONWriter {
-    /// What has been written.
-    private(set) var text = ""
-    /// Whether the next value or key begins an array or object, or follows its key.
-    private var isFirst = true
-
-    mutating func array<Elements: Sequence>(_ elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void)
-    {
-        nest("[", "]") { writer in
-            for element in elements {
-                writer.separate()
-                write(&writer, element)
-            }
-        }
-    }
-
-    mutating func object(_ body: (inout JSONWriter) -> Void) { nest("{", "}", body) }
-
-    /// A member's key; its value is to follow.
-    mutating func key(_ name: String) {
-        separate()
-        string(name)
-        text += ":"
-    }
-
-    mutating func member(_ name: String, _ value: String) {
-        key(name)
-        string(value)
-    }
-
-    /// A member that is left out where it has nothing to say.
-    mutating func member(_ name: String, unlessEmpty value: String?) {
-        if let value, !value.isEmpty { member(name, value) }
-    }
-
-    mutating func member(_ name: String, _ value: some FixedWidthInteger) {
-        key(name)
-        text += String(value)
-    }
-
-    mutating func member(_ name: String, _ value: Bool) {
-        key(name)
-        text += value ? "true" : "false"
-    }
-
-    mutating func string(_ value: String) {
-        text += "\""
-        if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }) {
-            text += value
-        } else {
-            for scalar in value.unicodeScalars {
-                switch scalar {
-                case "\"": text += "\\\""
-                case "\\": text += "\\\\"
-                case "\u{0}"..<"\u{20}":
-                    let digits = String(scalar.value, radix: 16)
-                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                default: text.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        text += "\""
-    }
-
-    private mutating func separate() {
-        if !isFirst { text += "," }
-        isFirst = false
-    }
-
-    private mutating func nest(_ opening: String, _ closing: String, _ body: (inout JSONWriter) -> Void) {
-        text += opening
-        isFirst = true
-        body(&self)
-        text += closing
-        isFirst = false
     }
 }
 
