@@ -77,6 +77,7 @@ void dm_serve_helpers(void (*helper)(void)) {
         (void)!write(file, "1000", 4);
         close(file);
     }
+    prctl(PR_SET_NAME, "dropmill-unpack");
     pthread_t thread;
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || pthread_create(&thread, NULL, serve, &helper) != 0) _exit(EX_OSERR);
     pthread_join(thread, NULL);

@@ -36,7 +36,7 @@ final class HelperServer {
         guard dm_packet_sockets(&sockets) == 0 else { throw Errno(rawValue: errno) }
         let zone = getenv("TZ").map { String(cString: $0) } ?? ":/etc/localtime"
         let process = withCStrings([program] + arguments) { arguments in
-            withCStrings(["TZ=" + zone, "SWIFT_BACKTRACE=enable=no"]) { environment in
+            withCStrings(["TZ=" + zone, "SWIFT_BACKTRACE=enable=no", "LD_BIND_NOW=1"]) { environment in
                 dm_spawn_server(program, arguments, environment, sockets[1])
             }
         }

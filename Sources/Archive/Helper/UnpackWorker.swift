@@ -20,13 +20,19 @@ package enum UnpackWorker {
         dm_serve_helpers { UnpackWorker.help() }
     }
 
-    /// Has the C library load what it would otherwise look for in files when it is needed.
+    /// Has the C library load what it would otherwise look for in files when it is needed, and Swift's make what each
+    /// helper would make anew.
     private static func prepare() {
         tzset()
         var time = 0
         var parts = tm()
         localtime_r(&time, &parts)
         EntryNames.prepare(.bytes)
+        let request = UnpackRequest(
+            format: .container(.zip), alone: Unpacking.LoneFile(name: [], modified: (0, 0)), policy: UnpackPolicy(),
+            cpuSeconds: 1)
+        _ = UnpackRequest(packet: request.packet)
+        _ = HelperMessage.begun(landlock: 0).packet
     }
 
     /// Waits for one request, does it, and ends the process.
@@ -48,7 +54,8 @@ package enum UnpackWorker {
     private static func carryOut(_ request: UnpackRequest, archive: Int32, folder: Int32) -> HelperMessage {
         EntryNames.prepare(request.policy.nameEncoding)
         do throws(ArchiveError) { try Unpacking.prepare(folder, request.policy) } catch { return .failed(error) }
-        let threads = UInt64(max(1, request.policy.workers)) + 1
+        // Beside those that write there is one that decompresses; and this one, which has memory of its own as they do.
+        let threads = UInt64(max(1, request.policy.workers)) + 2
         var limits = dm_limits(
             memory: addressSpace() + memory + threads * memoryPerThread, cpu: UInt64(max(1, request.cpuSeconds)),
             file_size: UInt64(max(1, request.policy.limits.entry ?? request.policy.limits.bytes)), descriptors: 64)
