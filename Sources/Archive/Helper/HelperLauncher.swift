@@ -16,6 +16,8 @@ final class HelperLauncher: Sendable {
 
     /// After so long without an order there is no server.
     private static let idleSeconds = 60.0
+    /// How often a server is started for one order that is gone before it answers, as where memory is short.
+    private static let tries = 8
 
     private let program: String
     private let arguments: [String]
@@ -98,7 +100,8 @@ final class HelperLauncher: Sendable {
 
     /// A helper of this server, or of a new one where there is none, or where it turns out to be of no use any more.
     private func makeHelper(_ server: inout HelperServer?) throws(Errno) -> HelperProcess {
-        while true {
+        var failure = Errno.noChildProcess
+        for _ in 0..<Self.tries {
             let old = server.take()
             let current: HelperServer
             if let old { current = old } else { current = try .start(program, arguments) }
@@ -111,9 +114,13 @@ final class HelperLauncher: Sendable {
                 case .helper(let errno):
                     server = current
                     throw errno
-                case .server(let errno): if old == nil { throw errno }
+                case .server(let errno):
+                    failure = errno
+                    // A new one that hangs will not be the last.
+                    if old == nil, errno == .timedOut { throw errno }
                 }
             }
         }
+        throw failure
     }
 }
