@@ -1,9 +1,12 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -44,6 +47,25 @@ int64_t dm_mount_id_of(int descriptor) {
     struct statx info;
     if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) != 0) return -1;
     return info.stx_mask & STATX_MNT_ID ? (int64_t)info.stx_mnt_id : -1;
+}
+
+int dm_is_empty_folder(const char *path) {
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) return -1;
+    _Alignas(struct dirent64) char entries[1024];
+    ssize_t length = 0;
+    int is_empty = 1;
+    while (is_empty && (length = getdents64(folder, entries, sizeof entries)) > 0) {
+        for (ssize_t place = 0; place < length;) {
+            struct dirent64 *entry = (struct dirent64 *)(entries + place);
+            place += entry->d_reclen;
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) is_empty = 0;
+        }
+    }
+    int error = errno;
+    close(folder);
+    errno = error;
+    return length < 0 ? -1 : is_empty;
 }
 
 int64_t dm_file_system_type(const char *path) {

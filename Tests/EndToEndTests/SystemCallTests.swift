@@ -42,7 +42,7 @@ struct SystemCallTests {
         #expect(calls.total <= Self.perEntry * entries, "\(calls.each(of: entries))")
     }
 
-    private static let perSmallFile = 41
+    private static let perSmallFile = 36
     private static let perEntry = 10
 
     /// Lets the program settle what is in the inbox, and returns every call on files and descriptors that it made.

@@ -64,6 +64,7 @@ import Testing
     private func settle(_ spool: Spool, _ settlements: Settlement...) -> [StageFailure?] {
         var batch = SettlementBatch(settlements, spool: spool, journal: writer, names: NameChooser())
         batch.settle()
+        spool.work.tidy()
         return batch.outcomes.map { outcome in
             if case .failed(let failure) = outcome.result { failure } else { nil }
         }

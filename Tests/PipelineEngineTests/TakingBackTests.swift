@@ -159,6 +159,7 @@ import Testing
         let gone = job.folder.appending(".dropmill-gone")
         try NoReplace.rename(job.original, to: gone)
         try harness.spool.work.removeFolder(of: job.id, drop: job.drop.name)
+        harness.spool.work.tidy()
         #expect(Folder.kind(of: job.folder) == nil && Folder.kind(of: harness.spool.work.astray) == nil)
         let copied = try harness.job(isFolder: true, ["drop/a": "a"])
         try harness.spool.removeCopied(copied.original)

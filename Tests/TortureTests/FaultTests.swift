@@ -40,6 +40,18 @@ extension Torture {
             try await Self.fail(trouble, andLater: true, most: 3)
         }
 
+        @Test func afterAFailedSyncOfAllEachFileIsSyncedByItself() throws {
+            let site = try Site.plain()
+            for number in 1...40 { try site.mill.dropPlain("drop-\(number)") }
+            let log = site.mill.logs.appending("calls")
+            var fault = site.mill.fault(["syncfs"])
+            (fault.at, fault.deed, fault.log) = (1, .fail("EIO"), log)
+            let run = try site.mill.runOnce(fault)
+            #expect(run.status == 0, "\(run.log)")
+            #expect(try Faultline.calls(in: log).count == 1, "only one of all batches is told of what was lost")
+            #expect(try site.mill.violations(.settled) == [])
+        }
+
         @Test func shortWritesAreCompleted() throws {
             let site = try Site.plain()
             try site.mill.dropMixed()

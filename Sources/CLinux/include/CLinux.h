@@ -37,6 +37,10 @@ int64_t dm_mount_id(const char *path);
 /// The same for what is open.
 int64_t dm_mount_id_of(int descriptor);
 
+/// 1 for a folder with no entries, 0 for one with some, -1 with errno where that cannot be told. Without the buffer and
+/// the two questions that fdopendir(3) begins with.
+int dm_is_empty_folder(const char *path);
+
 /// The magic number of the file system that holds the path (statfs(2), f_type), or -1.
 int64_t dm_file_system_type(const char *path);
 

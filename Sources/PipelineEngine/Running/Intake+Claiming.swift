@@ -8,9 +8,11 @@ extension Intake {
 
     func sample(_ inbox: OpenInbox) throws(IOError) {
         let requests = gate.due(at: .now(), limit: Self.batch)
+        let areFolders = spool.pipeline.ready.unit == .folder
         for (index, request) in requests.enumerated() {
             let found: Examiner.Finding
-            let begun = MonotonicTime.spentByThread()
+            // Most looks are one call, and then to ask what they cost would cost as much.
+            let begun = request.deciding || areFolders ? MonotonicTime.spentByThread() : nil
             do throws(IOError) {
                 found = try look(at: request.key, in: inbox, deciding: request.deciding)
             } catch {
@@ -21,7 +23,7 @@ extension Intake {
             }
             switch gate.record(
                 found.sample, of: request.key, at: .now(), lacking: found.lacking,
-                cost: MonotonicTime.spentByThread() - begun)
+                cost: begun.map { MonotonicTime.spentByThread() - $0 } ?? .zero)
             {
             case .ready(let fingerprint): ready.add(request.key, fingerprint)
             case .refused(let reason): report(request.key, reason)
@@ -45,6 +47,7 @@ extension Intake {
         while mayClaim, claims.count < Self.batch, let next = ready.first() {
             ready.removeFirst()
             let othersNeedMarker = examiner.sharesMarker(next.path)
+            let isCondemned = condemned[next.path] != nil
             let claim: Spool.Claim?
             do throws(IOError) {
                 claim = try self.claim(next.path, next.fingerprint, in: inbox)
@@ -58,7 +61,10 @@ extension Intake {
             case .claimed(let job):
                 took(next.path)
                 room.take(job.drop.size)
-                claims.append(Unproved(job: job, ready: next.fingerprint, othersNeedMarker: othersNeedMarker))
+                claims.append(
+                    Unproved(
+                        job: job, ready: next.fingerprint, othersNeedMarker: othersNeedMarker, isCondemned: isCondemned)
+                )
             case .vanished: took(next.path)
             case .refused(let reason):
                 gate.refuse(next.path, because: reason, at: .now())
@@ -73,6 +79,7 @@ extension Intake {
         let job: Job
         let ready: Fingerprint
         let othersNeedMarker: Bool
+        let isCondemned: Bool
     }
 
     /// Proves what was claimed together. It is ours by now: whatever is wrong, it must not be forgotten.
@@ -83,7 +90,8 @@ extension Intake {
             let proof: Spool.Proof
             do throws(IOError) {
                 proof = try spool.prove(
-                    claim.job, ready: claim.ready, claimed: now, othersNeedMarker: claim.othersNeedMarker)
+                    claim.job, ready: claim.ready, claimed: now, othersNeedMarker: claim.othersNeedMarker,
+                    isCondemned: claim.isCondemned)
             } catch {
                 proof = .draining("\(error)")
             }

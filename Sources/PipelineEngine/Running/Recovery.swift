@@ -92,6 +92,7 @@ package struct Recovery: Sendable {
                         + "when that is mended")
             }
         }
+        work.tidy()
         for record in unmatched.values.sorted(by: { $0.id < $1.id }) { withoutFolder(record, &findings) }
         if isFirstRun, !findings.adopted.isEmpty {
             let count = findings.adopted.count

@@ -30,8 +30,12 @@ struct SettlementBatch {
 
     private let spool: Spool
     private let journal: JournalWriter
-    private(set) var names: NameChooser
+    private let names: NameChooser
+    /// The paths that were chosen for this batch.
+    private var reserved: [FilePath] = []
     private var steps: [Step]
+    /// Whether the work folder could be reached when the batch began.
+    private var isWorkInPlace = true
     /// What there is to be said that changes no outcome: sentences.
     private(set) var warnings: [String] = []
 
@@ -45,6 +49,7 @@ struct SettlementBatch {
     var outcomes: [Settler.Outcome] { steps.map { ($0.settlement, $0.result) } }
 
     mutating func settle() {
+        isWorkInPlace = spool.work.isInPlace
         forEach { (batch, index) throws(StageFailure) in try batch.prepare(index) }
         syncOutputs()
         commitIntents(steps.indices.filter { !steps[$0].isReplay })
@@ -54,7 +59,7 @@ struct SettlementBatch {
 
         commitEnds()
         for step in steps where step.failure == nil { removeFolder(of: step.settlement.job) }
-        names.endBatch()
+        names.release(reserved)
     }
 
     private mutating func removeFolder(of job: Job) {
@@ -71,7 +76,7 @@ struct SettlementBatch {
     /// Decides what goes where, or takes over what an earlier attempt decided.
     private mutating func prepare(_ index: Int) throws(StageFailure) {
         let settlement = steps[index].settlement
-        guard spool.work.isInPlace else { throw .workAway(spool) }
+        guard isWorkInPlace else { throw .workAway(spool) }
         steps[index].placements = try settlement.placements(for: spool.pipeline)
         if !settlement.record.intents.isEmpty {
             steps[index].isReplay = true
@@ -95,11 +100,12 @@ struct SettlementBatch {
         let job = steps[index].settlement.job
         let decided: Spool.Decision?
         do throws(IOError) {
-            decided = try spool.intend(placement, number: number, of: job, &names)
+            decided = try spool.intend(placement, number: number, of: job, names)
         } catch {
             throw .settling(error)
         }
         guard let decided else { throw .missing(placement.source ?? job.original, of: job) }
+        reserved += decided.reserved
         steps[index].moves.append(decided.intents)
         steps[index].unsynced += decided.unsynced
         steps[index].notes += decided.note.map { [$0] } ?? []
@@ -183,6 +189,7 @@ struct SettlementBatch {
         }
         do throws(IOError) {
             try spool.durability.sync(folders: effects.folders)
+            spool.made.forget(effects.made)
             for source in effects.copied { try spool.removeCopied(source) }
         } catch {
             for index in steps.indices where steps[index].failure == nil { steps[index].failure = StageFailure(error) }
@@ -226,9 +233,10 @@ struct SettlementBatch {
 
     /// Somebody else took the name since it was chosen: another one, written down before it is used.
     private mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
-        guard let decided = try spool.intend(placement, number: number, of: steps[index].settlement.job, &names) else {
+        guard let decided = try spool.intend(placement, number: number, of: steps[index].settlement.job, names) else {
             throw IOError("publish", placement.source ?? placement.folder, .noSuchFileOrDirectory)
         }
+        reserved += decided.reserved
         steps[index].moves[number] = decided.intents
         steps[index].notes += decided.note.map { [$0] } ?? []
         // The rest is on the disk since the first choice.

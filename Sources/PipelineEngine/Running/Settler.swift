@@ -1,9 +1,11 @@
 @preconcurrency import Dispatch
 import PipelineKit
+import Synchronization
 import SystemPackage
 
-/// Settles finished jobs of one pipeline in batches, on a queue of its own: while one batch is brought to the disk the
-/// next gathers. Folders are synced once a batch, and the journal's commits are shared.
+/// Settles finished jobs of one pipeline in batches, on queues of its own: while one batch waits for the disk or the
+/// journal another is settled, and the next gathers. Folders are synced once a batch, and the journal's commits are
+/// shared.
 ///
 /// The order, for each job: outputs on disk → intents in the journal → outputs get their names → their folders on disk
 /// → the original is moved → its folder on disk → the end in the journal → the job's folder goes. An attempt that was
@@ -12,32 +14,67 @@ package final class Settler: Sendable {
     /// A job and what came of its settlement.
     package typealias Outcome = (settlement: Settlement, result: Settlement.Result)
 
-    private let mailbox: Mailbox<Settlement>
+    private struct State {
+        var waiting: [Settlement] = []
+        /// Queues that have nothing to do.
+        var idle: [DispatchQueue]
+        /// Batches that are being settled.
+        var batches = 0
+    }
 
-    /// A settler that moves with `spool`, writes to `journal` and reports to `deliver`, on its queue; `warn` is told
+    private let spool: Spool
+    private let journal: JournalWriter
+    private let names = NameChooser()
+    private let warn: @Sendable (String) -> Void
+    private let deliver: @Sendable ([Outcome]) -> Void
+    private let state: Mutex<State>
+
+    /// A settler that moves with `spool`, writes to `journal` and reports to `deliver`, on its queues; `warn` is told
     /// what changes no outcome, in a sentence.
     package init(
         spool: Spool, journal: JournalWriter, warn: @escaping @Sendable (String) -> Void,
         deliver: @escaping @Sendable ([Outcome]) -> Void
     ) {
-        let queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).settle")
-        let names = Guarded(NameChooser())
-        mailbox = Mailbox(on: queue) { @Sendable settlements in
-            var batch = SettlementBatch(settlements, spool: spool, journal: journal, names: names.value)
-            batch.settle()
-            names.value = batch.names
-            for warning in batch.warnings { warn(warning) }
-            deliver(batch.outcomes)
+        self.spool = spool
+        self.journal = journal
+        self.warn = warn
+        self.deliver = deliver
+        let queues = (1...Self.width(of: spool.pipeline)).map {
+            DispatchQueue(label: "dropmill.\(spool.pipeline.name).settle.\($0)")
         }
+        state = Mutex(State(idle: queues))
     }
 
-    /// Adds a job to the next batch.
-    package func settle(_ settlement: Settlement) { mailbox.post(settlement) }
-}
+    /// How many batches are settled at a time. Where the new replaces the old, what was finished last must also be
+    /// published last.
+    private static func width(of pipeline: Pipeline) -> Int { pipeline.onConflict == .replace ? 1 : 2 }
 
-/// A value that only the settler's queue touches.
-// @unchecked: confined to the serial queue of the mailbox that captures it.
-private final class Guarded<Value>: @unchecked Sendable {
-    var value: Value
-    init(_ value: Value) { self.value = value }
+    /// Adds a job to the next batch.
+    package func settle(_ settlement: Settlement) {
+        let queue = state.withLock { state in
+            state.waiting.append(settlement)
+            return state.idle.popLast()
+        }
+        if let queue { queue.async { @Sendable in self.settleWaiting(on: queue) } }
+    }
+
+    private func settleWaiting(on queue: DispatchQueue) {
+        let settlements = state.withLock { state in
+            let waiting = state.waiting
+            state.waiting = []
+            if waiting.isEmpty { state.idle.append(queue) } else { state.batches += 1 }
+            return waiting
+        }
+        guard !settlements.isEmpty else { return }
+        var batch = SettlementBatch(settlements, spool: spool, journal: journal, names: names)
+        batch.settle()
+        let isLast = state.withLock { state in
+            state.batches -= 1
+            return state.batches == 0 && state.waiting.isEmpty
+        }
+        if isLast { spool.work.tidy() }
+        for warning in batch.warnings { warn(warning) }
+        deliver(batch.outcomes)
+        queue.async { @Sendable in self.settleWaiting(on: queue) }
+    }
 }

@@ -8,6 +8,8 @@ extension Spool {
 
     /// What was decided for a placement.
     struct Decision {
+        /// The names that are kept for it until its batch is over.
+        let reserved: [FilePath]
         /// The moves to be made, companions first: whoever sees a failed original finds the reason beside it.
         var intents: [Intent] = []
         /// What has to be on disk before any of them is made.
@@ -18,7 +20,7 @@ extension Spool {
 
     /// Decides on the names of a placement and writes what goes beside it. Nil where its source is gone.
     func intend(
-        _ placement: Placement, number: Int, of job: Job, _ names: inout NameChooser
+        _ placement: Placement, number: Int, of job: Job, _ names: NameChooser
     ) throws(IOError) -> Decision? {
         var found: FileIdentity.Found?
         if let source = placement.source {
@@ -28,7 +30,7 @@ extension Spool {
         let placement = placement.inSubfolders()
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
         let (name, targets) = try names.choose(placement, of: job)
-        var decision = Decision()
+        var decision = Decision(reserved: targets)
         for (index, companion) in placement.companions.enumerated() {
             let source = job.folder.appending(".beside-\(number + 1)-\(index + 1)")
             let file = try Self.makeAnew(source)
@@ -106,8 +108,9 @@ extension Spool {
         return made
     }
 
-    /// Makes a folder that outputs go into, and notes those above it that got a new entry. What is configured as it is
-    /// (processed, failed) is never made here: it may be a mount that is away.
+    /// Makes a folder that outputs go into, and notes those above it that got a new entry, from this batch or from one
+    /// that has not brought it to the disk yet. What is configured as it is (processed, failed) is never made here: it
+    /// may be a mount that is away.
     func makeFolder(_ path: FilePath, _ effects: inout SettlementEffects) throws(IOError) {
         // Something went into it in this batch already.
         if effects.folders.contains(path) { return }
@@ -117,9 +120,14 @@ extension Spool {
             missing.append(next)
             next = next.removingLastComponent()
         }
-        guard !missing.isEmpty else { return }
-        try Folder.make(path)
-        for folder in missing { effects.folders.insert(folder.removingLastComponent()) }
+        if !missing.isEmpty {
+            made.note(missing)
+            try Folder.make(path)
+        }
+        for folder in made.leading(to: path) {
+            effects.made.append(folder)
+            effects.folders.insert(folder.removingLastComponent())
+        }
     }
 
     /// Makes the folders below a configured one that an original goes into; the configured one itself is not made.
@@ -255,6 +263,8 @@ package struct SettlementEffects: Sendable {
     var folders: Set<FilePath> = []
     /// Sources whose copies are in their places, to be removed once these are on disk.
     var copied: [FilePath] = []
+    /// Folders that were made just now, by this batch or another, and are on the disk once those above them are.
+    var made: [FilePath] = []
 }
 
 extension FileIdentity {

@@ -11,10 +11,13 @@ package struct Spool: Sendable {
     package let work: WorkFolder
     /// Who has drops open for writing.
     package let sight: WriterSight
+    /// What all spools of the process made for outputs.
+    let made: MadeFolders
 
     /// A spool.
     package init(pipeline: Pipeline, work: WorkFolder) {
         self.pipeline = pipeline
+        made = .ofProcess
         self.work = work
         sight = WriterSight(of: pipeline.inbox, isPatient: true)
     }
@@ -72,11 +75,12 @@ package struct Spool: Sendable {
         let target = folder.appending(name)
         if let error = Self.take(name, in: inbox, as: target) {
             try work.removeFolder(of: id)
+            work.tidy()
             return try refusal(of: inbox.path.appending(name), at: path, error)
         }
         let drop = Drop(
             name: name, folders: path.names, size: ready.size, droppedAt: Timestamp(nanoseconds: ready.changed),
-            isFolder: Folder.kind(of: target) == .folder)
+            isFolder: pipeline.ready.unit == .folder && Folder.kind(of: target) == .folder)
         return .claimed(Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
     }
 
@@ -114,11 +118,12 @@ package struct Spool: Sendable {
     /// `claimed`: a time since which it is claimed: a look at the machine's processes has to be younger. Drops that are
     /// proved together share one.
     /// `othersNeedMarker`: whether other drops need its marker, so that it stays; nil: that is found out.
+    /// `isCondemned`: whether it was claimed to fail; nil: that is found out.
     package func prove(
-        _ job: Job, ready: Fingerprint, claimed: MonotonicTime, othersNeedMarker: Bool? = nil
+        _ job: Job, ready: Fingerprint, claimed: MonotonicTime, othersNeedMarker: Bool? = nil, isCondemned: Bool? = nil
     ) throws(IOError) -> Proof {
         try fetchMarker(of: job, isNeeded: othersNeedMarker)
-        if let failure = try Condemnation.read(in: job.folder) {
+        if isCondemned ?? true, let failure = try Condemnation.read(in: job.folder) {
             return .complete(Claimed(job: job, identity: ready.identity, failure: failure))
         }
         let look = try look(at: job, since: claimed)

@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
 package import PipelineKit
-import Synchronization
 package import SystemPackage
 
 /// Where a pipeline's claimed jobs live: one folder a job below `active`, on the inbox's file system, for nobody else
@@ -18,12 +17,7 @@ package final class WorkFolder: Sendable {
     private let identity: FileIdentity?
     /// Folders of jobs that are over, in which programs left what is not ours.
     package let astray: FilePath
-    /// Emptied job folders, kept for the next jobs.
-    private let spare: FilePath
-    private let spares = Mutex<[JobID]>([])
-
-    /// How many emptied folders are kept.
-    private static let mostSpares = 256
+    private let spares: SpareFolders
 
     /// Makes and locks the pipeline's work folder. The inbox must exist.
     package init(for pipeline: Pipeline) throws(EngineError) {
@@ -31,7 +25,7 @@ package final class WorkFolder: Sendable {
             path = try Self.path(for: pipeline)
             active = path.appending("active")
             astray = path.appending("astray")
-            spare = path.appending("spare")
+            spares = SpareFolders(from: active, in: path.appending("spare"))
             try Folder.make(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
         } catch {
@@ -42,12 +36,10 @@ package final class WorkFolder: Sendable {
         do throws(IOError) {
             try Self.checkIsOurs(path, pipeline)
             isNew = try Folder.make(active, mode: 0o700)
-            try Folder.make(spare, mode: 0o700)
-            for folder in [path, active, spare] { try Self.makePrivate(folder) }
+            try Folder.make(spares.path, mode: 0o700)
+            for folder in [path, active, spares.path] { try Self.makePrivate(folder) }
             identity = FileIdentity.of(active)
-            for name in try Folder.names(in: spare) where JobID(name.text) != nil {
-                try Folder.remove(spare.appending(name))
-            }
+            try spares.removeOld()
         } catch {
             lock.release()
             throw Self.unusable(pipeline, "\(error)")
@@ -95,31 +87,26 @@ package final class WorkFolder: Sendable {
     /// A job's folder.
     package func folder(of id: JobID) -> FilePath { active.appending(id.text) }
 
-    /// Makes a job's folder, empty.
-    ///
-    /// Folders are used again: ext4 looks long for a free inode where many were freed in the last seconds
-    /// (`recently_deleted` in its ialloc.c), which made a folder made and removed for each of 2,000 jobs cost 1 ms a
-    /// job; renaming one costs 10 µs.
+    /// Makes a job's folder, empty: one that was used before, or a new one.
     package func makeFolder(of id: JobID) throws(IOError) -> FilePath {
         let folder = folder(of: id)
-        if let spare = spares.withLock({ $0.popLast() }) {
-            let kept = self.spare.appending(spare.text)
-            let moved = kept.withPlatformString { from in folder.withPlatformString { rename(from, $0) } }
-            if moved == 0 { return folder }
-            // Somebody tidied it away; a new one does as well.
-        }
+        if spares.take(as: folder) { return folder }
         guard folder.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
             throw IOError("create the folder", folder, .last)
         }
         return folder
     }
 
-    /// Puts away a job's folder with all that is left in it of ours: the drop, and what has hidden names. Anything else
-    /// nobody but a program that `run` started can have put there, perhaps in the drop's place: it is never destroyed.
-    /// The folder with it is set aside, and its new path returned.
+    /// Removes a job's folder, or keeps it for the next job, with all that is left in it of ours: the drop, and what
+    /// has hidden names. Anything else nobody but a program that `run` started can have put there, perhaps in the
+    /// drop's place: it is never destroyed. The folder with it is set aside, and its new path returned.
     @discardableResult
     package func removeFolder(of id: JobID, drop: FileName? = nil) throws(IOError) -> FilePath? {
         let folder = folder(of: id)
+        if folder.withPlatformString({ dm_is_empty_folder($0) }) == 1 {
+            if !spares.add(id) { try Folder.remove(folder) }
+            return nil
+        }
         let names = try entries(of: folder)
         let isStrange = { (name: FileName) in !name.isHidden && name != drop }
         do throws(IOError) {
@@ -130,16 +117,12 @@ package final class WorkFolder: Sendable {
             return nil
         }
         if names.contains(where: isStrange) { return try setAside(folder, id) }
-        let kept = spare.appending(id.text)
-        guard spares.withLock({ $0.count < Self.mostSpares }),
-            folder.withPlatformString({ from in kept.withPlatformString { rename(from, $0) } }) == 0
-        else {
-            try Folder.remove(folder)
-            return nil
-        }
-        spares.withLock { $0.append(id) }
+        if !spares.add(id) { try Folder.remove(folder) }
         return nil
     }
+
+    /// Takes the emptied folders that no job has used again from among those of jobs.
+    package func tidy() { spares.putAway() }
 
     /// The names in a job's folder; none where it is gone.
     private func entries(of folder: FilePath) throws(IOError) -> [FileName] {

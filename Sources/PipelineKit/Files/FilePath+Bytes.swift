@@ -16,8 +16,24 @@ extension FilePath {
 
     /// The path of an entry of this folder.
     package func appending(_ name: FileName) -> FilePath {
-        guard let component = name.withCString({ FilePath.Component(platformString: $0) }) else { return self }
-        return appending(component)
+        withPlatformString { folder in
+            let length = strlen(folder)
+            // In one piece: a component of its own would be copied three times.
+            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: length + name.bytes.count + 2) { path in
+                guard let base = path.baseAddress else { return self }
+                memcpy(base, folder, length)
+                var end = length
+                if length > 0 {
+                    path[end] = CChar(bitPattern: UInt8(ascii: "/"))
+                    end += 1
+                }
+                name.bytes.withUnsafeBytes { bytes in
+                    if let bytes = bytes.baseAddress { memcpy(base + end, bytes, name.bytes.count) }
+                }
+                path[end + name.bytes.count] = 0
+                return FilePath(platformString: base)
+            }
+        }
     }
 
     /// The last component as a name, or nil for the root.

@@ -14,10 +14,8 @@ package struct FileName: Hashable, Sendable {
     /// A name of these bytes, or nil where they cannot name anything: empty, `.`, `..`, or with NUL or `/` inside.
     package init?(_ bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
-        guard !bytes.isEmpty, bytes != [UInt8(ascii: ".")], bytes != [UInt8(ascii: "."), UInt8(ascii: ".")] else {
-            return nil
-        }
-        guard !bytes.contains(0), !bytes.contains(UInt8(ascii: "/")) else { return nil }
+        guard bytes.count > 2 || bytes.contains(where: { $0 != UInt8(ascii: ".") }) else { return nil }
+        guard !bytes.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else { return nil }
         self.bytes = bytes
     }
 
@@ -55,14 +53,12 @@ package struct FileName: Hashable, Sendable {
     package func withCString<Result, Failure: Error>(
         _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // One copy with the NUL that the array itself does not carry.
-        var terminated = ContiguousArray<CChar>()
-        terminated.reserveCapacity(bytes.count + 1)
-        for byte in bytes { terminated.append(CChar(bitPattern: byte)) }
-        terminated.append(0)
         var outcome: Swift.Result<Result, Failure>?
-        terminated.withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return }
+        // A copy on the stack, with the NUL that the array itself does not carry.
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { terminated in
+            bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(terminated).copyMemory(from: $0) }
+            terminated[bytes.count] = 0
+            guard let base = terminated.baseAddress else { return }
             do throws(Failure) {
                 outcome = .success(try body(base))
             } catch {

@@ -51,6 +51,7 @@ struct SpoolHarness {
     func settleAndTell(_ settlement: Settlement) -> (outcome: Settler.Outcome, warnings: [String]) {
         var batch = SettlementBatch([settlement], spool: spool, journal: writer, names: NameChooser())
         batch.settle()
+        spool.work.tidy()
         return (batch.outcomes[0], batch.warnings)
     }
 }
