@@ -18,8 +18,8 @@
 /// Where a server has its conversation with the daemon, and a helper its own; and where a helper's last words go.
 enum { log_end = 2, channel_end = 3, first_other = 4 };
 
-/// fork(2), but the child is one of the caller's parent. The thread that the child consists of gets its number where the
-/// C library looks for it, as in _Fork(3).
+/// fork(2), but the child is one of the caller's parent. The thread that the child consists of gets its number where
+/// the C library looks for it, as in _Fork(3).
 static pid_t fork_sibling(int *thread_number) {
     const unsigned long flags = CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
 #if defined(__x86_64__)
@@ -31,8 +31,8 @@ static pid_t fork_sibling(int *thread_number) {
 #endif
 }
 
-/// Gives the calling process the descriptors of a helper. They came after the server's own, so their numbers are none of
-/// those that they get.
+/// Gives the calling process the descriptors of a helper. They came after the server's own, so their numbers are none
+/// of those that they get.
 static void become_helper(int channel, int log) {
     if (dup2(log, log_end) < 0 || dup2(channel, channel_end) < 0) _exit(EX_OSERR);
     closefrom(first_other);
@@ -40,7 +40,8 @@ static void become_helper(int channel, int log) {
 }
 
 /// A thread that has run nothing but this: Swift's runtime remembers for each thread what its number is, for its locks,
-/// and in a copy of a thread that it knows it would be the wrong one. Returns where the process itself is to be the helper.
+/// and in a copy of a thread that it knows it would be the wrong one. Returns where the process itself is to be the
+/// helper.
 static void *serve(void *argument) {
     void (*const *helper)(void) = argument;
     int *thread_number = NULL;

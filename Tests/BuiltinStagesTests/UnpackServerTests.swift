@@ -67,8 +67,8 @@ import Testing
         #expect(isGone(server))
     }
 
-    /// A program that makes no helpers is started some times for an order, or once where it takes its time, and goes with
-    /// all that it has started.
+    /// A program that makes no helpers is started some times for an order, or once where it takes its time, and goes
+    /// with all that it has started.
     @Test func othersThatDoNotServe() async throws {
         let child = scratch.path("child").string
         let hanging = counted(["/bin/sh", "-c", "sleep 1000 & echo $! >'\(child)'; wait"], patience: 500)

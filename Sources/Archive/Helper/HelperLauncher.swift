@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Has helpers made, on a thread of its own: the kernel kills them and their server when the thread that started the server
-/// ends, which is how none outlives the daemon, however that dies.
+/// Has helpers made, on a thread of its own: the kernel kills them and their server when the thread that started the
+/// server ends, which is how none outlives the daemon, however that dies.
 final class HelperLauncher: Sendable {
     private struct State {
         var isRunning = false
@@ -44,8 +44,8 @@ final class HelperLauncher: Sendable {
         }
     }
 
-    /// Has the next helper come from another server, with another layout of memory: all that one has made share one, and
-    /// whoever guesses it is to guess anew.
+    /// Has the next helper come from another server, with another layout of memory: all that one has made share one,
+    /// and whoever guesses it is to guess anew.
     func distrustServer() { state.withLock { $0.isServerSuspect = true } }
 
     /// Ends the thread, and with it the server.

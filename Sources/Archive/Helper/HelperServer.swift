@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// The process that makes helpers: it has the program loaded, so that each of them begins in a moment, and never sees an
-/// archive. The thread that starts it must live as long as it and its helpers. It is killed when this goes.
+/// The process that makes helpers: it has the program loaded, so that each of them begins in a moment, and never sees
+/// an archive. The thread that starts it must live as long as it and its helpers. It is killed when this goes.
 final class HelperServer {
     /// Why there is no helper.
     enum Failure: Error {
@@ -29,12 +29,13 @@ final class HelperServer {
         close(channel)
     }
 
-    /// Starts one, with an environment of two variables. Its processes are a group of their own: what a terminal sends to
-    /// the daemon's is for the daemon to judge.
+    /// Starts one, with an environment of three variables. Its processes are a group of their own: what a terminal
+    /// sends to the daemon's is for the daemon to judge.
     static func start(_ program: String, _ arguments: [String]) throws(Errno) -> HelperServer {
         var sockets: [Int32] = [-1, -1]
         guard dm_packet_sockets(&sockets) == 0 else { throw Errno(rawValue: errno) }
         let zone = getenv("TZ").map { String(cString: $0) } ?? ":/etc/localtime"
+        // LD_BIND_NOW: functions of libraries are looked up once, and not by each copy again.
         let process = withCStrings([program] + arguments) { arguments in
             withCStrings(["TZ=" + zone, "SWIFT_BACKTRACE=enable=no", "LD_BIND_NOW=1"]) { environment in
                 dm_spawn_server(program, arguments, environment, sockets[1])

@@ -32,8 +32,8 @@ package final class UnpackHelpers: Sendable {
 
     private let launcher: HelperLauncher
 
-    /// Helpers of a program that calls `UnpackWorker.run` when it is given these arguments. `patience`: the milliseconds
-    /// that it may take to make one before it is started anew.
+    /// Helpers of a program that calls `UnpackWorker.run` when it is given these arguments. `patience`: the
+    /// milliseconds that it may take to make one before it is started anew.
     package init(program: FilePath, arguments: [String], patience: Int32 = 10_000) {
         launcher = HelperLauncher(program: program.string, arguments: arguments, patience: patience)
     }
@@ -62,7 +62,8 @@ package final class UnpackHelpers: Sendable {
         throw .unavailable(.noChildProcess)
     }
 
-    /// One helper's whole life; nil where it was gone before it began. Once this returns it can change nothing any more.
+    /// One helper's whole life; nil where it was gone before it began. Once this returns it can change nothing any
+    /// more.
     private func helperUnpacks(
         _ task: Task, archive: Int32, folder: Int32
     ) throws(HelperFailure) -> Unpacking.Report? {
