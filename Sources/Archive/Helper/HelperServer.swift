@@ -67,7 +67,9 @@ final class HelperServer {
     /// Has the server make a helper with these descriptors; its number.
     private func order(channel theirs: Int32, log: Int32, within patience: Int32) throws(Failure) -> pid_t {
         guard dm_send_packet(channel, [1], 1, [theirs, log], 2) == 1 else {
-            throw .server(Errno(rawValue: errno))
+            let error = Errno(rawValue: errno)
+            // Gone already, or only a moment later: that is the same.
+            throw .server(error == .brokenPipe || error == .connectionReset ? .noChildProcess : error)
         }
         var waiting = pollfd(fd: channel, events: Int16(POLLIN), revents: 0)
         var ready: Int32 = 0
