@@ -80,7 +80,8 @@ let package = Package(
         .testTarget(
             name: "BuiltinStagesTests",
             dependencies: [
-                "BuiltinStages", "Archive", "PipelineKit", "TestSupport", "dropmill", "confined", "nolandlock", system,
+                "BuiltinStages", "Archive", "PipelineKit", "TestSupport", "dropmill", "confined", "oldkernel", "served",
+                system,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -98,14 +99,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "nolandlock", system],
+            name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "oldkernel", system],
             swiftSettings: strict),
         // Kills, faults and power cuts; `faultline` is the program that causes them.
         .executableTarget(name: "faultline", path: "Tests/faultline"),
         // Does what a helper may not.
         .executableTarget(name: "confined", dependencies: ["CLinux"], path: "Tests/confined"),
-        // Runs a program as if the kernel had no Landlock.
-        .executableTarget(name: "nolandlock", path: "Tests/nolandlock"),
+        // Runs a program as an older kernel would.
+        .executableTarget(name: "oldkernel", path: "Tests/oldkernel"),
+        // Helpers that do not help.
+        .executableTarget(name: "served", dependencies: ["CLinux"], path: "Tests/served"),
         .target(name: "fakeclock", path: "Tests/fakeclock", publicHeadersPath: "."),
         .testTarget(
             name: "TortureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", system],

@@ -19,7 +19,7 @@ package enum UnpackProgram {
         state.withLock { $0.helpers = helpers }
     }
 
-    /// Waits for one request from the daemon that started this process, does it, and ends the process.
+    /// Unpacks for the daemon that started this process, in copies of it, until that goes.
     package static func run() -> Never { UnpackWorker.run() }
 
     static func helpers() throws(StageFailure) -> UnpackHelpers {

@@ -116,7 +116,7 @@ static const struct sock_filter allowed_calls[] = {
     ANSWER(SECCOMP_RET_KILL_PROCESS),
     // Its flags lie in memory, where a filter cannot look; the C library then falls back to clone.
     REFUSE(clone3, ENOSYS),
-    // The C library may look for a character set; it does without.
+    // The C library may look for a character set, or for how the kernel shares out memory; it does without.
     REFUSE(openat, EACCES),
     // A thread, not a process.
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -37,7 +36,7 @@ int dm_log_pipe(int pair[2]) {
     return fcntl(pair[1], F_SETFL, O_NONBLOCK) | fcntl(pair[0], F_SETFL, O_NONBLOCK);
 }
 
-pid_t dm_spawn_helper(const char *program, char *const arguments[], char *const environment[], int channel, int log) {
+pid_t dm_spawn_server(const char *program, char *const arguments[], char *const environment[], int channel) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int failure = posix_spawn_file_actions_init(&actions);
@@ -55,11 +54,11 @@ pid_t dm_spawn_helper(const char *program, char *const arguments[], char *const 
     sigemptyset(&none);
     sigfillset(&all);
     pid_t process = -1;
-    // The log first: it may have the number that the channel gets.
-    (void)((failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) ||
+    // The channel first: it may have one of the other numbers.
+    (void)((failure = posix_spawn_file_actions_adddup2(&actions, channel, 3)) ||
+           (failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) ||
            (failure = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)) ||
-           (failure = posix_spawn_file_actions_adddup2(&actions, log, 2)) ||
-           (failure = posix_spawn_file_actions_adddup2(&actions, channel, 3)) ||
+           (failure = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)) ||
            (failure = posix_spawn_file_actions_addclosefrom_np(&actions, 4)) ||
            (failure = posix_spawnattr_setsigmask(&attributes, &none)) ||
            (failure = posix_spawnattr_setsigdefault(&attributes, &all)) ||
@@ -131,15 +130,4 @@ ssize_t dm_receive_packet(int channel, void *buffer, size_t size, int descriptor
 
 int dm_ended_by(const siginfo_t *info) {
     return info->si_code == CLD_EXITED ? -info->si_status : info->si_status;
-}
-
-int dm_begin_helper(void) {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return -1;
-    // May fail where /proc is not what it should be; the helper is no less safe then.
-    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (file >= 0) {
-        (void)!write(file, "1000", 4);
-        close(file);
-    }
-    return prctl(PR_SET_DUMPABLE, 0);
 }

@@ -27,7 +27,7 @@ import Testing
 
     private func outcome(_ deed: String, _ rights: String, hasLandlock: Bool = true) throws -> Outcome? {
         let variables = ["FOLDER=\(scratch.path("in").string)", "VICTIM=\(scratch.path("victim").string)"]
-        let wrapper = hasLandlock ? [] : [DropmillProcess.built("nolandlock").string]
+        let wrapper = hasLandlock ? [] : [DropmillProcess.built("oldkernel").string, "landlock"]
         let words = variables + wrapper + [DropmillProcess.built("confined").string, deed, rights]
         return Outcome(rawValue: try Tool("/usr/bin/env").run(words).status)
     }

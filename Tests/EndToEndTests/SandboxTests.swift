@@ -27,7 +27,7 @@ import Testing
 
             """,
             to: "pipelines/main.yaml")
-        let wrapper = hasLandlock ? [] : [DropmillProcess.built("nolandlock").string]
+        let wrapper = hasLandlock ? [] : [DropmillProcess.built("oldkernel").string, "landlock"]
         return try DropmillProcess(
             ["run", "--log-format", "json"], in: scratch.path, log: scratch.path("log"), wrapper: wrapper)
     }

@@ -28,7 +28,8 @@ final class HelperProcess: Sendable {
     private let channel: Int32
     private let log: Int32
 
-    private init(process: pid_t, channel: Int32, log: Int32) {
+    /// A child of this process, and our ends of the ways to it; all three are given away.
+    init(process: pid_t, channel: Int32, log: Int32) {
         self.process = process
         self.channel = channel
         self.log = log
@@ -36,56 +37,9 @@ final class HelperProcess: Sendable {
 
     deinit {
         // It is our child, and not waited for before: the number cannot be another's.
-        kill(process, SIGKILL)
-        var status: Int32 = 0
-        var rounds = 0
-        while waitpid(process, &status, WNOHANG) == 0, rounds < 2000 {
-            rounds += 1
-            poll(nil, 0, rounds < 100 ? 0 : 1)
-        }
-        if rounds == 2000 { Self.reap(process) }
+        Children.end(process)
         close(channel)
         close(log)
-    }
-
-    /// Waits elsewhere for one that the kernel does not let go, as on a file system that is away: nobody hangs with it.
-    private static func reap(_ process: pid_t) {
-        var thread: pthread_t = 0
-        let status = pthread_create(
-            &thread, nil,
-            { pointer in
-                var status: Int32 = 0
-                while waitpid(pid_t(Int(bitPattern: pointer)), &status, 0) < 0, errno == EINTR {}
-                return nil
-            }, UnsafeMutableRawPointer(bitPattern: Int(process)))
-        if status == 0 { pthread_detach(thread) }
-    }
-
-    /// Starts one, with an environment of two variables. The thread that calls this must live as long as the helper.
-    static func start(_ program: String, _ arguments: [String]) throws(Errno) -> HelperProcess {
-        var sockets: [Int32] = [-1, -1]
-        var pipes: [Int32] = [-1, -1]
-        guard dm_packet_sockets(&sockets) == 0 else { throw Errno(rawValue: errno) }
-        guard dm_log_pipe(&pipes) == 0 else {
-            let error = Errno(rawValue: errno)
-            for descriptor in sockets + pipes where descriptor >= 0 { close(descriptor) }
-            throw error
-        }
-        let zone = getenv("TZ").map { String(cString: $0) } ?? ":/etc/localtime"
-        let process = withCStrings([program] + arguments) { arguments in
-            withCStrings(["TZ=" + zone, "SWIFT_BACKTRACE=enable=no"]) { environment in
-                dm_spawn_helper(program, arguments, environment, sockets[1], pipes[1])
-            }
-        }
-        let error = Errno(rawValue: errno)
-        close(sockets[1])
-        close(pipes[1])
-        guard process > 0 else {
-            close(sockets[0])
-            close(pipes[0])
-            throw error
-        }
-        return HelperProcess(process: process, channel: sockets[0], log: pipes[0])
     }
 
     /// Gives the helper its archive; false where it is gone already.
@@ -142,13 +96,5 @@ final class HelperProcess: Sendable {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = read(log, &bytes, bytes.count)
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-    }
-
-    private static func withCStrings<Result>(
-        _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
-    ) -> Result {
-        let pointers = strings.map { strdup($0) }
-        defer { for pointer in pointers { free(pointer) } }
-        return body(pointers + [nil])
     }
 }

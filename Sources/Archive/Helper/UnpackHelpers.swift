@@ -1,10 +1,7 @@
-import Dispatch
 import Glibc
-import Synchronization
 package import SystemPackage
 
-/// Helpers that unpack one archive each. Some are always started ahead, so that a small archive does not wait for a
-/// process to begin.
+/// Helpers that unpack one archive each.
 package final class UnpackHelpers: Sendable {
     /// What a helper may do, and who is asked and told meanwhile.
     package struct Task: Sendable {
@@ -30,33 +27,49 @@ package final class UnpackHelpers: Sendable {
         }
     }
 
-    /// How often a helper is started for one archive that is gone before it begins.
+    /// How often a helper is made for one archive that is gone before it begins.
     private static let tries = 8
 
-    private let launcher: Launcher
-    private let spares: Int
+    private let launcher: HelperLauncher
 
-    /// Helpers of a program that calls `UnpackWorker.run` when it is given these arguments. `spares`: how many are
-    /// started ahead.
-    package init(program: FilePath, arguments: [String], spares: Int = 1) {
-        self.spares = spares
-        launcher = Launcher(program: program.string, arguments: arguments, spares: spares)
+    /// Helpers of a program that calls `UnpackWorker.run` when it is given these arguments. `patience`: the
+    /// milliseconds that it may take to make one before it is started anew.
+    package init(program: FilePath, arguments: [String], patience: Int32 = 10_000) {
+        launcher = HelperLauncher(program: program.string, arguments: arguments, patience: patience)
     }
+
+    deinit { launcher.stop() }
 
     /// Has a helper unpack an archive to an empty folder. Blocks until it is done or gone; then nothing of it is left
     /// but what it wrote to the folder.
     package func unpack(
         _ task: Task, archive: Int32, folder: Int32
     ) throws(HelperFailure) -> Unpacking.Report {
-        // Those that waited may be gone, and so may be others: they are the first to be killed when memory is short.
-        for _ in 0..<(spares + Self.tries) {
-            let helper = try launcher.take()
-            guard try helper.send(task.request, archive: archive, folder: folder) else { continue }
-            guard let report = try Self.watch(helper, task) else { continue }
-            guard TreeInspection.isHarmless(folder, task.request.policy) else { throw .confused }
-            return report
+        do throws(HelperFailure) {
+            // It may be gone before it begins, and so may others: they are the first to be killed when memory is short.
+            for _ in 0..<Self.tries {
+                guard let report = try helperUnpacks(task, archive: archive, folder: folder) else { continue }
+                guard TreeInspection.isHarmless(folder, task.request.policy) else { throw .confused }
+                return report
+            }
+        } catch {
+            switch error {
+            case .crashed, .confused: launcher.distrustServer()
+            default: break
+            }
+            throw error
         }
         throw .unavailable(.noChildProcess)
+    }
+
+    /// One helper's whole life; nil where it was gone before it began. Once this returns it can change nothing any
+    /// more.
+    private func helperUnpacks(
+        _ task: Task, archive: Int32, folder: Int32
+    ) throws(HelperFailure) -> Unpacking.Report? {
+        let helper = try launcher.take()
+        guard try helper.send(task.request, archive: archive, folder: folder) else { return nil }
+        return try Self.watch(helper, task)
     }
 
     /// Follows a helper to its end; nil where it was gone before it began.
@@ -99,76 +112,5 @@ package final class UnpackHelpers: Sendable {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
-}
-
-/// Starts helpers on one thread that lives as long as the process: the kernel kills a helper when the thread that
-/// started it ends, which is how none outlives the daemon, however that dies.
-private final class Launcher: Sendable {
-    private struct State {
-        var isRunning = false
-        var started: [Result<HelperProcess, Errno>] = []
-    }
-
-    private let program: String
-    private let arguments: [String]
-    private let spares: Int
-    private let state = Mutex(State())
-    private let ordered = DispatchSemaphore(value: 0)
-    private let arrived = DispatchSemaphore(value: 0)
-
-    init(program: String, arguments: [String], spares: Int) {
-        self.program = program
-        self.arguments = arguments
-        self.spares = spares
-    }
-
-    /// A helper; another is started in its place.
-    func take() throws(HelperFailure) -> HelperProcess {
-        try startThread()
-        var failure = Errno.noChildProcess
-        // That one could not be started a while ago says nothing of now.
-        for _ in 0...spares {
-            ordered.signal()
-            arrived.wait()
-            switch state.withLock({ $0.started.removeFirst() }) {
-            case .success(let helper): return helper
-            case .failure(let errno): failure = errno
-            }
-        }
-        throw .unavailable(failure)
-    }
-
-    private func startThread() throws(HelperFailure) {
-        let isFirst = state.withLock { state in
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        guard isFirst else { return }
-        for _ in 0..<spares { ordered.signal() }
-        var thread: pthread_t = 0
-        // The thread keeps this alive, for good.
-        let status = pthread_create(
-            &thread, nil,
-            { pointer in
-                guard let pointer else { return nil }
-                Unmanaged<Launcher>.fromOpaque(pointer).takeUnretainedValue().run()
-            }, Unmanaged.passRetained(self).toOpaque())
-        guard status == 0 else { throw .unavailable(Errno(rawValue: status)) }
-        pthread_detach(thread)
-    }
-
-    private func run() -> Never {
-        while true {
-            ordered.wait()
-            let started: Result<HelperProcess, Errno>
-            do throws(Errno) {
-                started = .success(try HelperProcess.start(program, arguments))
-            } catch {
-                started = .failure(error)
-            }
-            state.withLock { $0.started.append(started) }
-            arrived.signal()
-        }
     }
 }

@@ -5,6 +5,8 @@ import SystemPackage
 
 /// The process that parses archives: it does one, with next to no rights, and ends. Whatever a hostile archive makes of
 /// it, it can reach nothing but the folder that it unpacks to, and the daemon can kill it.
+///
+/// It is a copy of a process that has all libraries loaded, and has never seen an archive.
 package enum UnpackWorker {
     /// Where the daemon's end of the conversation is; 2 takes what a crash has to say.
     private static let channel: Int32 = 3
@@ -12,10 +14,29 @@ package enum UnpackWorker {
     private static let memory: UInt64 = 1 << 30
     private static let memoryPerThread: UInt64 = 160 << 20
 
-    /// Waits for one request, does it, and ends the process.
+    /// Makes helpers as the daemon orders them, until it goes.
     package static func run() -> Never {
-        guard dm_begin_helper() == 0 else { exit(EX_OSERR) }
         prepare()
+        dm_serve_helpers { UnpackWorker.help() }
+    }
+
+    /// Has the C library load what it would otherwise look for in files when it is needed, and Swift's make what each
+    /// helper would make anew.
+    private static func prepare() {
+        tzset()
+        var time = 0
+        var parts = tm()
+        localtime_r(&time, &parts)
+        EntryNames.prepare(.bytes)
+        let request = UnpackRequest(
+            format: .container(.zip), alone: Unpacking.LoneFile(name: [], modified: (0, 0)), policy: UnpackPolicy(),
+            cpuSeconds: 1)
+        _ = UnpackRequest(packet: request.packet)
+        _ = HelperMessage.begun(landlock: 0).packet
+    }
+
+    /// Waits for one request, does it, and ends the process.
+    private static func help() -> Never {
         var buffer = [UInt8](repeating: 0, count: UnpackRequest.mostBytes)
         var descriptors: (Int32, Int32, Int32, Int32) = (-1, -1, -1, -1)
         var count: Int32 = 0
@@ -24,25 +45,17 @@ package enum UnpackWorker {
                 channel, &buffer, buffer.count, raw.baseAddress?.assumingMemoryBound(to: Int32.self), &count)
         }
         // A daemon that goes without a request needs no helper.
-        guard received > 0 else { exit(EX_OK) }
-        guard count == 2, let request = UnpackRequest(packet: buffer[..<received]) else { exit(EX_PROTOCOL) }
+        guard received > 0 else { _exit(EX_OK) }
+        guard count == 2, let request = UnpackRequest(packet: buffer[..<received]) else { _exit(EX_PROTOCOL) }
         say(carryOut(request, archive: descriptors.0, folder: descriptors.1))
         _exit(EX_OK)
-    }
-
-    /// Has the C library load what it would otherwise look for in files when it is needed.
-    private static func prepare() {
-        tzset()
-        var time = 0
-        var parts = tm()
-        localtime_r(&time, &parts)
-        EntryNames.prepare(.bytes)
     }
 
     private static func carryOut(_ request: UnpackRequest, archive: Int32, folder: Int32) -> HelperMessage {
         EntryNames.prepare(request.policy.nameEncoding)
         do throws(ArchiveError) { try Unpacking.prepare(folder, request.policy) } catch { return .failed(error) }
-        let threads = UInt64(max(1, request.policy.workers)) + 1
+        // Beside those that write there is one that decompresses; and this one, which has memory of its own as they do.
+        let threads = UInt64(max(1, request.policy.workers)) + 2
         var limits = dm_limits(
             memory: addressSpace() + memory + threads * memoryPerThread, cpu: UInt64(max(1, request.cpuSeconds)),
             file_size: UInt64(max(1, request.policy.limits.entry ?? request.policy.limits.bytes)), descriptors: 64)

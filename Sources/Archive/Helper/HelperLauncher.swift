@@ -1,0 +1,126 @@
+import Dispatch
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// Has helpers made, on a thread of its own: the kernel kills them and their server when the thread that started the
+/// server ends, which is how none outlives the daemon, however that dies.
+final class HelperLauncher: Sendable {
+    private struct State {
+        var isRunning = false
+        var isOver = false
+        /// Whether another server is wanted.
+        var isServerSuspect = false
+        var made: [Result<HelperProcess, Errno>] = []
+    }
+
+    /// After so long without an order there is no server.
+    private static let idleSeconds = 60.0
+    /// How often a server is started for one order that is gone before it answers, as where memory is short.
+    private static let tries = 8
+
+    private let program: String
+    private let arguments: [String]
+    private let patience: Int32
+    private let state = Mutex(State())
+    private let ordered = DispatchSemaphore(value: 0)
+    private let arrived = DispatchSemaphore(value: 0)
+
+    /// `patience`: the milliseconds that a server may take to make a helper.
+    init(program: String, arguments: [String], patience: Int32) {
+        self.program = program
+        self.arguments = arguments
+        self.patience = patience
+    }
+
+    /// A helper. Any thread may ask; the helper must be gone before `stop`.
+    func take() throws(HelperFailure) -> HelperProcess {
+        try startThread()
+        ordered.signal()
+        arrived.wait()
+        switch state.withLock({ $0.made.removeFirst() }) {
+        case .success(let helper): return helper
+        case .failure(let errno): throw .unavailable(errno)
+        }
+    }
+
+    /// Has the next helper come from another server, with another layout of memory: all that one has made share one,
+    /// and whoever guesses it is to guess anew.
+    func distrustServer() { state.withLock { $0.isServerSuspect = true } }
+
+    /// Ends the thread, and with it the server.
+    func stop() {
+        state.withLock { $0.isOver = true }
+        ordered.signal()
+    }
+
+    private func startThread() throws(HelperFailure) {
+        let status = state.withLock { state -> Int32 in
+            if state.isRunning { return 0 }
+            var thread: pthread_t = 0
+            // The thread keeps this alive.
+            let launcher = Unmanaged.passRetained(self)
+            let status = pthread_create(
+                &thread, nil,
+                { pointer in
+                    if let pointer { Unmanaged<HelperLauncher>.fromOpaque(pointer).takeRetainedValue().run() }
+                    return nil
+                }, launcher.toOpaque())
+            state.isRunning = status == 0
+            if status == 0 { pthread_detach(thread) } else { launcher.release() }
+            return status
+        }
+        if status != 0 { throw .unavailable(Errno(rawValue: status)) }
+    }
+
+    private func run() {
+        var server: HelperServer?
+        while true {
+            // One that nobody needs takes memory, and may have been killed for that.
+            if server != nil, ordered.wait(timeout: .now() + Self.idleSeconds) == .timedOut {
+                server = nil
+            }
+            if server == nil { ordered.wait() }
+            let (isOver, isSuspect) = state.withLock { state in
+                defer { state.isServerSuspect = false }
+                return (state.isOver, state.isServerSuspect)
+            }
+            if isOver { return }
+            if isSuspect { server = nil }
+            let made: Result<HelperProcess, Errno>
+            do throws(Errno) {
+                made = .success(try makeHelper(&server))
+            } catch {
+                made = .failure(error)
+            }
+            state.withLock { $0.made.append(made) }
+            arrived.signal()
+        }
+    }
+
+    /// A helper of this server, or of a new one where there is none, or where it turns out to be of no use any more.
+    private func makeHelper(_ server: inout HelperServer?) throws(Errno) -> HelperProcess {
+        var failure = Errno.noChildProcess
+        for _ in 0..<Self.tries {
+            let old = server.take()
+            let current: HelperServer
+            if let old { current = old } else { current = try .start(program, arguments) }
+            do throws(HelperServer.Failure) {
+                let helper = try current.makeHelper(within: patience)
+                if !current.isUsedUp { server = current }
+                return helper
+            } catch {
+                switch error {
+                case .helper(let errno):
+                    server = current
+                    throw errno
+                case .server(let errno):
+                    failure = errno
+                    // A new one that hangs will not be the last.
+                    if old == nil, errno == .timedOut { throw errno }
+                }
+            }
+        }
+        throw failure
+    }
+}
