@@ -36,6 +36,7 @@ static pid_t fork_sibling(int *thread_number) {
 static void become_helper(int channel, int log) {
     if (dup2(log, log_end) < 0 || dup2(channel, channel_end) < 0) _exit(EX_OSERR);
     closefrom(first_other);
+    prctl(PR_SET_NAME, "dropmill-helper");
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) _exit(EX_OSERR);
 }
 
@@ -60,13 +61,16 @@ static void *serve(void *argument) {
             _exit(EX_OK);
         }
         if (answer < 0) answer = -errno;
+        // Before the answer: nobody but the helper may hold its end, or its death would not be seen.
+        if (thread_number) {
+            close(descriptors[0]);
+            close(descriptors[1]);
+        }
         if (dm_send_packet(channel_end, &answer, sizeof answer, NULL, 0) < 0) _exit(EX_OK);
         if (!thread_number) {
             become_helper(descriptors[0], descriptors[1]);
             return NULL;
         }
-        close(descriptors[0]);
-        close(descriptors[1]);
     }
 }
 

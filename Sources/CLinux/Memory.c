@@ -32,7 +32,7 @@ static int release(struct dl_phdr_info *object, size_t size, void *page_size) {
         if (header->p_type != PT_LOAD || header->p_flags & PF_W) continue;
         ElfW(Addr) begin = (object->dlpi_addr + header->p_vaddr + page - 1) & ~(page - 1);
         ElfW(Addr) end = (object->dlpi_addr + header->p_vaddr + header->p_filesz) & ~(page - 1);
-        // The kernel's own object refuses; nothing depends on it.
+        // The kernel's own object, where it has a whole page, comes back as it was.
         if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
     }
     return 0;

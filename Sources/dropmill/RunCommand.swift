@@ -46,6 +46,8 @@ struct RunCommand: ParsableCommand {
         // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGIO, SIG_IGN)
+        // Whoever started this may have ignored it, and then children are not kept until they are waited for.
+        signal(SIGCHLD, SIG_DFL)
         let pipelines = try pipelines.loadOrReport()
         let signals = StopSignals()
         // Last of all: until then a second signal ends whatever hangs.

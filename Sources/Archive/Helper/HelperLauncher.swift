@@ -12,10 +12,13 @@ final class HelperLauncher: Sendable {
         /// Whether another server is wanted.
         var isServerSuspect = false
         var made: [Result<HelperProcess, Errno>] = []
+        /// Orders that nobody waits for any more.
+        var givenUp = 0
     }
 
-    /// After so long without an order there is no server.
-    private static let idleSeconds = 60.0
+    /// After so long without an order there is no server; and none makes helpers for longer, since they all have the
+    /// same layout of memory.
+    private static let serverSeconds = 60.0
     /// How often a server is started for one order that is gone before it answers, as where memory is short.
     private static let tries = 8
 
@@ -33,11 +36,16 @@ final class HelperLauncher: Sendable {
         self.patience = patience
     }
 
-    /// A helper. Any thread may ask; the helper must be gone before `stop`.
-    func take() throws(HelperFailure) -> HelperProcess {
+    /// A helper. Any thread may ask; the helper must be gone before `stop`. A server may hang: whether to go on waiting
+    /// is asked every 50 ms.
+    func take(unless isStopped: () -> Bool) throws(HelperFailure) -> HelperProcess {
         try startThread()
         ordered.signal()
-        arrived.wait()
+        while arrived.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+            guard isStopped() else { continue }
+            state.withLock { $0.givenUp += 1 }
+            throw .cancelled
+        }
         switch state.withLock({ $0.made.removeFirst() }) {
         case .success(let helper): return helper
         case .failure(let errno): throw .unavailable(errno)
@@ -75,9 +83,10 @@ final class HelperLauncher: Sendable {
 
     private func run() {
         var server: HelperServer?
+        var retires = DispatchTime.now()
         while true {
             // One that nobody needs takes memory, and may have been killed for that.
-            if server != nil, ordered.wait(timeout: .now() + Self.idleSeconds) == .timedOut {
+            if server != nil, ordered.wait(timeout: .now() + Self.serverSeconds) == .timedOut {
                 server = nil
             }
             if server == nil { ordered.wait() }
@@ -86,15 +95,23 @@ final class HelperLauncher: Sendable {
                 return (state.isOver, state.isServerSuspect)
             }
             if isOver { return }
-            if isSuspect { server = nil }
+            if isSuspect || .now() > retires { server = nil }
+            if server == nil { retires = .now() + Self.serverSeconds }
             let made: Result<HelperProcess, Errno>
             do throws(Errno) {
                 made = .success(try makeHelper(&server))
             } catch {
                 made = .failure(error)
             }
-            state.withLock { $0.made.append(made) }
-            arrived.signal()
+            let isWanted = state.withLock { state in
+                guard state.givenUp == 0 else {
+                    state.givenUp -= 1
+                    return false
+                }
+                state.made.append(made)
+                return true
+            }
+            if isWanted { arrived.signal() }
         }
     }
 

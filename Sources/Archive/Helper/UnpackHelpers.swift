@@ -54,8 +54,8 @@ package final class UnpackHelpers: Sendable {
             }
         } catch {
             switch error {
-            case .crashed, .confused: launcher.distrustServer()
-            default: break
+            case .crashed, .confused, .overTime, .overCPU: launcher.distrustServer()
+            case .archive, .unavailable, .unconfined, .cancelled: break
             }
             throw error
         }
@@ -67,7 +67,7 @@ package final class UnpackHelpers: Sendable {
     private func helperUnpacks(
         _ task: Task, archive: Int32, folder: Int32
     ) throws(HelperFailure) -> Unpacking.Report? {
-        let helper = try launcher.take()
+        let helper = try launcher.take(unless: task.monitor.isStopped)
         guard try helper.send(task.request, archive: archive, folder: folder) else { return nil }
         return try Self.watch(helper, task)
     }

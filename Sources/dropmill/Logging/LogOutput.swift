@@ -71,11 +71,11 @@ final class LogOutput: Sendable {
         drained().wait(timeout: .now() + limit) == .success
     }
 
-    /// Tells when what is there now is written.
+    /// Tells when what is there now is written, whatever comes meanwhile.
     private func drained() -> DispatchSemaphore {
         let drained = DispatchSemaphore(value: 0)
         queue.async { @Sendable [self] in
-            drain()
+            if let bytes = state.withLock({ Self.take(&$0) }) { _ = Self.write(bytes, to: descriptor) }
             drained.signal()
         }
         return drained
@@ -89,19 +89,21 @@ final class LogOutput: Sendable {
 
     /// On the queue.
     private func drain() {
-        while let bytes = state.withLock({ Self.take(&$0) }) {
-            // Where writing fails (nobody reads any more, the disk is full) these lines have nowhere to go; later ones
-            // may.
-            _ = Self.write(bytes, to: descriptor)
-            usleep(Self.pause)
+        let bytes = state.withLock { state in
+            let bytes = Self.take(&state)
+            state.isScheduled = bytes != nil
+            return bytes
         }
+        guard let bytes else { return }
+        // Where writing fails (nobody reads any more, the disk is full) these lines have nowhere to go; later ones may.
+        _ = Self.write(bytes, to: descriptor)
+        usleep(Self.pause)
+        // After those who wait for what was written.
+        queue.async { @Sendable [self] in drain() }
     }
 
     private static func take(_ state: inout State) -> [UInt8]? {
-        guard !state.waiting.isEmpty || state.status != state.shown else {
-            state.isScheduled = false
-            return nil
-        }
+        guard !state.waiting.isEmpty || state.status != state.shown else { return nil }
         var bytes: [UInt8] = []
         swap(&bytes, &state.waiting)
         if !state.shown.isEmpty { bytes.insert(contentsOf: eraseLine, at: 0) }
