@@ -95,6 +95,7 @@ package struct UnpackStage: Stage {
     ) throws(StageFailure) -> UnpackPolicy {
         var policy = options.policy
         policy.workers = min(Self.mostThreads, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+        policy.isSyncedSoon = context.durability == .full
         // A helper that needs no passwords is told none.
         let mayNeedThem = format == .container(.zip) || policy.nested > 0
         if mayNeedThem, let file = options.passwordsFile { policy.passwords = try PasswordsFile.read(file) }

@@ -32,6 +32,10 @@ int dm_syncfs(int descriptor) {
     return syncfs(descriptor);
 }
 
+void dm_begin_writeback(int descriptor, int64_t offset, int64_t length) {
+    (void)sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
 int dm_probe_read_lease(int descriptor) {
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return -1;
     return fcntl(descriptor, F_SETLEASE, F_UNLCK);

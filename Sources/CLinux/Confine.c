@@ -96,6 +96,7 @@ static const struct sock_filter allowed_calls[] = {
     ALLOW(pwrite64), ALLOW(write), ALLOW(openat2), ALLOW(close), ALLOW(pread64), ALLOW(read), ALLOW(lseek),
     ALLOW(utimensat), ALLOW(fstat), ALLOW(newfstatat), ALLOW(mkdirat), ALLOW(ftruncate), ALLOW(symlinkat),
     ALLOW(linkat), ALLOW(unlinkat), ALLOW(fadvise64), ALLOW(fstatfs),
+    ALLOW(sync_file_range),
     // What is told to the daemon.
     ALLOW(sendmsg),
     // Memory, threads, and the end.

@@ -58,7 +58,8 @@ import Testing
     /// need.
     private static let allowed: Set<String> = [
         "pwrite64", "write", "openat2", "close", "pread64", "read", "lseek", "utimensat", "fstat", "newfstatat",
-        "mkdirat", "ftruncate", "symlinkat", "linkat", "unlinkat", "fstatfs", "sendmsg", "futex", "brk",
+        "mkdirat", "ftruncate", "symlinkat", "linkat", "unlinkat", "fstatfs", "sync_file_range", "sendmsg", "futex",
+        "brk",
         "munmap", "mremap", "madvise", "getrandom", "mmap", "mprotect", "set_robust_list", "rseq", "rt_sigprocmask",
         "rt_sigaction",
         "sched_yield", "sched_getaffinity", "gettid", "getpid", "clone", "clone3", "exit", "exit_group",
@@ -111,6 +112,25 @@ import Testing
         #expect(others == [], "\(lines.filter { line in others.contains { line.contains($0) } })")
         #expect(calls.contains("openat2"))
         #expect(!lines.contains { $0.contains("SIGSYS") })
+    }
+
+    /// What is to be synced when all is there is on its way to the disk by then.
+    @Test(
+        .enabled(if: Tool.find("strace") != nil, Comment(rawValue: Tool.skip("strace"))),
+        arguments: [(true, 2), (false, 0)])
+    func largeFilesAreBegunToBeWritten(isSyncedSoon: Bool, calls: Int) throws {
+        let trace = scratch.path("trace")
+        let strace = try #require(Tool.find("strace"))
+        let helpers = helpers(
+            strace.path,
+            [
+                "-D", "-f", "-qq", "-e", "trace=sync_file_range,exit_group", "-o", trace.string,
+                DropmillProcess.binary.string, "unpack-worker",
+            ])
+        _ = try unpack(helpers, try zip(1, size: 20 << 20), change: { $0.policy.isSyncedSoon = isSyncedSoon })
+        let lines = try scratch.text("trace").split(separator: "\n")
+        #expect(lines.count { $0.contains("sync_file_range(") } == calls)
+        #expect(lines.contains { $0.contains("exit_group(") })
     }
 
     /// It may ask, and does, how much room is left while it writes. An archive that is too large for the disk is tried

@@ -41,7 +41,11 @@ package struct UnpackRequest: Sendable, Equatable {
             limits.space, limits.files, limits.reserve,
         ]
         for number in numbers { writer.put(number) }
-        for flag in [policy.keepsExecutable, policy.takesDocuments, policy.requiresIntegrity] { writer.put(flag) }
+        for flag in [
+            policy.keepsExecutable, policy.takesDocuments, policy.requiresIntegrity, policy.isSyncedSoon,
+        ] {
+            writer.put(flag)
+        }
         for word in [policy.links.rawValue, policy.uniqueNames.rawValue, policy.nameEncoding.rawValue] {
             writer.put(word)
         }
@@ -79,11 +83,12 @@ extension UnpackPolicy {
         (limits.space, limits.files, limits.reserve) = (numbers[11], numbers[12], numbers[13])
         guard let keepsExecutable = reader.flag(),
             let takesDocuments = reader.flag(), let requiresIntegrity = reader.flag(),
-            let links = reader.word(Links.self), let uniqueNames = reader.word(UniqueNames.self),
+            let isSyncedSoon = reader.flag(), let links = reader.word(Links.self),
+            let uniqueNames = reader.word(UniqueNames.self),
             let nameEncoding = reader.word(NameEncoding.self), let names = reader.text(), let count = reader.int()
         else { return nil }
         (self.keepsExecutable, self.takesDocuments) = (keepsExecutable, takesDocuments)
-        self.requiresIntegrity = requiresIntegrity
+        (self.requiresIntegrity, self.isSyncedSoon) = (requiresIntegrity, isSyncedSoon)
         (self.links, self.uniqueNames, self.nameEncoding) = (links, uniqueNames, nameEncoding)
         formats = Set(names.split(separator: " ").compactMap { ArchiveFormat(wireName: String($0)) })
         for _ in 0..<count {

@@ -9,11 +9,18 @@ struct OutputFile: ~Copyable {
     private let budget: Budget
     /// Where the data written so far ends.
     private(set) var end: Int64 = 0
+    /// Whether the kernel is to begin to bring it to the disk while more is written, and up to where it was told to.
+    private let isSyncedSoon: Bool
+    private var begun: Int64 = 0
 
-    private init(descriptor: Int32, entry: [UInt8], budget: Budget) {
+    /// Bytes after which the kernel is told: whoever syncs the file at its end would wait for all of it otherwise.
+    private static let portion: Int64 = 8 << 20
+
+    private init(descriptor: Int32, entry: [UInt8], budget: Budget, isSyncedSoon: Bool) {
         self.descriptor = descriptor
         self.entry = entry
         self.budget = budget
+        self.isSyncedSoon = isSyncedSoon
     }
 
     deinit {
@@ -23,7 +30,7 @@ struct OutputFile: ~Copyable {
     /// Makes a new file. The folder it goes to is nobody else's business until all is done, so it has its final mode
     /// from the beginning.
     static func create(
-        _ path: EntryPath, in folder: Int32, mode: mode_t, _ budget: Budget
+        _ path: EntryPath, in folder: Int32, mode: mode_t, _ budget: Budget, isSyncedSoon: Bool = false
     ) throws(ArchiveError) -> OutputFile {
         let descriptor = path.withName { dm_open_beneath(folder, $0, O_WRONLY | O_CREAT | O_EXCL, mode) }
         guard descriptor >= 0 else {
@@ -31,7 +38,7 @@ struct OutputFile: ~Copyable {
             if error == .fileExists { throw .conflict(path.stored, "is there twice") }
             throw .system(action: "create", entry: path.stored, errno: error)
         }
-        return OutputFile(descriptor: descriptor, entry: path.stored, budget: budget)
+        return OutputFile(descriptor: descriptor, entry: path.stored, budget: budget, isSyncedSoon: isSyncedSoon)
     }
 
     /// Opens a file that was extracted before, to give it its content.
@@ -40,7 +47,7 @@ struct OutputFile: ~Copyable {
         guard descriptor >= 0 else {
             throw .system(action: "open", entry: path.stored, errno: Errno(rawValue: errno))
         }
-        return OutputFile(descriptor: descriptor, entry: path.stored, budget: budget)
+        return OutputFile(descriptor: descriptor, entry: path.stored, budget: budget, isSyncedSoon: false)
     }
 
     /// Writes a block to its place; what lies between blocks stays a hole, and counts like data.
@@ -64,6 +71,13 @@ struct OutputFile: ~Copyable {
             written += count
         }
         end = max(end, next)
+        if isSyncedSoon, end - begun >= Self.portion { beginWriting() }
+    }
+
+    /// What goes wrong here shows itself when the file is synced.
+    private mutating func beginWriting() {
+        dm_begin_writeback(descriptor, begun, end - begun)
+        begun = end
     }
 
     /// Gives the file its length (a hole may end it) and time, and closes it.

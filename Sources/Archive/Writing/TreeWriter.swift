@@ -91,7 +91,7 @@ struct TreeWriter: ~Copyable {
         guard !path.isTop else { throw .conflict(path.stored, "is a file in the place of the top folder") }
         try refusePrivileges(mode, path)
         let folder = try cursor.enter(path.folder, for: path.stored)
-        return try OutputFile.create(path, in: folder, mode: fileMode(mode), budget)
+        return try OutputFile.create(path, in: folder, mode: fileMode(mode), budget, isSyncedSoon: policy.isSyncedSoon)
     }
 
     /// Nothing that is unpacked may run with rights that are not those of whoever runs it.

@@ -50,7 +50,9 @@ final class PipelineRunner: @unchecked Sendable {
         let name = spool.pipeline.name
         let space = FreeSpace(of: [spool.work.path], floor: spool.pipeline.minFree)
         workers = spool.pipeline.allStages.map {
-            StageWorkers(entry: $0, pipeline: name, space: space, seen: seen, deliver: deliverStage)
+            StageWorkers(
+                entry: $0, pipeline: name, durability: spool.pipeline.durability, space: space, seen: seen,
+                deliver: deliverStage)
         }
         let warn = { @Sendable (message: String) in observer(.warning(pipeline: name, message: message)) }
         settler = Settler(spool: spool, journal: journal, warn: warn, deliver: deliverSettled)

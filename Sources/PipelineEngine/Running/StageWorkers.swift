@@ -52,19 +52,22 @@ package final class StageWorkers: Sendable {
 
     private let entry: StageEntry
     private let label: String
+    private let durability: Pipeline.Durability
     private let queues: [DispatchQueue]
     private let state: Mutex<State>
     private let space: FreeSpace
     private let seen: any SeenContent
     private let deliver: @Sendable (Result) -> Void
 
-    /// Workers for a stage. `space`: looked at before a stage that makes files; `seen`: what stages may ask; `deliver`
+    /// Workers for a stage. `durability`: what becomes of what it makes; `space`: looked at before a stage that makes files; `seen`: what stages may ask; `deliver`
     /// is called on a worker's queue.
     package init(
-        entry: StageEntry, pipeline: String, space: FreeSpace, seen: any SeenContent = NothingSeen(),
+        entry: StageEntry, pipeline: String, durability: Pipeline.Durability, space: FreeSpace,
+        seen: any SeenContent = NothingSeen(),
         deliver: @escaping @Sendable (Result) -> Void
     ) {
         self.entry = entry
+        self.durability = durability
         self.space = space
         self.seen = seen
         self.deliver = deliver
@@ -130,8 +133,9 @@ package final class StageWorkers: Sendable {
         values.facts = running.work.payload.knownFacts.mapValues { Array($0.utf8) }
         let context = StageContext(
             job: job.id, drop: job.drop, values: values, scratch: scratch, cancellation: running.cancellation,
-            progress: running.progress, notes: running.notes, reserve: space.floor, timeLimit: entry.timeout,
-            seen: seen, alongside: job.alongside, failed: running.work.failed, label: "\(label).\(worker + 1)")
+            progress: running.progress, notes: running.notes, reserve: space.floor, durability: durability,
+            timeLimit: entry.timeout, seen: seen, alongside: job.alongside, failed: running.work.failed,
+            label: "\(label).\(worker + 1)")
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }
         do throws(StageFailure) {

@@ -19,6 +19,8 @@ package struct StageContext: Sendable {
     package let notes: StageNotes
     /// What is to stay free on the work folder's file system.
     package let reserve: ByteSize
+    /// Whether what the stage makes is brought to the disk before it is published.
+    package let durability: Pipeline.Durability
     /// How long the run may take before it is called off; nil where the pipeline says nothing.
     package let timeLimit: Duration?
     /// Which content came before.
@@ -38,8 +40,9 @@ package struct StageContext: Sendable {
     package init(
         job: JobID, drop: Drop, values: TemplateValues, scratch: FilePath, cancellation: Cancellation = Cancellation(),
         progress: StageProgress = StageProgress(), notes: StageNotes = StageNotes(),
-        reserve: ByteSize = ByteSize(bytes: 0), timeLimit: Duration? = nil, seen: any SeenContent = NothingSeen(),
-        alongside: FilePath? = nil, failed: JobFailure? = nil, label: String = "dropmill.stage"
+        reserve: ByteSize = ByteSize(bytes: 0), durability: Pipeline.Durability = .fast, timeLimit: Duration? = nil,
+        seen: any SeenContent = NothingSeen(), alongside: FilePath? = nil, failed: JobFailure? = nil,
+        label: String = "dropmill.stage"
     ) {
         self.job = job
         self.drop = drop
@@ -49,6 +52,7 @@ package struct StageContext: Sendable {
         self.progress = progress
         self.notes = notes
         self.reserve = reserve
+        self.durability = durability
         self.timeLimit = timeLimit
         self.seen = seen
         self.alongside = alongside
