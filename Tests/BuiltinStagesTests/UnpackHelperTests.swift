@@ -124,13 +124,13 @@ import Testing
         let helpers = helpers(
             strace.path,
             [
-                "-D", "-f", "-qq", "-e", "trace=sync_file_range,exit_group", "-o", trace.string,
+                "-D", "-f", "-qq", "-e", "trace=sync_file_range,utimensat", "-o", trace.string,
                 DropmillProcess.binary.string, "unpack-worker",
             ])
         _ = try unpack(helpers, try zip(1, size: 20 << 20), change: { $0.policy.isSyncedSoon = isSyncedSoon })
         let lines = try scratch.text("trace").split(separator: "\n")
         #expect(lines.count { $0.contains("sync_file_range(") } == calls)
-        #expect(lines.contains { $0.contains("exit_group(") })
+        #expect(lines.contains { $0.contains("utimensat(") })
     }
 
     /// It may ask, and does, how much room is left while it writes. An archive that is too large for the disk is tried

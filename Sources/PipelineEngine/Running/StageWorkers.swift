@@ -59,8 +59,8 @@ package final class StageWorkers: Sendable {
     private let seen: any SeenContent
     private let deliver: @Sendable (Result) -> Void
 
-    /// Workers for a stage. `durability`: what becomes of what it makes; `space`: looked at before a stage that makes files; `seen`: what stages may ask; `deliver`
-    /// is called on a worker's queue.
+    /// Workers for a stage. `durability`: what becomes of what it makes. `space`: looked at before a stage that makes
+    /// files; `seen`: what stages may ask; `deliver` is called on a worker's queue.
     package init(
         entry: StageEntry, pipeline: String, durability: Pipeline.Durability, space: FreeSpace,
         seen: any SeenContent = NothingSeen(),
