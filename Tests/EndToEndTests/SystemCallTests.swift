@@ -42,18 +42,31 @@ struct SystemCallTests {
         #expect(calls.total <= Self.perEntry * entries, "\(calls.each(of: entries))")
     }
 
+    @Test("A large file of an archive is on its way to the disk while it is unpacked, where it is to be synced")
+    func largeEntry() throws {
+        for (durability, calls) in [("full", 1), ("fast", 0)] {
+            var zip = ZipBuilder()
+            zip.add(Array("large".utf8), content: [UInt8](repeating: 7, count: 9 << 20))
+            try scratch.write(zip.finished, to: scratch.path("inbox/\(durability).zip"))
+            let output = try scratch.makeFolder("output")
+            let trace = try run(stages: "[unpack, move: { to: \"\(output.string)/{stem}\" }]", durability)
+            #expect(trace.counting { $0.contains("sync_file_range(") }.total == calls, "\(durability)")
+            #expect(try FileTree.list(output.appending("\(durability)")).files.count == 1)
+        }
+    }
+
     private static let perSmallFile = 36
     private static let perEntry = 10
 
     /// Lets the program settle what is in the inbox, and returns every call on files and descriptors that it made.
-    private func run(stages: String) throws -> Trace {
+    private func run(stages: String, _ durability: String = "fast") throws -> Trace {
         let strace = try #require(Tool.find("strace"))
         let pipeline = """
             inbox: ../inbox
             processed: ../processed
             failed: ../failed
             ready: { quiet: 50ms }
-            durability: fast
+            durability: \(durability)
             stages: \(stages)
             """
         try scratch.write(pipeline, to: "pipelines/counted.yaml")
