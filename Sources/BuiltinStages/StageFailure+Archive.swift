@@ -61,9 +61,11 @@ extension StageFailure {
                 summary: "The process that unpacks cannot be confined: \(what).",
                 remedy: "Run a kernel with Landlock and seccomp, or do without: require_sandbox: false.")
         case .unavailable(let errno):
+            let isGone = errno == .noChildProcess
             self.init(
                 .environment, code: "unpack.no-helper",
-                summary: "The process that unpacks cannot be started: \(errno).",
+                summary: "The process that unpacks "
+                    + (isGone ? "ends before it begins, however often it is started." : "cannot be started: \(errno)."),
                 remedy: "Look for limits on processes or memory; work goes on by itself.")
         }
     }

@@ -66,13 +66,20 @@ extension Torture {
             let daemon = process.id
             var generator = SeededGenerator(seed: 7)
             var killed = 0
+            // How many archives were done when a server last was killed: one that dies before it has made a helper is a
+            // trouble of the machine's, with which the pipeline pauses.
+            var doneBefore = -1
             while killed < kills, try !process.hasEnded() {
                 let unpackers = try Self.unpackers(of: daemon)
                 // A helper lives for some milliseconds only; without one it is the server's turn.
-                let helpers = unpackers.filter { $0.name == "dropmill-helper" }
-                guard let victim = (helpers.isEmpty ? unpackers : helpers).randomElement(using: &generator) else {
-                    continue
+                var victims = unpackers.filter { $0.name == "dropmill-helper" }
+                if victims.isEmpty {
+                    let done = try Folder.names(in: site.mill.layout.output).count
+                    guard done > doneBefore, !unpackers.isEmpty else { continue }
+                    doneBefore = done
+                    victims = unpackers
                 }
+                guard let victim = victims.randomElement(using: &generator) else { continue }
                 if kill(victim.id, SIGKILL) == 0 { killed += 1 }
                 // Until it is gone, so that none is counted twice.
                 _ = try await eventually { try !Self.unpackers(of: daemon).map(\.id).contains(victim.id) }

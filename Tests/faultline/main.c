@@ -15,7 +15,6 @@
 // The exit status is the program's, 128 + N where signal N ended it, 125 for trouble of its own. SIGTERM is handed on.
 
 #define _GNU_SOURCE
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -34,9 +33,10 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "registers.h"
 
 // What an argument is, one letter each: p a path, d a folder that the next path starts from, f a descriptor, n a length.
 struct call {
@@ -104,51 +104,6 @@ static void choose(char *names, int *chosen) {
         for (int i = 0; i < callCount; i++)
             if (!strcmp(calls[i].name, name)) chosen[i] = 1;
     }
-}
-
-// ---- The tracee's registers
-
-#if defined(__x86_64__)
-typedef struct user_regs_struct registers;
-static long number_of(const registers *r) { return (long)r->orig_rax; }
-static long result_of(const registers *r) { return (long)r->rax; }
-static unsigned long argument(const registers *r, int i) {
-    const unsigned long all[] = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9};
-    return all[i];
-}
-static void set_argument(registers *r, int i, unsigned long value) {
-    if (i == 2) r->rdx = value;
-    if (i == 4) r->r8 = value;
-}
-static void leave_out(pid_t thread, registers *r, long result) {
-    (void)thread;
-    r->orig_rax = -1UL;
-    r->rax = (unsigned long)result;
-}
-#elif defined(__aarch64__)
-typedef struct user_regs_struct registers;
-static long number_of(const registers *r) { return (long)r->regs[8]; }
-static long result_of(const registers *r) { return (long)r->regs[0]; }
-static unsigned long argument(const registers *r, int i) { return r->regs[i]; }
-static void set_argument(registers *r, int i, unsigned long value) { r->regs[i] = value; }
-static void leave_out(pid_t thread, registers *r, long result) {
-    int none = -1;
-    struct iovec part = {&none, sizeof none};
-    ptrace(PTRACE_SETREGSET, thread, NT_ARM_SYSTEM_CALL, &part);
-    r->regs[0] = (unsigned long)result;
-}
-#else
-#error "faultline knows x86_64 and aarch64"
-#endif
-
-static int get(pid_t thread, registers *r) {
-    struct iovec part = {r, sizeof *r};
-    return ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &part);
-}
-
-static void set(pid_t thread, registers *r) {
-    struct iovec part = {r, sizeof *r};
-    ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &part);
 }
 
 // ---- The paths of a call

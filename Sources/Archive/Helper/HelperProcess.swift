@@ -6,7 +6,7 @@ package import SystemPackage
 package enum HelperFailure: Error, Sendable, Equatable {
     /// The archive is bad, or what is around it.
     case archive(ArchiveError)
-    /// It could not be started, or was gone before it began.
+    /// It could not be started; `noChildProcess`: it was gone before it began, each time.
     case unavailable(Errno)
     /// It ended by itself: by that signal, or with that status where it is 0; and what it wrote last.
     case crashed(signal: Int32, status: Int32, log: String)
