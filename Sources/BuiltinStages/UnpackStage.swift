@@ -14,9 +14,11 @@ package struct UnpackStage: Stage {
         effects: [.replacesPayload],
         example: "unpack: { require: true, max_bytes: 2GiB }")
 
-    /// How long it may take where the pipeline sets no `timeout`: in seconds, and for each GiB of the archive.
+    /// How long it may take where the pipeline sets no `timeout`: in seconds, for each GiB of the archive, and for each
+    /// GiB that comes out, for a disk that writes 4 MiB a second.
     private static let seconds: Int64 = 300
     private static let secondsPerGiB: Int64 = 60
+    private static let secondsPerGiBOut: Int64 = 256
     /// More threads than this do not make one archive faster.
     private static let mostThreads = 8
 
@@ -73,7 +75,8 @@ package struct UnpackStage: Stage {
         let task = UnpackHelpers.Task(
             request: request,
             // The pipeline's own `timeout` comes as a call to stop.
-            seconds: limit == nil ? seconds : .max / 2000,
+            seconds: limit == nil ? seconds : .max / 4000,
+            secondsPerGiB: limit == nil ? Self.secondsPerGiBOut : 0,
             monitor: UnpackMonitor(
                 report: { [progress = context.progress] in progress.add(bytes: $0, entries: $1) },
                 isStopped: { [cancellation = context.cancellation] in cancellation.isCancelled }),

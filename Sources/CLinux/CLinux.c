@@ -32,8 +32,8 @@ int dm_syncfs(int descriptor) {
     return syncfs(descriptor);
 }
 
-void dm_begin_writeback(int descriptor, int64_t offset, int64_t length) {
-    (void)sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+int dm_begin_writeback(int descriptor, int64_t offset, int64_t length) {
+    return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }
 
 int dm_probe_read_lease(int descriptor) {

@@ -1,4 +1,4 @@
-// What a start leaves in memory.
+// What an idle process need not keep in memory.
 #define _GNU_SOURCE
 #include "CLinuxMemory.h"
 
@@ -38,7 +38,7 @@ static int release(struct dl_phdr_info *object, size_t size, void *page_size) {
     return 0;
 }
 
-void dm_release_start_memory(void) {
+void dm_release_idle_memory(void) {
     ElfW(Addr) page = (ElfW(Addr))sysconf(_SC_PAGESIZE);
     dl_iterate_phdr(release, &page);
     malloc_trim(0);

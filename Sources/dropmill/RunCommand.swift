@@ -55,7 +55,11 @@ struct RunCommand: ParsableCommand {
         let output = LogOutput(descriptor: STDERR_FILENO)
         let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
         let configuration = EngineConfiguration(state: state.folder.path, once: once, keepHistory: keepHistory)
-        let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in log.record($0) }
+        let memory = once ? nil : IdleMemory()
+        let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in
+            log.record($0)
+            memory?.noteEvent()
+        }
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
             engine.stop(grace: grace)
@@ -69,7 +73,6 @@ struct RunCommand: ParsableCommand {
             throw error.kind == .locked ? ExitStatus.busy : ExitStatus.configuration
         }
         let control = answering(engine, log)
-        if !once { StartMemory.giveBackSoon() }
         let summary = outcome.wait()
         control?.stop()
         output.flush()

@@ -28,14 +28,22 @@ extension UnpackHelperTesting {
         #"head -c1 <&3 >/dev/null; printf '\005\0\0\0\0\0\0\0begun\007\0\0\0\0\0\0\0' >&3; "#
     }
 
-    /// The same to wait for the request and to say that all is done: 4 bytes of text, two flags, and four numbers.
-    static var done: String {
+    /// The same to say that a GiB came out since it said so last: 8 bytes of text and two numbers.
+    static var aGiBIsOut: String {
+        #"printf '\010\0\0\0\0\0\0\0progress\0\0\0\100\0\0\0\0\0\0\0\0\0\0\0\0' >&3; "#
+    }
+
+    /// The same to wait for the request and to say that all is done.
+    static var done: String { "head -c1 <&3 >/dev/null; " + end }
+
+    /// The same to say that all is done: 4 bytes of text, two flags, and four numbers.
+    static var end: String {
         let numbers = String(repeating: #"\001\0\0\0\0\0\0\0"#, count: 4)
-        return #"head -c1 <&3 >/dev/null; printf '\004\0\0\0\0\0\0\0done\0\001"# + numbers + "' >&3"
+        return #"printf '\004\0\0\0\0\0\0\0done\0\001"# + numbers + "' >&3"
     }
 
     func unpack(
-        _ helpers: UnpackHelpers, _ archive: FilePath, seconds: Int64 = 60, workers: Int = 2,
+        _ helpers: UnpackHelpers, _ archive: FilePath, seconds: Int64 = 60, secondsPerGiB: Int64 = 0, workers: Int = 2,
         monitor: UnpackMonitor = UnpackMonitor(), begun: @escaping @Sendable (Int64) -> Void = { _ in },
         change: (inout UnpackRequest) -> Void = { _ in }
     ) throws -> Unpacking.Report {
@@ -48,7 +56,8 @@ extension UnpackHelperTesting {
             format: format, alone: Unpacking.LoneFile(name: Array("lone.gz".utf8), modified: (1, 0)), policy: policy,
             cpuSeconds: seconds)
         change(&request)
-        let task = UnpackHelpers.Task(request: request, seconds: seconds, monitor: monitor, begun: begun)
+        let task = UnpackHelpers.Task(
+            request: request, seconds: seconds, secondsPerGiB: secondsPerGiB, monitor: monitor, begun: begun)
         return try helpers.unpack(task, archive: source.descriptor, folder: root.descriptor)
     }
 

@@ -185,6 +185,18 @@ import Testing
         #expect(absent == .unavailable(.noSuchFileOrDirectory))
     }
 
+    /// One that needs longer than its archive is given, for what came out: so does a disk that is slow.
+    @Test func moreTimeForWhatComesOut() throws {
+        let helper = fakes("/bin/sh", "-c", Self.begun + Self.aGiBIsOut + "sleep 1.5; " + Self.end)
+        #expect(try failure { try unpack(helper, zip(), seconds: 1) } == .overTime(seconds: 1))
+        #expect(try unpack(helper, zip(), seconds: 1, secondsPerGiB: 60).entries == 1)
+        // More than may come out is not believed.
+        let unbelievable = try failure {
+            try unpack(helper, zip(), seconds: 1, secondsPerGiB: 60, change: { $0.policy.limits.bytes = 1 << 20 })
+        }
+        #expect(unbelievable == .overTime(seconds: 1))
+    }
+
     @Test func oneThatCrashes() throws {
         for (end, signal) in [("kill -SEGV $$", SIGSEGV), ("kill -KILL $$", SIGKILL), ("exit 3", 0)] {
             let helper = fakes("/bin/sh", "-c", Self.begun + "echo last words >&2; " + end)

@@ -53,6 +53,21 @@ extension Torture {
             #expect(try site.mill.violations(.settled) == [])
         }
 
+        /// Large files are begun to be written while they are unpacked; the kernel may drop what it cannot even begin to
+        /// write, and tells nobody who asks later.
+        @Test func whatCannotBeBegunToBeWrittenIsMadeAnew() throws {
+            let site = try Site.plain()
+            try site.mill.dropZip("large.zip", members: 1, size: 20 << 20)
+            let log = site.mill.logs.appending("calls")
+            var fault = site.mill.fault(["sync_file_range"])
+            (fault.at, fault.deed, fault.log) = (1, .fail("EIO"), log)
+            let run = try site.mill.runOnce(fault)
+            #expect(run.status == 0, "\(run.log)")
+            #expect(run.log.contains("io.write"), "\(run.log)")
+            #expect(try Faultline.calls(in: log).count == 3, "one that failed, and two for 20 MiB")
+            #expect(try site.mill.violations(.settled) == [])
+        }
+
         @Test func shortWritesAreCompleted() throws {
             let site = try Site.plain()
             try site.mill.dropMixed()

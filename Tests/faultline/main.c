@@ -65,6 +65,7 @@ static const struct call calls[] = {
     {"fsync", SYS_fsync, "f"},
     {"fdatasync", SYS_fdatasync, "f"},
     {"syncfs", SYS_syncfs, "f"},
+    {"sync_file_range", SYS_sync_file_range, "f"},
     {"ftruncate", SYS_ftruncate, "f"},
     {"write", SYS_write, "f.n"},
     {"pwrite64", SYS_pwrite64, "f.n"},

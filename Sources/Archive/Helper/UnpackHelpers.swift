@@ -7,8 +7,10 @@ package final class UnpackHelpers: Sendable {
     package struct Task: Sendable {
         /// What is to be done.
         package var request: UnpackRequest
-        /// The most seconds it may take, by the clock on the wall.
+        /// The most seconds it may take, by the clock on the wall,
         package var seconds: Int64
+        /// and how many more for each GiB that comes out: the disk may be slow.
+        package var secondsPerGiB: Int64
         /// Told what was done since the last call, and asked whether to go on: at least every 50 ms, wherever the
         /// helper hangs.
         package var monitor: UnpackMonitor
@@ -17,13 +19,20 @@ package final class UnpackHelpers: Sendable {
 
         /// A task.
         package init(
-            request: UnpackRequest, seconds: Int64, monitor: UnpackMonitor,
+            request: UnpackRequest, seconds: Int64, secondsPerGiB: Int64 = 0, monitor: UnpackMonitor,
             begun: @escaping @Sendable (Int64) -> Void = { _ in }
         ) {
             self.request = request
             self.seconds = seconds
+            self.secondsPerGiB = secondsPerGiB
             self.monitor = monitor
             self.begun = begun
+        }
+
+        /// The most seconds it may take when it says that so many bytes are out. No more are believed than may be.
+        func seconds(after bytes: Int64) -> Int64 {
+            let pieces = max(0, min(bytes, request.policy.limits.bytes)) >> 20
+            return seconds + Int64(Double(secondsPerGiB) * Double(pieces) / 1024)
         }
     }
 
@@ -76,13 +85,14 @@ package final class UnpackHelpers: Sendable {
     private static func watch(
         _ helper: HelperProcess, _ task: Task
     ) throws(HelperFailure) -> Unpacking.Report? {
-        let deadline = now() + task.seconds * 1000
+        let start = now()
         var hasBegun = false
         var (bytes, entries): (Int64, Int64) = (0, 0)
         while true {
             if task.monitor.isStopped() { throw .cancelled }
-            let rest = deadline - now()
-            guard rest > 0 else { throw .overTime(seconds: task.seconds) }
+            let seconds = task.seconds(after: bytes)
+            let rest = start + seconds * 1000 - now()
+            guard rest > 0 else { throw .overTime(seconds: seconds) }
             guard let received = try helper.receive(within: Int32(min(rest, 50))) else { continue }
             guard let message = received else {
                 if !hasBegun { return nil }

@@ -10,7 +10,7 @@ struct OutputFile: ~Copyable {
     /// Where the data written so far ends.
     private(set) var end: Int64 = 0
     /// Whether the kernel is to begin to bring it to the disk while more is written, and up to where it was told to.
-    private let isSyncedSoon: Bool
+    private var isSyncedSoon: Bool
     private var begun: Int64 = 0
 
     /// Bytes after which the kernel is told: whoever syncs the file at its end would wait for all of it otherwise.
@@ -71,12 +71,20 @@ struct OutputFile: ~Copyable {
             written += count
         }
         end = max(end, next)
-        if isSyncedSoon, end - begun >= Self.portion { beginWriting() }
+        if isSyncedSoon, end - begun >= Self.portion { try beginWriting() }
     }
 
-    /// What goes wrong here shows itself when the file is synced.
-    private mutating func beginWriting() {
-        dm_begin_writeback(descriptor, begun, end - begun)
+    /// What the kernel cannot even begin to write it may drop, and tells nobody else.
+    private mutating func beginWriting() throws(ArchiveError) {
+        guard dm_begin_writeback(descriptor, begun, end - begun) == 0 else {
+            let error = Errno(rawValue: errno)
+            // A kernel without the call, or a container that forbids it: the file is merely written later.
+            guard [.noFunction, .notPermitted].contains(error) else {
+                throw .system(action: "write", entry: entry, errno: error)
+            }
+            isSyncedSoon = false
+            return
+        }
         begun = end
     }
 

@@ -26,9 +26,9 @@ ssize_t dm_copy_range(int source, int target, size_t length);
 /// 5.8).
 int dm_syncfs(int descriptor);
 
-/// Has the kernel begin to write a part of a file to the disk, and waits for nothing (sync_file_range(2)). It says
-/// nothing about what becomes of it: a sync has to follow.
-void dm_begin_writeback(int descriptor, int64_t offset, int64_t length);
+/// Has the kernel begin to write a part of a file to the disk (sync_file_range(2)); waits only where the disk has more to
+/// write already than it takes. Fails where writing cannot begin; it does not say what becomes of it: a sync has to follow.
+int dm_begin_writeback(int descriptor, int64_t offset, int64_t length);
 
 /// Takes a read lease and gives it back at once (fcntl(2), F_SETLEASE). Fails with EAGAIN while anybody has the file
 /// open for writing, EACCES where the caller neither owns it nor has CAP_LEASE, EINVAL where the file system has no

@@ -251,7 +251,7 @@ struct SettlementBatch {
         steps[index].notes += decided.note.map { [$0] } ?? []
         // The rest is on the disk since the first choice.
         let companions = decided.intents.filter { $0.role == .companion }.map(\.source)
-        try spool.durability.sync(files: companions, below: spool.work.active)
+        try spool.durability.sync(files: companions, by: spool.work.whole)
         commitIntents([index])
         if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }
     }
@@ -261,7 +261,7 @@ struct SettlementBatch {
     private mutating func syncOutputs() {
         let files = steps.flatMap { $0.failure == nil ? $0.unsynced : [] }
         do throws(IOError) {
-            try spool.durability.sync(files: files, below: spool.work.active)
+            try spool.durability.sync(files: files, by: spool.work.whole)
         } catch {
             for index in steps.indices where steps[index].failure == nil && !steps[index].isReplay {
                 steps[index].failure = StageFailure(error)

@@ -1,7 +1,5 @@
-import CLinux
 import Glibc
 package import PipelineKit
-import Synchronization
 package import SystemPackage
 
 /// Brings a batch's files and folders to the disk, or leaves that to the kernel where a pipeline asks for no more.
@@ -13,22 +11,17 @@ package struct Durability: Sendable {
     /// syncfs(2), 6 ms one by one; it also waits for everybody else's data, so not for a few).
     package static let fewFiles = 8
 
-    /// Whether a sync of a whole file system has failed in this process. The kernel tells only one who asks of that
-    /// (errseq_t: who opens the folder later is not told), though what it could not write may be another batch's. Each
-    /// file has a note of its own about it, so from then on they are synced one by one.
-    private static let hasLostWrites = Atomic(false)
-
     /// As a pipeline asks.
     package init(_ level: Pipeline.Durability) { isFull = level == .full }
 
-    /// Brings the data of these files to the disk, all below `folder` and on its file system. A failure must not be
-    /// answered by syncing again: the kernel may have dropped what it could not write.
-    package func sync(files: [FilePath], below folder: FilePath) throws(IOError) {
+    /// Brings the data of these files to the disk, all on the file system of `whole`. A failure must not be answered by
+    /// syncing again: the kernel may have dropped what it could not write.
+    package func sync(files: [FilePath], by whole: FileSystemSync) throws(IOError) {
         guard isFull, !files.isEmpty else { return }
-        if files.count > Self.fewFiles, !Self.hasLostWrites.load(ordering: .acquiring) {
-            try syncAll(of: folder)
+        if files.count > Self.fewFiles, !whole.hasLostWrites {
+            try whole.sync()
             // Meanwhile another batch may have been told.
-            if !Self.hasLostWrites.load(ordering: .acquiring) { return }
+            if !whole.hasLostWrites { return }
         }
         var isOneClosed = false
         for file in files {
@@ -40,16 +33,7 @@ package struct Durability: Sendable {
             }
         }
         // One that may not be opened (a mode without read) can still be brought to the disk with all others.
-        if isOneClosed { try syncAll(of: folder) }
-    }
-
-    private func syncAll(of folder: FilePath) throws(IOError) {
-        let whole = try OpenFile.openFolder(folder)
-        guard retrying({ dm_syncfs(whole.descriptor) }) == 0 else {
-            let error = Errno.last
-            Self.hasLostWrites.store(true, ordering: .releasing)
-            throw IOError("sync", folder, error)
-        }
+        if isOneClosed { try whole.sync() }
     }
 
     /// Brings the entries of these folders to the disk, each once.

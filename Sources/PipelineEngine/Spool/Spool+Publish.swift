@@ -210,8 +210,10 @@ extension Spool {
         }
         do throws(IOError) {
             try Folder.remove(partial)
+            // Made before anything is written, so that it is told of all that goes wrong.
+            let whole = try FileSystemSync(of: folder)
             try Transfer.copy(intent.source, to: partial)
-            try durability.sync(files: try Self.everything(in: partial), below: folder)
+            try durability.sync(files: try Self.everything(in: partial), by: whole)
             guard try Transfer.isCopy(partial, of: intent.source) else {
                 throw IOError("verify the copy", partial, .ioError)
             }

@@ -19,6 +19,8 @@ package final class WorkFolder: Sendable {
     /// Folders of jobs that are over, in which programs left what is not ours.
     package let astray: FilePath
     private let spares: SpareFolders
+    /// Syncs the file system that claimed jobs are on, for two batches at a time.
+    let whole: FileSystemSync
 
     /// Makes and locks the pipeline's work folder. The inbox must exist.
     package init(for pipeline: Pipeline) throws(EngineError) {
@@ -40,6 +42,7 @@ package final class WorkFolder: Sendable {
             try Folder.make(spares.path, mode: 0o700)
             for folder in [path, active, spares.path] { try Self.makePrivate(folder) }
             identity = FileIdentity.of(active)
+            whole = try FileSystemSync(of: active, lanes: 2)
             try spares.removeOld()
         } catch {
             lock.release()
