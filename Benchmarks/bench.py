@@ -72,13 +72,14 @@ class Bench:
         table.row("held open, and opened anew", whole, *(f"{found[key]:.1f}" for key in ("p50", "p95", "p99", "max")))
 
     def idle(self):
-        table = Table("idle, over files that match nothing", "CPU %", "resident MiB", "seconds", "rescans in them")
+        table = Table(
+            "idle, over files that match nothing", "after drops", "CPU %", "resident MiB", "seconds", "rescans in them")
         self.results["idle"] = []
-        for count, seconds in self.plan["idle"]:
-            found = watching.idle(self.folder, self.binary, count, seconds)
+        for count, drops, seconds in self.plan["idle"]:
+            found = watching.idle(self.folder, self.binary, count, drops, seconds)
             self.results["idle"].append(found)
             table.row(
-                f"{count:,}", f"{found['cpu_percent']:.3f}", f"{found['rss_mib']:.0f}", str(seconds),
+                f"{count:,}", f"{drops:,}", f"{found['cpu_percent']:.3f}", f"{found['rss_mib']:.0f}", str(seconds),
                 str(found["rescans"] or "none"))
 
     def waiting(self):

@@ -29,9 +29,10 @@ class Once:
 
 
 def of_files(folder, binary, count):
-    """So many files wait at once, then are settled; with start and stop."""
+    """So many files wait at once, then are settled; with start, stop and `quiet`."""
     with Mill(folder, binary, durability="fast", quiet=0.1) as mill:
         loads.small(count, size=64).make(mill.path("inbox"))
+        os.sync()
         load_before = os.getloadavg()[0]
         begun = time.monotonic()
         cpu, memory = mill.run_once()

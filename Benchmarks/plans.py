@@ -17,8 +17,8 @@ FULL = {
     "rounds": 3,
     "latency": 500,
     "slow": 40,
-    # Files and seconds; two rescans each.
-    "idle": [(0, 120), (100_000, 120)],
+    # Files, drops that were settled before, and seconds; two rescans each.
+    "idle": [(0, 0, 120), (100_000, 0, 120), (0, 20_000, 120)],
     "waiting": 200_000,
     "start": [0, 1_000_000],
     # Files and archives, for all calls and for syncs alone; files for rows.
@@ -38,7 +38,7 @@ QUICK = {
     "rounds": 1,
     "latency": 60,
     "slow": 20,
-    "idle": [(10_000, 10)],
+    "idle": [(10_000, 0, 10), (0, 2_000, 10)],
     "waiting": 20_000,
     "start": [0, 10_000],
     "counts": {"calls": (50, 4), "syncs": (2_000, 40), "rows": 2_000},

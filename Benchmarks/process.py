@@ -1,7 +1,8 @@
 """A program that is measured: what it and all that it starts use."""
-import os, signal, subprocess, sys, threading
+import ctypes, os, signal, subprocess, sys, threading
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+SET_CHILD_SUBREAPER = 36  # prctl(2)
 
 
 class Failed(Exception):
@@ -14,6 +15,8 @@ class Process:
     at least what this one had when it started that."""
 
     def __init__(self, command, **options):
+        # What is left of it when it ends becomes a child of this process, and its CPU is counted too.
+        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)
         self.running = subprocess.Popen(command, start_new_session=True, **options)
         self.id = self.running.pid
         self.peak = 0
@@ -32,10 +35,19 @@ class Process:
     def ended(self):
         """Waits for its end: the exit code, seconds of CPU and the peak in MiB, each with what it started."""
         _, status, used = os.wait4(self.id, 0)
+        seconds = used.ru_utime + used.ru_stime
         self.running.returncode = os.waitstatus_to_exitcode(status)
+        for orphan in self._orphans():
+            # The kernel ends those of the daemon with it.
+            used = os.wait4(orphan, 0)[2]
+            seconds += used.ru_utime + used.ru_stime
         self.over.set()
         self.sampler.join()
-        return self.running.returncode, used.ru_utime + used.ru_stime, self.peak / (1 << 20)
+        return self.running.returncode, seconds, self.peak / (1 << 20)
+
+    def _orphans(self):
+        """Processes of its session that became this one's children."""
+        return [child for child in children(os.getpid()) if fields(child)[3:4] == [b"%d" % self.id]]
 
     def kill(self):
         """Ends it and what it started, if it has not ended."""
@@ -46,17 +58,25 @@ class Process:
 
 def resident(process, stack=None):
     """Bytes that a process and its descendants have resident; pages that several share count for each of them."""
-    fields = _read(f"/proc/{process}/stat").rpartition(b")")[2].split()
-    if not fields:
+    found = fields(process)
+    if not found:
         return 0
     # Until it runs a program of its own, a child is its parent: the same stack, the same pages.
-    own = 0 if fields[25] == stack else int(fields[21]) * PAGE
+    own = 0 if found[25] == stack else int(found[21]) * PAGE
+    return own + sum(resident(child, found[25]) for child in children(process))
+
+
+def fields(process):
+    """What proc(5) says of it after its name; nothing where it has ended."""
+    return _read(f"/proc/{process}/stat").rpartition(b")")[2].split()
+
+
+def children(process):
     try:
         tasks = os.listdir(f"/proc/{process}/task")
     except OSError:
-        return own
-    children = [child for task in tasks for child in _read(f"/proc/{process}/task/{task}/children").split()]
-    return own + sum(resident(int(child), fields[25]) for child in children)
+        return []
+    return [int(child) for task in tasks for child in _read(f"/proc/{process}/task/{task}/children").split()]
 
 
 def _read(path):

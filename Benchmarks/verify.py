@@ -6,6 +6,8 @@ from process import Failed
 def same(mill, limit):
     """Compares the recorded digests of both, and those with the files that the daemon published."""
     expected, recorded = _recorded(limit), _recorded(mill)
+    if not expected:
+        raise Failed("openssl recorded no digest")
     for name in sorted(expected.keys() | recorded.keys()):
         if expected.get(name) != recorded.get(name):
             raise Failed(f"{name}: digest {recorded.get(name)}, but openssl says {expected.get(name)}")

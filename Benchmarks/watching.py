@@ -47,11 +47,12 @@ def latency(folder, binary, durability, count):
 def slow(folder, binary, writers, pieces=10):
     """Files written piece by piece, with pauses longer than `quiet` where they are held open and shorter where they are
     opened anew for each piece: how many were taken whole, and milliseconds from the last close to settled, beyond
-    `quiet`."""
+    `quiet`. Not of those that were late themselves."""
     with Mill(folder, binary, stages=MOVE) as mill:
         mill.start()
         mill.begun()
-        closed = {}
+        # Those that paused for too long, since the machine was busy: they stood still, and may have been taken.
+        closed, late = {}, set()
 
         def hold(name):
             with open(mill.path("inbox/" + name), "wb") as file:
@@ -62,10 +63,14 @@ def slow(folder, binary, writers, pieces=10):
             closed[name] = now()
 
         def append(name):
+            touched = now()
             for _ in range(pieces):
                 time.sleep(mill.quiet * 0.5)
                 with open(mill.path("inbox/" + name), "ab") as file:
+                    if now() - touched > mill.quiet * 0.9:
+                        late.add(name)
                     file.write(b"x" * 4096)
+                touched = now()
             closed[name] = now()
 
         threads = []
@@ -76,21 +81,25 @@ def slow(folder, binary, writers, pieces=10):
         for thread in threads:
             thread.join()
         mill.wait_for(writers)
-        found = {name: os.stat(mill.path("output/" + name)) for name in closed}
+        found = {name: os.stat(mill.path("output/" + name)) for name in closed if name not in late}
         mill.stop()
     whole = sum(status.st_size == pieces * 4096 for status in found.values())
     beyond = [(status.st_ctime_ns / 1e9 - closed[name] - mill.quiet) * 1000 for name, status in found.items()]
-    return {"writers": writers, "whole": whole} | quantiles(beyond)
+    return {"writers": len(found), "late": len(late), "whole": whole} | quantiles(beyond)
 
 
-def idle(folder, binary, count, seconds):
-    """Files that match nothing: part of a core in %, and memory in MiB. With none: an idle daemon. Begins three seconds
-    after the start, so each RESCAN seconds have one rescan."""
+def idle(folder, binary, count, drops, seconds):
+    """Files that match nothing: part of a core in %, and memory in MiB. With none: an idle daemon. Before that so many
+    drops are settled. Begins twelve seconds after the start or the last of them, when memory was given back; so each
+    RESCAN seconds have one rescan."""
     with Mill(folder, binary, include="*.pdf") as mill:
         for number in range(count):
             os.close(os.open(mill.path(f"inbox/file-{number:06}.txt"), os.O_CREAT | os.O_WRONLY))
         mill.start()
-        time.sleep(3)
+        for number in range(drops):
+            mill.drop(f"file-{number:06}.pdf", b"x" * 1024)
+        mill.wait_for(drops)
+        time.sleep(12)
         started = mill.cpu()
         time.sleep(seconds)
         cpu = (mill.cpu() - started) / seconds * 100
@@ -98,6 +107,7 @@ def idle(folder, binary, count, seconds):
         mill.stop()
     return {
         "files": count,
+        "drops": drops,
         "seconds": seconds,
         "rescans": seconds // RESCAN,
         "cpu_percent": cpu,
