@@ -70,5 +70,5 @@ install: release ## install to PREFIX (below DESTDIR, if set)
 	install -m 0644 pipelines/*.yaml $(DOCS)/examples
 
 clean: ## remove builds and what the demo left
-	rm -rf .build .build-release .build-fuzz
+	rm -rf .build .build-release .build-torture .build-fuzz
 	rm -rf samples/inbox samples/processed samples/failed samples/output samples/.dropmill samples/.dropmill-state

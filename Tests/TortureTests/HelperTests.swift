@@ -75,7 +75,11 @@ extension Torture {
                 var victims = unpackers.filter { $0.name == "dropmill-helper" }
                 if victims.isEmpty {
                     let done = try Folder.names(in: site.mill.layout.output).count
-                    guard done > doneBefore, !unpackers.isEmpty else { continue }
+                    guard done > doneBefore, !unpackers.isEmpty else {
+                        // The daemon needs the processor more than who looks.
+                        poll(nil, 0, 1)
+                        continue
+                    }
                     doneBefore = done
                     victims = unpackers
                 }
