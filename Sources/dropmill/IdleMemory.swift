@@ -3,7 +3,7 @@ import CLinux
 import Synchronization
 
 /// What an idle daemon need not keep resident: pages of the program and its libraries that only the start or the last
-/// drops needed, and what they left in the heap. More than half of it all (measured: 31 of 47 MiB after 20,000 drops).
+/// drops needed, and what they left in the heap. More than half of it all (measured: 29 of 51 MiB after 20,000 drops).
 final class IdleMemory: Sendable {
     private struct State {
         /// Whether it is going to be looked at; then an event only counts.

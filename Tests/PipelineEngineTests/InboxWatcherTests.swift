@@ -60,7 +60,9 @@ import Testing
         #expect(watcher.changes.first == .appeared(DropPath(new)))
         watcher.forgetHeard()
         try Folder.remove(inbox.appending(there))
-        #expect(await eventually { watcher.changes == [.vanished(DropPath(there))] })
+        #expect(await eventually { watcher.changes.last == .vanished(DropPath(there)) })
+        // One file that is written is told to have changed more than once, the last time perhaps only now.
+        #expect(watcher.changes.filter { $0 != .changed(DropPath(new)) } == [.vanished(DropPath(there))])
         watcher.stop()
     }
 

@@ -53,8 +53,8 @@ extension Torture {
             #expect(try site.mill.violations(.settled) == [])
         }
 
-        /// Large files are begun to be written while they are unpacked; the kernel may drop what it cannot even begin to
-        /// write, and tells nobody who asks later.
+        /// Large files are begun to be written while they are unpacked; the kernel may drop what it cannot even begin
+        /// to write, and tells nobody who asks later.
         @Test func whatCannotBeBegunToBeWrittenIsMadeAnew() throws {
             let site = try Site.plain()
             try site.mill.dropZip("large.zip", members: 1, size: 20 << 20)
