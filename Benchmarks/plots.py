@@ -10,10 +10,15 @@ def draw(found, across, up, scale, path):
     many of the unit `up` are a second."""
     figure, times = pyplot.subplots(figsize=(6.4, 3.2), dpi=100)
     at = [step["at"] for step in found]
-    times.plot(at, [step["wall_s"] / step["at"] * scale for step in found], "o-", color="tab:blue", label="time")
-    times.plot(at, [step["cpu_s"] / step["at"] * scale for step in found], "s--", color="tab:green", label="CPU")
+    wall, cpu = ([step[key] / step["at"] * scale for step in found] for key in ("wall_s", "cpu_s"))
+    times.plot(at, wall, "o-", color="tab:blue", label="time")
+    times.plot(at, cpu, "s--", color="tab:green", label="CPU")
     times.set_xscale("log")
-    times.set_yscale("log")
+    # From zero, so that a little looks little, unless the least would lie on the axis.
+    if max(wall + cpu) > 10 * min(wall + cpu):
+        times.set_yscale("log")
+    else:
+        times.set_ylim(0, 1.15 * max(wall + cpu))
     times.set_xlabel(across)
     times.set_ylabel(up)
     memory = times.twinx()
