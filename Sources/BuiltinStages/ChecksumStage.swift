@@ -73,7 +73,7 @@ package struct ChecksumStage: Stage {
     private func addCompanions(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         var payload = payload
-        let files = try StageFailure.onIOError { () throws(IOError) in try payload.files() }
+        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
         for digest in try hashing.digests(of: files, announcingSize: true).joined() {
             let companion = format.sidecar(digest)
             payload.companions.removeAll { $0.suffix == companion.suffix }
@@ -87,41 +87,45 @@ package struct ChecksumStage: Stage {
         let (draft, tree) = try prepare(payload, context)
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         let table = DigestTable(files: tree.files, digests: try hashing.digests(of: tree.files))
-        let plan = try ManifestPlan(manifests, table: table, others: tree.folders + tree.links, root: payload.root)
+        let root = try StageFailure.onIOError { () throws(IOError) in try context.open(payload.root) }
+        let plan = try ManifestPlan(manifests, table: table, others: tree.folders + tree.links, in: root)
         for manifest in plan.missing {
             try context.checkCancelled()
             try StageFailure.onIOError { () throws(IOError) in
-                try SmallFile.write(manifest.contents, to: payload.root.appending(manifest.name), by: draft)
+                try SmallFile.write(
+                    manifest.contents, to: FilePath().appending(manifest.name), in: root, by: draft)
             }
         }
     }
 
     private func writeSidecars(_ payload: Payload, _ context: StageContext) throws(StageFailure) {
         let (draft, tree) = try prepare(payload, context)
-        var plan = SidecarPlan(tree, root: payload.root, algorithms: algorithms, format: format)
+        let root = try StageFailure.onIOError { () throws(IOError) in try context.open(payload.root) }
+        var plan = SidecarPlan(tree, algorithms: algorithms, format: format)
         let candidates = plan.candidates(tree.files)
         let plain = Set(tree.files).subtracting(candidates).sorted()
-        var ours = try writeSidecars(of: plain, &plan, payload.root, draft, context)
+        var ours = try writeSidecars(of: plain, &plan, root, draft, context)
         // What looks like a sidecar and is none of ours came with the payload. Shortest first, since one may be the
         // sidecar of another.
         for file in candidates.sorted(by: { ($0.bytes.count, $0) < ($1.bytes.count, $1) })
         where !ours.contains(file.bytes) {
-            ours.formUnion(try writeSidecars(of: [file], &plan, payload.root, draft, context))
+            ours.formUnion(try writeSidecars(of: [file], &plan, root, draft, context))
         }
     }
 
     private func writeSidecars(
-        of files: [TreeFile], _ plan: inout SidecarPlan, _ root: FilePath, _ draft: FilePath, _ context: StageContext
+        of files: [TreeFile], _ plan: inout SidecarPlan, _ root: borrowing Folder, _ draft: FilePath,
+        _ context: StageContext
     ) throws(StageFailure) -> Set<[UInt8]> {
-        let hashing = PayloadHashing(root: root, algorithms: algorithms, context: context)
+        let hashing = PayloadHashing(root: root.path, algorithms: algorithms, context: context)
         var ours: Set<[UInt8]> = []
         for (file, digests) in zip(files, try hashing.digests(of: files)) {
             try context.checkCancelled()
             do throws(IOError) {
-                let sidecars = try plan.sidecars(of: file, digests)
+                let sidecars = try plan.sidecars(of: file, digests, in: root)
                 ours.formUnion(sidecars.ours.map(\.bytes))
                 for (path, contents) in sidecars.missing {
-                    try SmallFile.write(contents, to: root.pushing(path), by: draft)
+                    try SmallFile.write(contents, to: path, in: root, by: draft)
                 }
             } catch {
                 throw StageFailure(inStage: error)
@@ -136,9 +140,10 @@ package struct ChecksumStage: Stage {
     ) throws(StageFailure) -> (draft: FilePath, tree: FileTree) {
         try StageFailure.onIOError { () throws(IOError) in
             // One that an attempt before this one could not complete.
-            let draft = payload.root.appending(".manifest-\(context.job)")
-            try Folder.remove(draft)
-            return (draft, try FileTree.list(payload.root))
+            let root = try context.open(payload.root)
+            let draft = FilePath(".manifest-\(context.job)")
+            try root.remove(draft)
+            return (draft, try FileTree.list(root))
         }
     }
 }

@@ -56,11 +56,11 @@ package struct CompressStage: Stage {
                 remedy: "Set 'format' to tar.zst or zip, or give the stage a 'when'.")
         }
         let name = try archiveName(payload, context)
-        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         let scratch = try context.makeScratch()
         let target = scratch.appending(name)
         let file = try StageFailure.onIOError { () throws(IOError) in
-            try OpenFile.open(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+            try context.open(scratch).open(FilePath().appending(name), O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
         }
         do throws(ArchiveWriter.Failure) {
             try pack(tree, of: payload, into: file.descriptor, context)
@@ -84,22 +84,22 @@ package struct CompressStage: Stage {
         let paths = all.map { path in (path: path, bytes: path.bytes) }
         let sorted = paths.sorted { left, right in left.bytes.lexicographicallyPrecedes(right.bytes) }
         let isUTF8 = sorted.allSatisfy { String(validating: $0.bytes, as: UTF8.self) != nil }
+        let root = try read { () throws(IOError) in try context.open(payload.root) }
         let writer = try ArchiveWriter.open(descriptor, format, level: level, isUTF8: isUTF8)
         for entry in sorted {
             if context.cancellation.isCancelled { throw ArchiveWriter.Failure.content(.canceled) }
-            try add(entry.path, below: payload.root, to: writer, context)
+            try add(entry.path, below: root, to: writer, context)
         }
         try writer.finish()
     }
 
     /// Adds one file, folder or link.
     private func add(
-        _ path: FilePath, below root: FilePath, to writer: borrowing ArchiveWriter, _ context: StageContext
+        _ path: FilePath, below root: borrowing Folder, to writer: borrowing ArchiveWriter, _ context: StageContext
     ) throws(ArchiveWriter.Failure) {
-        let full = root.pushing(path)
-        let header = try read { () throws(IOError) in try self.entry(path, full) }
+        let header = try read { () throws(IOError) in try self.entry(path, below: root) }
         guard header.kind == .regular else { return try writer.add(header.entry) { (_) throws(Errno) in 0 } }
-        let file = try read { () throws(IOError) in try OpenFile.open(full, O_RDONLY | O_NOFOLLOW) }
+        let file = try read { () throws(IOError) in try root.open(path, O_RDONLY | O_NONBLOCK) }
         let descriptor = file.descriptor
         try writer.add(header.entry) { (buffer) throws(Errno) in
             if context.cancellation.isCancelled { throw .canceled }
@@ -120,10 +120,11 @@ package struct CompressStage: Stage {
     }
 
     private func entry(
-        _ path: FilePath, _ full: FilePath
+        _ path: FilePath, below root: borrowing Folder
     ) throws(IOError) -> (entry: ArchiveWriter.Entry, kind: FileKind) {
-        var status = stat()
-        guard full.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", full, .last) }
+        guard let status = try root.status(of: path) else {
+            throw IOError("examine", root.path.pushing(path), .noSuchFileOrDirectory)
+        }
         let kind = FileKind(mode: status.st_mode)
         var mode = UInt32(status.st_mode) & ~0o7000
         if reproducible {
@@ -133,7 +134,7 @@ package struct CompressStage: Stage {
         let entry = ArchiveWriter.Entry(
             path: path.bytes, mode: mode, size: kind == .regular ? Int64(status.st_size) : 0,
             modified: reproducible ? format.fixedTime : status.st_mtim.tv_sec,
-            target: kind == .symbolicLink ? try Transfer.target(of: full).bytes : nil)
+            target: kind == .symbolicLink ? try root.target(ofLink: path)?.bytes : nil)
         return (entry, kind)
     }
 

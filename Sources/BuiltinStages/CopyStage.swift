@@ -25,7 +25,7 @@ package struct CopyStage: Stage {
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
         let scratch = try context.makeScratch()
-        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         let hashing = PayloadHashing(root: payload.root, algorithms: [.xxh3], context: context)
         let digests = try hashing.digests(of: tree.files)
         var copied = payload
@@ -47,28 +47,28 @@ package struct CopyStage: Stage {
         _ tree: FileTree, of payload: Payload, to folder: FilePath, _ digests: [[Digest]], _ context: StageContext
     ) throws(StageFailure) {
         do throws(IOError) {
-            try Folder.make(folder)
-            for path in tree.folders { try Folder.make(folder.pushing(path)) }
+            let source = try context.open(payload.root)
+            try context.open(folder.removingLastComponent()).make(folder.lastEntry)
+            let target = try context.open(folder)
+            for path in tree.folders { try target.make(path) }
             // What has several names in the payload has them in the copy, too: an archive may hold very many.
             let linked = LinkedFiles<FilePath>()
             for path in tree.files.map(\.relative) + tree.links {
                 if context.cancellation.isCancelled { break }
-                let (source, target) = (payload.root.pushing(path), folder.pushing(path))
-                var status = stat()
-                guard source.withPlatformString({ lstat($0, &status) }) == 0 else {
-                    throw IOError("examine", source, .last)
+                guard let status = try source.status(of: path) else {
+                    throw IOError("examine", payload.root.pushing(path), .noSuchFileOrDirectory)
                 }
                 let first = try linked.value(of: status) { () throws(IOError) in
-                    try Transfer.copy(source, to: target) { context.cancellation.isCancelled }
-                    return target
+                    try Transfer.copy(path, in: source, to: path, in: target) { context.cancellation.isCancelled }
+                    return path
                 }
-                if first != target { try Rebuilding.link(first, as: target) }
+                if first != path { try Rebuilding.link(first, in: target, as: path, in: target) }
             }
             // What nobody else could look into stays so. What is put into a folder changes its time, so the deepest
             // come first.
             if payload.shape == .folder {
                 for path in tree.folders.reversed() + [FilePath()] {
-                    try Transfer.copyFolderMetadata(payload.root.pushing(path), to: folder.pushing(path))
+                    try Transfer.copyFolderMetadata(path, in: source, to: path, in: target)
                 }
             }
         } catch {

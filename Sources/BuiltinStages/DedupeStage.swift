@@ -84,7 +84,7 @@ package struct DedupeStage: Stage {
     /// What tells the content from any other: a file's digest, or that of a list of a folder's files.
     private func content(of payload: inout Payload, _ context: StageContext) throws(StageFailure) -> String {
         if case .file = payload.shape, let known = payload.digests["sha256"] { return "sha256:\(known)" }
-        let files = try StageFailure.onIOError { () throws(IOError) in try payload.files() }
+        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let hashing = PayloadHashing(root: payload.root, algorithms: [.sha256], context: context)
         let digests = try hashing.digests(of: files, announcingSize: files.count == 1)
         if case .file = payload.shape, let digest = digests.first?.first {

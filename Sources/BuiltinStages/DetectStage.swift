@@ -30,8 +30,8 @@ package struct DetectStage: Stage {
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
-        let files = try StageFailure.onIOError { () throws(IOError) in try payload.files() }
-        let types = try context.types(of: files, below: payload.root)
+        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
+        let types = try context.types(of: files, of: payload)
         let refused = zip(files, types).filter { !isTaken($0.1.type) }
         if let (file, type) = refused.first {
             let name =

@@ -5,9 +5,10 @@ import SystemPackage
 /// The size of files.
 enum FileSize {
     /// A regular file's bytes; a link is not followed.
-    static func of(_ path: FilePath) throws(IOError) -> Int64 {
-        var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
+    static func of(_ file: TreeFile, below root: borrowing Folder) throws(IOError) -> Int64 {
+        guard let status = try root.status(of: file.relative) else {
+            throw IOError("examine", root.path.pushing(file.relative), .noSuchFileOrDirectory)
+        }
         return Int64(status.st_size)
     }
 }

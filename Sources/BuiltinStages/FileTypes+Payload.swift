@@ -5,13 +5,12 @@ import SystemPackage
 
 extension StageContext {
     /// The type of one file.
-    func type(of path: FilePath) throws(StageFailure) -> MediaType {
+    func type(of file: TreeFile, of payload: Payload) throws(StageFailure) -> MediaType {
         try checkCancelled()
-        let file = try StageFailure.onIOError { () throws(IOError) in
-            try OpenFile.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-        }
+        let path = payload.path(of: file)
+        let opened = try StageFailure.onIOError { () throws(IOError) in try open(file, of: payload) }
         do throws(TypeDetector.Problem) {
-            return try TypeDetector.type(of: file.descriptor)
+            return try TypeDetector.type(of: opened.descriptor)
         } catch  where error.isOfContent {
             throw .file(
                 "detect.limit", "The type of '\(path.lastName?.text ?? "")' cannot be told: \(error.message).",
@@ -25,10 +24,10 @@ extension StageContext {
     }
 
     /// The types of files, in their order, several at once.
-    func types(of files: [TreeFile], below root: FilePath) throws(StageFailure) -> [MediaType] {
+    func types(of files: [TreeFile], of payload: Payload) throws(StageFailure) -> [MediaType] {
         try concurrently(files) { (file) throws(StageFailure) in
             defer { progress.add(entries: 1) }
-            return try type(of: root.pushing(file.relative))
+            return try type(of: file, of: payload)
         }
     }
 }

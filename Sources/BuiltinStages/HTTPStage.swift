@@ -81,13 +81,13 @@ package struct HTTPStage: Stage {
             let report = JobReportText.json(payload, context)
             try send(.bytes(report), type: "application/json", context)
         case .payload:
-            guard case .file = payload.shape else {
+            guard case .file(let name) = payload.shape else {
                 throw .file(
                     "http.folder", "'\(context.drop.name)' is a folder of files by now, and one file can be sent.",
                     remedy: "Put 'compress' before 'http', or 'when' with it.")
             }
             let file = try StageFailure.onIOError { () throws(IOError) in
-                try OpenFile.open(payload.path, O_RDONLY | O_NOFOLLOW)
+                try context.open(name, of: payload)
             }
             let size = try StageFailure.onIOError { () throws(IOError) in Int64(try file.status().st_size) }
             context.progress.expect(bytes: size)

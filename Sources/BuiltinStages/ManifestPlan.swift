@@ -40,7 +40,7 @@ struct ManifestPlan {
     private(set) var missing: [Manifest] = []
 
     /// A plan for some manifests. `others`: the folders and links of the payload, whose names are taken too.
-    init(_ wanted: [Wanted], table: DigestTable, others: [FilePath], root: FilePath) throws(StageFailure) {
+    init(_ wanted: [Wanted], table: DigestTable, others: [FilePath], in root: borrowing Folder) throws(StageFailure) {
         // Only what lies at the top can be in a manifest's way.
         let files = Set(table.files.lazy.map(\.bytes).filter { !$0.contains(UInt8(ascii: "/")) })
         let taken = Set(others.lazy.map(\.bytes).filter { !$0.contains(UInt8(ascii: "/")) })
@@ -76,7 +76,7 @@ struct ManifestPlan {
     /// Those files that hold exactly what we would write: lists of all files but these lists. One that does not is the
     /// payload's own, and so is listed by the others: hence until nothing changes any more.
     private static func ours(
-        _ wanted: [Wanted], _ lasts: [FileName?], _ table: DigestTable, _ root: FilePath
+        _ wanted: [Wanted], _ lasts: [FileName?], _ table: DigestTable, _ root: borrowing Folder
     ) throws(StageFailure) -> Set<FileName> {
         var ours = Set(lasts.compactMap(\.self))
         while true {
@@ -86,7 +86,7 @@ struct ManifestPlan {
                 let expected = table.text(of: wanted[index], without: ours)
                 let isSame = try StageFailure.onIOError { () throws(IOError) in
                     // An empty list is never written, so an empty file is the payload's own.
-                    expected.isEmpty ? false : try SmallFile.holds(root.appending(name), expected)
+                    expected.isEmpty ? false : try SmallFile.holds(FilePath().appending(name), in: root, expected)
                 }
                 if !isSame { foreign = name }
             }

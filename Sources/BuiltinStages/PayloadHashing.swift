@@ -16,38 +16,27 @@ struct PayloadHashing {
     /// The digests of each file, in the order of the files and the algorithms.
     func digests(of files: [TreeFile], announcingSize: Bool = false) throws(StageFailure) -> [[Digest]] {
         let linked = LinkedFiles<[Digest]>()
-        // Most payloads are one file, which needs no open folder.
-        if files.count == 1 { return try digests(of: files[...], in: nil, announcingSize, linked) }
-        let folder = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(root) }
-        let parent = folder.descriptor
+        if files.count == 1 { return try digests(of: files[...], announcingSize, linked) }
         let share = max(1, min(files.count / 64, Self.largestShare))
         let starts = Array(stride(from: 0, to: files.count, by: share))
         let shares = try context.concurrently(starts) { (start) throws(StageFailure) -> [[Digest]] in
-            try digests(of: files[start..<min(start + share, files.count)], in: parent, announcingSize, linked)
+            try digests(of: files[start..<min(start + share, files.count)], announcingSize, linked)
         }
         return Array(shares.joined())
     }
 
     private func digests(
-        of files: ArraySlice<TreeFile>, in parent: Int32?, _ announcingSize: Bool, _ linked: LinkedFiles<[Digest]>
+        of files: ArraySlice<TreeFile>, _ announcingSize: Bool, _ linked: LinkedFiles<[Digest]>
     ) throws(StageFailure) -> [[Digest]] {
+        let folder = try StageFailure.onIOError { () throws(IOError) in try context.open(root) }
         var hasher = try hashing(FilePath()) { () throws(DigestError) in try FileHasher.make(algorithms) }
         var digests: [[Digest]] = []
         digests.reserveCapacity(files.count)
         for file in files {
             try context.checkCancelled()
-            let path = parent == nil ? root.pushing(file.relative) : file.relative
-            let descriptor = path.withPlatformString { path in
-                retrying { openat(parent ?? AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
-            }
-            guard descriptor >= 0 else {
-                throw StageFailure(inStage: IOError("open", root.pushing(file.relative), .last))
-            }
-            defer { close(descriptor) }
-            var status = stat()
-            guard fstat(descriptor, &status) == 0 else {
-                throw StageFailure(inStage: IOError("examine", root.pushing(file.relative), .last))
-            }
+            let opened = try StageFailure.onIOError { () throws(IOError) in try folder.open(file.relative, O_RDONLY) }
+            let status = try StageFailure.onIOError { () throws(IOError) in try opened.status() }
+            let descriptor = opened.descriptor
             if announcingSize { context.progress.expect(bytes: Int64(status.st_size)) }
             let found = try linked.value(of: status) { () throws(StageFailure) in
                 try hashing(file.relative) { () throws(DigestError) in

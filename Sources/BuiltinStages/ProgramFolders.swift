@@ -33,7 +33,12 @@ struct ProgramFolders {
         let copy = folder.appending(payload.fileName ?? context.drop.name)
         do throws(IOError) {
             try Folder.make(folder, mode: 0o700)
-            try Transfer.copy(payload.path, to: copy) { context.cancellation.isCancelled }
+            // A folder's own path from the job's folder on, or a file's from its root on.
+            let root = try context.open(payload.root)
+            try Transfer.copy(
+                payload.fileName.map { FilePath().appending($0) } ?? FilePath(), in: root, to: copy.lastEntry,
+                in: try context.open(folder)
+            ) { context.cancellation.isCancelled }
         } catch {
             try context.checkCancelled()
             throw StageFailure(inStage: error)
@@ -58,7 +63,7 @@ struct ProgramFolders {
     /// Adds the payload's own files to what was collected; a name that both have is a failure.
     func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(StageFailure) -> Payload {
         do throws(IOError) {
-            let tree = try payload.tree()
+            let tree = try context.tree(of: payload)
             // A link that the program made must not become the way to a folder of the payload's.
             let leaves = Set(made.files.map(\.bytes)).union(made.links.map(\.bytes))
             let taken = leaves.union(made.folders.map(\.bytes))
@@ -66,22 +71,24 @@ struct ProgramFolders {
                 throw IOError("add", path, .fileExists)
             }
             for path in tree.folders where leaves.contains(path.bytes) { throw IOError("add", path, .fileExists) }
-            for folder in tree.folders { try Folder.make(result.pushing(folder)) }
+            let source = try context.open(payload.root)
+            let target = try context.open(result)
+            for folder in tree.folders { try target.make(folder) }
             for path in tree.files.map(\.relative) + tree.links {
                 if context.cancellation.isCancelled { break }
                 if payload.isDrop {
-                    try Transfer.copy(payload.root.pushing(path), to: result.pushing(path)) {
-                        context.cancellation.isCancelled
-                    }
+                    try Transfer.copy(path, in: source, to: path, in: target) { context.cancellation.isCancelled }
                 } else {
-                    try Rebuilding.link(payload.root.pushing(path), as: result.pushing(path))
+                    try Rebuilding.link(path, in: source, as: path, in: target)
                 }
             }
             // What nobody else could look into stays so, the deepest first: what is put into a folder changes its time.
             for folder in tree.folders.reversed() {
-                try Transfer.copyFolderMetadata(payload.root.pushing(folder), to: result.pushing(folder))
+                try Transfer.copyFolderMetadata(folder, in: source, to: folder, in: target)
             }
-            if payload.shape == .folder { try Transfer.copyFolderMetadata(payload.root, to: result) }
+            if payload.shape == .folder {
+                try Transfer.copyFolderMetadata(FilePath(), in: source, to: FilePath(), in: target)
+            }
         } catch {
             try context.checkCancelled()
             guard error.action == "add" else { throw StageFailure(building: error) }

@@ -5,9 +5,9 @@ import SystemPackage
 /// Builds a new payload from the files of another, in a clean scratch folder: by hard links, so that no data is copied
 /// and a run that is broken off changes nothing. Files of the drop itself are copied, since it goes to processed beside
 /// what was made of it, and no change to one may show in the other.
-struct Rebuilding {
-    private let source: FilePath
-    private let target: FilePath
+struct Rebuilding: ~Copyable {
+    private let source: Folder
+    private let target: Folder
     private let context: StageContext
     private let copies: Bool
     private let isFolder: Bool
@@ -17,15 +17,18 @@ struct Rebuilding {
 
     /// A new payload of the stage's own. `isDrop`: whether it is the drop still, and so takes the original's place.
     init(_ payload: Payload, isDrop: Bool = false, in context: StageContext) throws(StageFailure) {
+        let scratch = try context.makeScratch()
+        let source = try StageFailure.onIOError { () throws(IOError) in try context.open(payload.root) }
+        let target = try StageFailure.onIOError { () throws(IOError) in try context.open(scratch) }
+        self.source = source
+        self.target = target
         self.context = context
         copies = payload.isDrop && !isDrop
         isFolder = payload.shape == .folder
-        source = payload.root
-        target = try context.makeScratch()
     }
 
     /// The folder that is being filled.
-    var root: FilePath { target }
+    var root: FilePath { target.path }
 
     /// Puts a file of the payload under another path, which must be free. Folders on the way are made.
     mutating func put(_ file: FilePath, as path: FilePath) throws(StageFailure) {
@@ -33,11 +36,10 @@ struct Rebuilding {
         try makeFolder(path.removingLastComponent(), like: file.removingLastComponent())
         do throws(IOError) {
             if copies {
-                try Transfer.copy(source.pushing(file), to: target.pushing(path)) {
-                    context.cancellation.isCancelled
-                }
+                let isStopped = { [cancellation = context.cancellation] in cancellation.isCancelled }
+                try Transfer.copy(file, in: source, to: path, in: target, isStopped: isStopped)
             } else {
-                try Self.link(source.pushing(file), as: target.pushing(path))
+                try Self.link(file, in: source, as: path, in: target)
             }
         } catch {
             try context.checkCancelled()
@@ -57,7 +59,7 @@ struct Rebuilding {
         }
         for folder in missing.reversed() {
             do throws(IOError) {
-                try Folder.make(target.pushing(folder.path))
+                try target.make(folder.path)
             } catch {
                 throw StageFailure(building: error)
             }
@@ -72,24 +74,26 @@ struct Rebuilding {
         do throws(IOError) {
             // What is put into a folder changes its time, so the deepest come first.
             for folder in folders.reversed() {
-                try Transfer.copyFolderMetadata(source.pushing(folder.model), to: target.pushing(folder.path))
+                try Transfer.copyFolderMetadata(folder.model, in: source, to: folder.path, in: target)
             }
-            try Transfer.copyFolderMetadata(source, to: target)
+            try Transfer.copyFolderMetadata(FilePath(), in: source, to: FilePath(), in: target)
         } catch {
             throw StageFailure(inStage: error)
         }
     }
 
     /// A second name for a file or symbolic link, or a copy where the file system has none or allows no more of them.
-    static func link(_ source: FilePath, as target: FilePath) throws(IOError) {
-        let made = source.withPlatformString { from in
-            target.withPlatformString { linkat(AT_FDCWD, from, AT_FDCWD, $0, 0) }
-        }
-        if made == 0 { return }
-        switch Errno.last {
-        case .notPermitted, .tooManyLinks, .notSupported, .noFunction, .improperLink:
-            try Transfer.copy(source, to: target)
-        case let error: throw IOError("link", source, error)
+    static func link(
+        _ source: FilePath, in folder: borrowing Folder, as target: FilePath, in other: borrowing Folder
+    ) throws(IOError) {
+        do throws(IOError) {
+            try folder.link(source, as: target, in: other)
+        } catch {
+            switch error.errno {
+            case .notPermitted, .tooManyLinks, .notSupported, .noFunction, .improperLink:
+                try Transfer.copy(source, in: folder, to: target, in: other)
+            default: throw error
+            }
         }
     }
 }

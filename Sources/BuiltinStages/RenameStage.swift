@@ -53,7 +53,7 @@ package struct RenameStage: Stage {
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
-        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         var names: [FilePath] = []
         var taken: [FilePath: TreeFile] = [:]
         for file in tree.files {

@@ -263,7 +263,7 @@ package struct RunStage: Stage {
     ) throws(StageFailure) -> Payload {
         if output == .none { return payload }
         guard let folder = try folders.collect() else { throw nothing(context) }
-        let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(folder) }
+        let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(try context.open(folder)) }
         if let special = made.specials.first {
             throw .file(
                 "run.special", "The program '\(program)' left '\(special.text)', which is no file, folder or link.",

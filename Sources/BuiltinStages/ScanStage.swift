@@ -40,7 +40,7 @@ package struct ScanStage: Stage {
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
-        let files = try StageFailure.onIOError { () throws(IOError) in try payload.files() }
+        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let linked = LinkedFiles<ClamdClient.Verdict>()
         _ = try context.concurrently(files) { (file) throws(StageFailure) in
             try scan(file, payload, linked, context)
@@ -51,11 +51,10 @@ package struct ScanStage: Stage {
     private func scan(
         _ file: TreeFile, _ payload: Payload, _ linked: LinkedFiles<ClamdClient.Verdict>, _ context: StageContext
     ) throws(StageFailure) {
-        let path = payload.path(of: file)
         let verdict: ClamdClient.Verdict
         do throws(IOError) {
-            let status = try OpenFile.open(path, O_RDONLY | O_NOFOLLOW).status()
-            verdict = try linked.value(of: status) { () throws(IOError) in try ask(path, status, context) }
+            let status = try context.open(file, of: payload).status()
+            verdict = try linked.value(of: status) { () throws(IOError) in try ask(file, of: payload, status, context) }
         } catch {
             try context.checkCancelled()
             guard error.path == socket.path else { throw StageFailure(inStage: error) }
@@ -85,13 +84,14 @@ package struct ScanStage: Stage {
 
     /// What clamd says of a file. One that cannot take open files (it is behind something that forwards bytes) is sent
     /// what it holds.
-    private func ask(_ path: FilePath, _ status: stat, _ context: StageContext) throws(IOError) -> ClamdClient.Verdict {
+    private func ask(_ file: TreeFile, of payload: Payload, _ status: stat, _ context: StageContext
+    ) throws(IOError) -> ClamdClient.Verdict {
         if case .local = socket, status.st_size <= Self.largestHanded {
-            let verdict = try connected(context).look(at: try OpenFile.open(path, O_RDONLY | O_NOFOLLOW))
+            let verdict = try connected(context).look(at: try context.open(file, of: payload))
             context.progress.add(bytes: Int64(status.st_size))
             guard case .trouble = verdict else { return verdict }
         }
-        return try connected(context).scan(try OpenFile.open(path, O_RDONLY | O_NOFOLLOW)) { count in
+        return try connected(context).scan(try context.open(file, of: payload)) { count in
             context.progress.add(bytes: Int64(count))
         }
     }

@@ -47,9 +47,9 @@ package struct SelectStage: Stage {
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
-        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         var kept: [TreeFile] = []
-        for file in tree.files where try isKept(file, payload.root, context) { kept.append(file) }
+        for file in tree.files where try isKept(file, payload, context) { kept.append(file) }
         if kept.isEmpty { return try nothingLeft(payload, context) }
         let links = tree.links.filter(isKept)
         let empty = tree.emptyFolders
@@ -73,19 +73,19 @@ package struct SelectStage: Stage {
         return (keep.isEmpty || Self.matches(keep, path)) && !Self.matches(drop, path)
     }
 
-    private func isKept(_ file: TreeFile, _ root: FilePath, _ context: StageContext) throws(StageFailure) -> Bool {
+    private func isKept(_ file: TreeFile, _ payload: Payload, _ context: StageContext) throws(StageFailure) -> Bool {
         try context.checkCancelled()
         if !keep.isEmpty, !Self.matches(keep, file.relative) { return false }
         if Self.matches(drop, file.relative) { return false }
         if larger != nil || smaller != nil {
             let size = try StageFailure.onIOError { () throws(IOError) in
-                try FileSize.of(root.pushing(file.relative))
+                Int64(try context.open(file, of: payload).status().st_size)
             }
             if let larger, size <= larger.bytes { return false }
             if let smaller, size >= smaller.bytes { return false }
         }
         guard !types.isEmpty else { return true }
-        let type = Array(try context.type(of: root.pushing(file.relative)).type.utf8)
+        let type = Array(try context.type(of: file, of: payload).type.utf8)
         return types.contains { $0.matches(type) }
     }
 

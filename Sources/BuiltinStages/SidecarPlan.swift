@@ -7,14 +7,12 @@ import SystemPackage
 struct SidecarPlan {
     private let algorithms: [DigestAlgorithm]
     private let format: ChecksumFormat
-    private let root: FilePath
     /// Every file, folder and link of the payload, by path bytes.
     private var taken: Set<[UInt8]>
 
-    init(_ tree: FileTree, root: FilePath, algorithms: [DigestAlgorithm], format: ChecksumFormat) {
+    init(_ tree: FileTree, algorithms: [DigestAlgorithm], format: ChecksumFormat) {
         self.algorithms = algorithms
         self.format = format
-        self.root = root
         taken = Set(tree.files.map(\.bytes)).union(tree.folders.map(\.bytes)).union(tree.links.map(\.bytes))
     }
 
@@ -28,7 +26,7 @@ struct SidecarPlan {
 
     /// The sidecars that are still to be written, and those that are there.
     mutating func sidecars(
-        of file: TreeFile, _ digests: [Digest]
+        of file: TreeFile, _ digests: [Digest], in root: borrowing Folder
     ) throws(IOError) -> (missing: [(path: FilePath, contents: [UInt8])], ours: [FilePath]) {
         guard let name = file.relative.lastName else { return ([], []) }
         let folder = file.relative.removingLastComponent()
@@ -46,8 +44,7 @@ struct SidecarPlan {
                     missing.append((path, contents))
                     break
                 }
-                let place = root.pushing(path)
-                if Folder.kind(of: place) == .regular, try SmallFile.holds(place, contents) {
+                if try root.kind(of: path) == .regular, try SmallFile.holds(path, in: root, contents) {
                     ours.append(path)
                     break
                 }

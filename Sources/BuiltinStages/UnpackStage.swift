@@ -30,7 +30,7 @@ package struct UnpackStage: Stage {
         guard case .file(let name) = payload.shape else { return payload }
         try context.checkCancelled()
         let source = try StageFailure.onIOError { () throws(IOError) in
-            try OpenFile.open(payload.path, O_RDONLY | O_NOFOLLOW)
+            try context.open(name, of: payload)
         }
         guard let format = try archiveFormat(of: source, name, context) else { return payload }
         return try unpack(source, format, name, context).inPlace(of: payload)
@@ -63,10 +63,10 @@ package struct UnpackStage: Stage {
         let helpers = try UnpackProgram.helpers()
         let status = try StageFailure.onIOError { () throws(IOError) in try source.status() }
         let folder = try context.makeScratch()
-        let root = try StageFailure.onIOError { () throws(IOError) in try OpenFile.openFolder(folder) }
+        let root = try StageFailure.onIOError { () throws(IOError) in try context.open(folder) }
         let limit = context.timeLimit.map { Int64($0.seconds.rounded(.up)) }
         let seconds = limit ?? Self.seconds + Self.secondsPerGiB * (Int64(status.st_size) >> 30)
-        let policy = try policy(for: format, in: root, context)
+        let policy = try policy(for: format, in: root.file, context)
         let request = UnpackRequest(
             format: format,
             alone: Unpacking.LoneFile(
@@ -82,9 +82,9 @@ package struct UnpackStage: Stage {
                 isStopped: { [cancellation = context.cancellation] in cancellation.isCancelled }),
             begun: { [notes = context.notes] in UnpackProgram.noteConfinement($0, notes) })
         do throws(HelperFailure) {
-            let report = try helpers.unpack(task, archive: source.descriptor, folder: root.descriptor)
+            let report = try helpers.unpack(task, archive: source.descriptor, folder: root.file.descriptor)
             note(report, context.notes)
-            var payload = report.isLoneFile ? try loneFile(in: folder) : Payload(folder: folder)
+            var payload = report.isLoneFile ? try loneFile(in: root) : Payload(folder: folder)
             payload.facts["integrity"] = report.integrity == .verified ? "verified" : "unverifiable"
             return payload
         } catch {
@@ -124,13 +124,13 @@ package struct UnpackStage: Stage {
     }
 
     /// The one file that a compressed file became; what it is called is known to who made it.
-    private func loneFile(in folder: FilePath) throws(HelperFailure) -> Payload {
+    private func loneFile(in folder: borrowing Folder) throws(HelperFailure) -> Payload {
         do throws(IOError) {
-            let names = try Folder.names(in: folder)
+            let names = try folder.names()
             if names.count == 1 {
-                let kind = Folder.kind(of: folder.appending(names[0]))
-                if kind == .folder { return Payload(folder: folder) }
-                if kind == .regular { return Payload(file: names[0], in: folder) }
+                let kind = try folder.kind(of: FilePath().appending(names[0]))
+                if kind == .folder { return Payload(folder: folder.path) }
+                if kind == .regular { return Payload(file: names[0], in: folder.path) }
             }
         } catch {
             throw .archive(.system(action: "list", entry: nil, errno: error.errno))

@@ -77,7 +77,7 @@ package struct VerifyStage: Stage {
             expected.contains { $0.algorithm == algorithm }
         }
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
-        let files = try StageFailure.onIOError { () throws(IOError) in try payload.files() }
+        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let found = try hashing.digests(of: files, announcingSize: true).flatMap { $0 }
         let wrong = expected.subtracting(found)
         if !wrong.isEmpty {
@@ -93,11 +93,12 @@ package struct VerifyStage: Stage {
 
     /// What files say that were dropped along: `NAME.sha256` and the like.
     private func sidecars(of name: FileName, _ context: StageContext) throws(StageFailure) -> Set<Digest> {
-        guard let folder = context.alongside, Folder.kind(of: folder) == .folder else { return [] }
+        guard let path = context.alongside, Folder.kind(of: path) == .folder else { return [] }
+        let folder = try StageFailure.onIOError { () throws(IOError) in try context.open(path) }
         var digests: Set<Digest> = []
-        for other in try StageFailure.onIOError({ () throws(IOError) in try Folder.names(in: folder) }).sorted() {
+        for other in try StageFailure.onIOError({ () throws(IOError) in try folder.names() }).sorted() {
             guard let algorithm = DigestList.algorithm(ofListNamed: other.bytes) else { continue }
-            let list = try ManifestFile.read(folder.appending(other), algorithm: algorithm)
+            let list = try ManifestFile.read(FilePath().appending(other), in: folder, algorithm: algorithm)
             // A list of several files is one that this file must be in.
             let lines = list.lines.filter { $0.path == nil || FilePath(bytes: $0.path ?? []).lastName == name }
             if lines.isEmpty, !list.lines.isEmpty {
@@ -118,14 +119,14 @@ package struct VerifyStage: Stage {
                 "verify.folder", "A digest is expected of one file, but there is a folder of files.",
                 remedy: "Put 'verify' before 'unpack' to compare the archive itself.")
         }
-        let tree = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(root) }
-        if let bag = try BagReading.find(in: tree, root) { return try bag.verify(context) }
+        let tree = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(try context.open(root)) }
+        if let bag = try BagReading.find(in: tree, root, context) { return try bag.verify() }
         if isBag { throw Self.noBag(context) }
         var verification = Verification(tree)
         var lists: Set<[UInt8]> = []
         for file in tree.files where isList(file) {
             // One that says nothing is a file like any other.
-            if try read(file, root, &verification) { lists.insert(file.bytes) }
+            if try read(file, root, &verification, context) { lists.insert(file.bytes) }
         }
         guard !lists.isEmpty else { return try nothingSaid(of: "'\(context.drop.name)'") }
         if extra == .fail {
@@ -145,11 +146,12 @@ package struct VerifyStage: Stage {
 
     /// Takes in one list; false where it has no line.
     private func read(
-        _ file: TreeFile, _ root: FilePath, _ verification: inout Verification
+        _ file: TreeFile, _ root: FilePath, _ verification: inout Verification, _ context: StageContext
     ) throws(StageFailure) -> Bool {
         let name = file.relative.lastName?.bytes ?? []
         let list = try ManifestFile.read(
-            root.pushing(file.relative), algorithm: DigestList.algorithm(ofListNamed: name))
+            file.relative, in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
+            algorithm: DigestList.algorithm(ofListNamed: name))
         let folder = file.relative.removingLastComponent()
         for line in list.lines {
             // `a.bin.md5` may hold the digest of `a.bin` alone.
@@ -185,11 +187,13 @@ enum ManifestFile {
     static let mostBytes = 256 << 20
 
     /// Reads a list; one with a line that is no digest and path fails.
-    static func read(_ path: FilePath, algorithm: DigestAlgorithm?) throws(StageFailure) -> DigestList {
+    static func read(
+        _ path: FilePath, in folder: borrowing Folder, algorithm: DigestAlgorithm?
+    ) throws(StageFailure) -> DigestList {
         let name = path.lastName?.text ?? ""
         let text: [UInt8]
         do throws(IOError) {
-            text = try SmallFile.read(path, atMost: mostBytes)
+            text = try SmallFile.read(try folder.open(path, O_RDONLY | O_NONBLOCK), atMost: mostBytes)
         } catch {
             guard error.errno == .fileTooLarge else { throw StageFailure(inStage: error) }
             throw .file(

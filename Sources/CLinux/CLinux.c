@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int dm_rename_noreplace(int old_folder, const char *old_name, int new_folder, const char *new_name) {
@@ -39,6 +40,19 @@ int dm_begin_writeback(int descriptor, int64_t offset, int64_t length) {
 int dm_probe_read_lease(int descriptor) {
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return -1;
     return fcntl(descriptor, F_SETLEASE, F_UNLCK);
+}
+
+int dm_strip_attributes(int descriptor) {
+    char names[65536]; // XATTR_LIST_MAX
+    ssize_t length = flistxattr(descriptor, names, sizeof names);
+    if (length < 0) return errno == EOPNOTSUPP ? 0 : -1;
+    for (const char *name = names; name < names + length; name += strlen(name) + 1) {
+        if (strncmp(name, "user.", 5) != 0 && strncmp(name, "system.posix_acl_", 17) != 0 &&
+            strcmp(name, "security.capability") != 0)
+            continue;
+        if (fremovexattr(descriptor, name) != 0 && errno != ENODATA && errno != EOPNOTSUPP) return -1;
+    }
+    return 0;
 }
 
 int64_t dm_mount_id(const char *path) {

@@ -1,4 +1,5 @@
 import Digests
+import Glibc
 import PipelineKit
 import SystemPackage
 
@@ -7,26 +8,32 @@ struct BagReading {
     /// The bag's folder, from the payload's root on; empty where that is the bag itself.
     private let base: FilePath
     private let root: FilePath
+    private let context: StageContext
     private let tree: FileTree
     private let isVersion1: Bool
     private let encoding: BagTexts.Encoding
 
     /// The bag that a folder is, or holds as its only entry; nil where it is none.
-    static func find(in tree: FileTree, _ root: FilePath) throws(StageFailure) -> BagReading? {
+    static func find(
+        in tree: FileTree, _ root: FilePath, _ context: StageContext
+    ) throws(StageFailure) -> BagReading? {
         let declarations = tree.files.filter { $0.relative.lastComponent?.string == "bagit.txt" }
         // One at the top makes the whole a bag, whatever lies in its folders.
         let isNear: (Int) -> TreeFile? = { depth in declarations.first { $0.relative.components.count == depth } }
         guard let declaration = isNear(1) ?? isNear(2) else { return nil }
         let base = declaration.relative.removingLastComponent()
         guard base.isEmpty || tree.files.allSatisfy({ $0.relative.starts(with: base) }) else { return nil }
-        return try BagReading(base, root, tree)
+        return try BagReading(base, root, tree, context)
     }
 
-    private init(_ base: FilePath, _ root: FilePath, _ tree: FileTree) throws(StageFailure) {
+    private init(
+        _ base: FilePath, _ root: FilePath, _ tree: FileTree, _ context: StageContext
+    ) throws(StageFailure) {
         self.base = base
         self.root = root
         self.tree = tree
-        let text = try Self.text(of: root.pushing(base).appending("bagit.txt"))
+        self.context = context
+        let text = try Self.text(of: base.appending("bagit.txt"), root, context)
         let declared = try BagTexts.declared(in: text)
         isVersion1 = declared.version == "1.0"
         encoding = declared.encoding
@@ -34,7 +41,7 @@ struct BagReading {
 
     /// Compares everything; throws with all that is wrong with the files, or with the first thing that is wrong with
     /// the bag's form.
-    func verify(_ context: StageContext) throws(StageFailure) {
+    func verify() throws(StageFailure) {
         let own = tree.files.filter { $0.relative.starts(with: base) }
         let top = own.filter { $0.relative.removingLastComponent() == base }
             .compactMap { $0.relative.lastComponent?.string }
@@ -92,7 +99,7 @@ struct BagReading {
         _ name: String, _ algorithm: DigestAlgorithm, into verification: inout Verification,
         mayName: (FilePath) -> Bool
     ) throws(StageFailure) -> Set<[UInt8]> {
-        let text = BagTexts.utf8(try Self.text(of: root.pushing(base).appending(name)), encoding)
+        let text = BagTexts.utf8(try Self.text(of: base.appending(name), root, context), encoding)
         var paths: Set<[UInt8]> = []
         let list = DigestList(text, algorithm: algorithm, form: .bagIt)
         if let line = list.strangeLine {
@@ -119,19 +126,19 @@ struct BagReading {
     private func known(_ path: FilePath, _ listed: [UInt8]) -> FilePath {
         guard listed.contains(UInt8(ascii: "%")) else { return path }
         let decoded = FilePath(bytes: BagPath.decoded(path.bytes))
-        return Folder.kind(of: root.pushing(base).pushing(decoded)) == nil
-            && Folder.kind(of: root.pushing(base).pushing(path)) != nil ? path : decoded
+        let files = Set(tree.files.map(\.relative))
+        return !files.contains(base.pushing(decoded)) && files.contains(base.pushing(path)) ? path : decoded
     }
 
     /// `Payload-Oxum` of bag-info.txt: bytes and number of files.
     private func checkInfo(_ top: [String], _ data: [TreeFile]) throws(StageFailure) {
         guard top.contains("bag-info.txt") else { return }
-        let text = BagTexts.utf8(try Self.text(of: root.pushing(base).appending("bag-info.txt")), encoding)
+        let text = BagTexts.utf8(try Self.text(of: base.appending("bag-info.txt"), root, context), encoding)
         guard let oxum = try BagTexts.oxum(ofInfo: text) else { return }
         var bytes: Int64 = 0
         for file in data {
             bytes += try StageFailure.onIOError { () throws(IOError) in
-                try FileSize.of(root.pushing(file.relative))
+                try FileSize.of(file, below: try context.open(root))
             }
         }
         guard oxum == "\(bytes).\(data.count)" else {
@@ -141,9 +148,12 @@ struct BagReading {
         }
     }
 
-    private static func text(of path: FilePath) throws(StageFailure) -> [UInt8] {
+    private static func text(
+        of path: FilePath, _ root: FilePath, _ context: StageContext
+    ) throws(StageFailure) -> [UInt8] {
         do throws(IOError) {
-            return try SmallFile.read(path, atMost: ManifestFile.mostBytes)
+            return try SmallFile.read(
+                try context.open(root).open(path, O_RDONLY | O_NONBLOCK), atMost: ManifestFile.mostBytes)
         } catch {
             guard error.errno == .fileTooLarge else { throw StageFailure(inStage: error) }
             throw invalid("'\(path.lastName?.text ?? "")' is too large", "Split the bag.")

@@ -50,28 +50,28 @@ package struct BagStage: Stage {
         try context.checkCancelled()
         var bag = try Rebuilding(payload, in: context)
         try bag.makeFolder("data", like: "")
-        let tree = try files(of: payload)
+        let tree = try files(of: payload, context)
         for folder in tree.folders { try bag.makeFolder(FilePath("data").pushing(folder), like: folder) }
         for file in tree.files { try bag.put(file.relative, as: FilePath("data").pushing(file.relative)) }
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         let digests = try hashing.digests(of: tree.files)
         var tags: [(name: String, contents: [UInt8])] = []
         tags.append(("bagit.txt", Array("BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n".utf8)))
-        tags.append(("bag-info.txt", try infoText(tree.files, payload.root, context)))
+        tags.append(("bag-info.txt", try infoText(tree.files, payload, context)))
         for (index, algorithm) in algorithms.enumerated() {
             let lines = zip(tree.files, digests).map { file, digests in
                 Self.line(digests[index], [UInt8]("data/".utf8) + file.bytes)
             }
             tags.append(("manifest-\(algorithm.rawValue).txt", Array(lines.joined())))
         }
-        try write(tags, to: bag.root)
+        try write(tags, to: bag.root, context)
         try bag.finish()
         return Payload(folder: bag.root).inPlace(of: payload)
     }
 
     /// What goes into the bag; links are not followed, and a bag cannot hold them.
-    private func files(of payload: Payload) throws(StageFailure) -> FileTree {
-        let tree = try StageFailure.onIOError { () throws(IOError) in try payload.tree() }
+    private func files(of payload: Payload, _ context: StageContext) throws(StageFailure) -> FileTree {
+        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         if let link = tree.links.first {
             throw .file(
                 "bag.link", "'\(link.text)' is a symbolic link, which no bag can hold.",
@@ -86,7 +86,8 @@ package struct BagStage: Stage {
         return tree
     }
 
-    private func write(_ tags: [(name: String, contents: [UInt8])], to root: FilePath) throws(StageFailure) {
+    private func write(_ tags: [(name: String, contents: [UInt8])], to root: FilePath, _ context: StageContext
+    ) throws(StageFailure) {
         var all = tags
         for algorithm in algorithms {
             var lines: [UInt8] = []
@@ -95,8 +96,8 @@ package struct BagStage: Stage {
         }
         for tag in all {
             try StageFailure.onIOError { () throws(IOError) in
-                let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-                let file = try OpenFile.open(root.appending(tag.name), flags, mode: 0o666)
+                let flags = O_WRONLY | O_CREAT | O_EXCL
+                let file = try context.open(root).open(FilePath(tag.name), flags, mode: 0o666)
                 try file.write(tag.contents)
                 try file.close()
             }
@@ -104,12 +105,12 @@ package struct BagStage: Stage {
     }
 
     private func infoText(
-        _ files: [TreeFile], _ root: FilePath, _ context: StageContext
+        _ files: [TreeFile], _ payload: Payload, _ context: StageContext
     ) throws(StageFailure) -> [UInt8] {
         var bytes: Int64 = 0
         for file in files {
             bytes += try StageFailure.onIOError { () throws(IOError) in
-                try FileSize.of(root.pushing(file.relative))
+                Int64(try context.open(file, of: payload).status().st_size)
             }
         }
         var text = ""

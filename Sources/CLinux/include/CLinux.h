@@ -35,6 +35,10 @@ int dm_begin_writeback(int descriptor, int64_t offset, int64_t length);
 /// leases.
 int dm_probe_read_lease(int descriptor);
 
+/// Removes what a file's owner said of it besides its mode: access control lists, `user.*` attributes and capabilities
+/// (xattr(7)). 0 also where the file system has none of these.
+int dm_strip_attributes(int descriptor);
+
 /// The number of the mount that the path is on (statx(2), STATX_MNT_ID), or -1 where the kernel (before 5.8) has none.
 /// Two mounts of one file system have the same device, but a rename between them fails with EXDEV.
 int64_t dm_mount_id(const char *path);

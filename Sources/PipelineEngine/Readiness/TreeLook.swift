@@ -9,6 +9,9 @@ struct TreeLook {
     /// Files that have another name outside the folder, so that they can still be reached when it is claimed.
     private(set) var linked: [FilePath] = []
 
+    /// Whether some of it is not ours alone.
+    private(set) var isForeign = false
+
     private let sight: WriterSight?
     private let since: MonotonicTime?
     private var size: Int64 = 0
@@ -107,6 +110,7 @@ struct TreeLook {
     }
 
     private mutating func note(_ status: stat) {
+        if TakeOver.isNeeded(status) { isForeign = true }
         let fingerprint = Fingerprint(status)
         modified = max(modified, fingerprint.modified)
         changed = max(changed, fingerprint.changed)

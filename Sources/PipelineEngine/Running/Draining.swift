@@ -41,6 +41,8 @@ struct Draining {
     struct Turn {
         /// They may run now.
         var complete: [Spool.Claimed] = []
+        /// They are complete, and have to be copied.
+        var copying: [Job] = []
         /// Those that wait no more, as they were claimed: complete, or taken from the work folder by others.
         var ended: [Job] = []
         /// Why not all could be looked at.
@@ -60,11 +62,14 @@ struct Draining {
         let now = MonotonicTime.now()
         for (job, state) in still {
             attempt(job, &turn) { (draining, turn) throws(IOError) in
-                if case .complete(let claimed) = try spool.prove(job, ready: state, claimed: now) {
+                switch try spool.prove(job, ready: state, claimed: now) {
+                case .complete(let claimed):
                     draining.end(job, &turn)
                     turn.complete.append(claimed)
-                } else {
-                    draining.gate.touch(job.id, at: .now())
+                case .copying:
+                    draining.end(job, &turn)
+                    turn.copying.append(job)
+                case .draining: draining.gate.touch(job.id, at: .now())
                 }
             }
         }

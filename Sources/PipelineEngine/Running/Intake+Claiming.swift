@@ -97,12 +97,17 @@ extension Intake {
             }
             switch proof {
             case .complete(let claimed): complete.append(claimed)
-            case .draining(let reason):
-                draining.add(claim.job)
-                deliver(.draining(claim.job, reason: reason))
+            case .draining(let reason): drain(claim.job, because: reason)
+            case .copying: copy(claim.job)
             }
         }
         if !complete.isEmpty { deliver(.claimed(complete, adopted: false)) }
+    }
+
+    /// Has a claimed drop stand still once more.
+    func drain(_ job: Job, because reason: String) {
+        draining.add(job)
+        deliver(.draining(job, reason: reason))
     }
 
     /// Claims one drop; nil where it is not what it was when it was found complete.
@@ -151,12 +156,18 @@ extension Intake {
                     continue
                 }
                 let look = try spool.look(at: job, since: begun)
-                if case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked,
-                    case .complete(let claimed) = try spool.prove(job, ready: fingerprint, claimed: begun)
-                {
-                    room.take(claimed.job.drop.size)
-                    complete.append(claimed)
-                    continue
+                if case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked {
+                    switch try spool.prove(job, ready: fingerprint, claimed: begun) {
+                    case .complete(let claimed):
+                        room.take(claimed.job.drop.size)
+                        complete.append(claimed)
+                        continue
+                    case .copying:
+                        room.take(job.drop.size)
+                        copy(job)
+                        continue
+                    case .draining: break
+                    }
                 }
             } catch {
                 fail(StageFailure(error))
@@ -171,6 +182,10 @@ extension Intake {
         let drained = draining.turn(spool)
         for job in drained.ended { room.giveBack(job.drop.size) }
         for claimed in drained.complete { room.take(claimed.job.drop.size) }
+        for job in drained.copying {
+            room.take(job.drop.size)
+            copy(job)
+        }
         if !drained.complete.isEmpty { deliver(.claimed(drained.complete, adopted: false)) }
         if let error = drained.error { throw error }
     }

@@ -43,6 +43,7 @@ final class Intake: @unchecked Sendable {
     var gate: ReadyGate<DropPath>
     var ready: ReadyQueue
     var draining: Draining
+    var copying: Copying
     var room: ActiveRoom
     /// When what is complete may be claimed without harm to the order.
     var claimOrder: ClaimOrder
@@ -87,6 +88,7 @@ final class Intake: @unchecked Sendable {
                 marker?.name(for: path.name).map { .marker($0, .missing) }
             })
         draining = Draining(rule: rule)
+        copying = Copying(of: spool.pipeline.name)
         digests = DigestCheck(of: spool.pipeline.name, in: spool.pipeline.inbox, for: queue)
         examiner = Examiner(rule: rule, sight: spool.sight, digests: digests)
         ready = ReadyQueue(order: spool.pipeline.order)
@@ -127,6 +129,7 @@ final class Intake: @unchecked Sendable {
             watcher?.stop()
             watcher = nil
             digests.stop()
+            copying.stop()
             timer?.cancel()
             timer = nil
             done()
@@ -284,7 +287,7 @@ final class Intake: @unchecked Sendable {
     }
 
     private func tellIfIdle() {
-        guard isOnce, isRunning, hasScanned, ready.isEmpty else { return }
+        guard isOnce, isRunning, hasScanned, ready.isEmpty, copying.isEmpty else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
         let now = MonotonicTime.now()

@@ -10,17 +10,12 @@ enum Origin {
 
     /// Notes it before the drop is moved there. Nothing is noted for the inbox itself.
     static func note(_ folder: InboxFolder, in job: FilePath) throws(IOError) {
-        let link = job.appending(name)
-        let text = FilePath(bytes: folder.bytes)
-        guard text.withPlatformString({ text in link.withPlatformString { symlink(text, $0) } }) == 0 else {
-            throw IOError("create", link, .last)
-        }
+        try Folder.open(job).makeLink(FilePath(name), to: FilePath(bytes: folder.bytes))
     }
 
     /// What was noted.
     static func of(_ job: FilePath) throws(IOError) -> InboxFolder {
-        let link = job.appending(name)
-        guard Folder.kind(of: link) == .symbolicLink else { return .top }
-        return InboxFolder(try Transfer.target(of: link).components.compactMap { FileName($0) })
+        guard let path = try Folder.open(job).target(ofLink: FilePath(name)) else { return .top }
+        return InboxFolder(path.components.compactMap { FileName($0) })
     }
 }

@@ -105,7 +105,8 @@ package struct SendBack: Sendable {
     private static func copy(_ original: FilePath, to copy: FilePath) throws(IOError) -> FileIdentity {
         // One from a try that was interrupted.
         try Folder.remove(copy)
-        try Transfer.copyFile(original, to: copy)
+        try Transfer.copyFile(
+            original.lastEntry, in: try Folder.holding(original), to: copy.lastEntry, in: try Folder.holding(copy))
         try OpenFile.open(copy, O_RDONLY | O_NOFOLLOW).sync()
         return try identity(of: copy)
     }
@@ -123,7 +124,8 @@ package struct SendBack: Sendable {
                 if try Self.place(marker, as: name, in: inbox) != nil { continue }
                 let copy = inbox.appending(".dropmill-\(record.id.text).marker")
                 try Folder.remove(copy)
-                try Transfer.copyFile(marker, to: copy)
+                try Transfer.copyFile(
+                    marker.lastEntry, in: try Folder.holding(marker), to: copy.lastEntry, in: try Folder.holding(copy))
                 _ = try Self.place(copy, as: name, in: inbox)
                 try Folder.removeFile(marker)
             }

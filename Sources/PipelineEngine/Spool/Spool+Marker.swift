@@ -95,5 +95,5 @@ enum Condemnation {
 
 extension Recovery {
     /// Hidden entries of a job's folder that are not of its stages' making.
-    static let kept: Set<String> = [".marker", ".condemned", Origin.name]
+    static let kept: Set<String> = [".marker", ".condemned", Origin.name, Spool.senderNote.string]
 }

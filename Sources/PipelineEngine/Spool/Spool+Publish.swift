@@ -63,7 +63,7 @@ extension Spool {
         let taken = placement.folder.appending(placement.name)
         var note = "'\(placement.name)' was taken: named '\(name)'"
         do throws(IOError) {
-            if try Transfer.isCopy(taken, of: source) { note += ", though the content is the same" }
+            if try Self.isCopy(taken, of: source) { note += ", though the content is the same" }
         } catch {
             // Somebody's file that we may not read says nothing.
         }
@@ -206,15 +206,17 @@ extension Spool {
         let mayReplace = pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target)
         if !mayReplace, Folder.kind(of: intent.target) != nil {
             guard isReplay else { return .taken }
-            return try Transfer.isCopy(intent.target, of: intent.source) ? .copied : .taken
+            return try Self.isCopy(intent.target, of: intent.source) ? .copied : .taken
         }
         do throws(IOError) {
             try Folder.remove(partial)
             // Made before anything is written, so that it is told of all that goes wrong.
             let whole = try FileSystemSync(of: folder)
-            try Transfer.copy(intent.source, to: partial)
+            try Transfer.copy(
+                intent.source.lastEntry, in: try Folder.holding(intent.source), to: partial.lastEntry,
+                in: try Folder.holding(partial))
             try durability.sync(files: try Self.everything(in: partial), by: whole)
-            guard try Transfer.isCopy(partial, of: intent.source) else {
+            guard try Self.isCopy(partial, of: intent.source) else {
                 throw IOError("verify the copy", partial, .ioError)
             }
             do throws(IOError) {
@@ -234,6 +236,11 @@ extension Spool {
             throw error
         }
         return .copied
+    }
+
+    private static func isCopy(_ copy: FilePath, of source: FilePath) throws(IOError) -> Bool {
+        try Transfer.isCopy(
+            copy.lastEntry, in: try Folder.holding(copy), of: source.lastEntry, in: try Folder.holding(source))
     }
 
     /// Whether both are folders, or neither is.

@@ -15,11 +15,16 @@ extension Spool {
     }
 
     private func renew(_ path: FilePath, of job: Job) throws(IOError) {
-        let copy = job.folder.appending(".anew")
-        for file in try Self.files(in: path) {
-            try Folder.remove(copy)
-            try Transfer.copyFile(file, to: copy, sharing: false)
-            try NoReplace.replace(file, with: copy)
+        let folder = try Folder.open(job.folder)
+        let copy = FilePath(".anew")
+        var relative = path
+        _ = relative.removePrefix(job.folder)
+        let isFolder = try folder.kind(of: relative) == .folder
+        let files = isFolder ? try FileTree.list(try folder.folder(relative)).files.map(\.relative) : [FilePath()]
+        for file in files {
+            try folder.remove(copy)
+            try Transfer.copyFile(relative.pushing(file), in: folder, to: copy, in: folder, sharing: false)
+            try folder.rename(copy, over: relative.pushing(file))
         }
     }
 
@@ -33,10 +38,5 @@ extension Spool {
         }
         try Folder.remove(path)
         return try OpenFile.open(path, flags, mode: 0o666)
-    }
-
-    private static func files(in path: FilePath) throws(IOError) -> [FilePath] {
-        guard Folder.kind(of: path) == .folder else { return [path] }
-        return try FileTree.list(path).files.map { path.pushing($0.relative) }
     }
 }

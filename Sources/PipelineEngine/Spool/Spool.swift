@@ -34,6 +34,8 @@ package struct Spool: Sendable {
         package let job: Job
         /// Which inode it was in the inbox.
         package let identity: FileIdentity
+        /// As it was when it was proved; nil for one that fails without running.
+        package var state: Fingerprint?
         /// Why it fails without running; nil for a drop that is complete.
         package var failure: StageFailure?
     }
@@ -55,6 +57,8 @@ package struct Spool: Sendable {
         /// It changed at the last moment or is still open for writing: it has to stand still again, in its job's
         /// folder. Why.
         case draining(String)
+        /// It cannot be made ours but by copying it, which takes its time (`takeCopy`).
+        case copying
     }
 
     /// Claims a drop that stands in the inbox as `ready`: renames it into a new job's folder. The rename is the claim;
@@ -132,73 +136,70 @@ package struct Spool: Sendable {
         }
         if !fingerprint.sameContent(as: ready) { return .draining("it changed while it was claimed") }
         if case .some(let writer) = writers { return .draining(Waiting.heldOpen(writer).text) }
-        if try !makePrivate(look.linked, in: job, fingerprint) {
-            return .draining("it changed while it was copied, by another name that it has")
-        }
+        return try secure(job, look, fingerprint)
+    }
+
+    /// The proof of a drop that nothing is to be said against.
+    func complete(_ job: Job, _ state: Fingerprint) -> Proof {
         let drop = Drop(
-            name: job.drop.name, folders: job.drop.folders, size: fingerprint.size, droppedAt: job.drop.droppedAt,
+            name: job.drop.name, folders: job.drop.folders, size: state.size, droppedAt: job.drop.droppedAt,
             isFolder: job.drop.isFolder)
         let complete = Job(
             id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder)
-        return .complete(Claimed(job: complete, identity: ready.identity))
+        return .complete(Claimed(job: complete, identity: state.identity, state: state))
     }
 
-    /// One look at a claimed drop, and what of it has other names. `since`: what a look at the machine's processes has
-    /// to be younger than; nil: about now.
-    package func look(
-        at job: Job, since: MonotonicTime? = nil
-    ) throws(IOError) -> (sample: Sample, linked: [FilePath]) {
+    /// One look at a claimed drop.
+    package struct Look {
+        /// What it is.
+        package var sample: Sample
+        /// What of it has other names.
+        var linked: [FilePath] = []
+        /// Whether some of it is not ours alone.
+        var isForeign = false
+    }
+
+    /// One look at a claimed drop. `since`: what a look at the machine's processes has to be younger than; nil: about
+    /// now.
+    package func look(at job: Job, since: MonotonicTime? = nil) throws(IOError) -> Look {
         let sight = pipeline.ready.writers == .wait ? sight : nil
         if job.drop.isFolder {
             do throws(IOError) {
                 let folder = try OpenFile.openFolder(job.folder)
                 let look = try TreeLook.take(of: job.drop.name, in: folder, asking: sight, since: since)
-                return (look.sample, look.linked)
+                return Look(sample: look.sample, linked: look.linked, isForeign: look.isForeign)
             } catch {
                 guard error.isUnreachable else { throw error }
-                return (.gone, [])
+                return Look(sample: .gone)
             }
         }
         var status = stat()
         do throws(IOError) {
             let file = try OpenFile.open(job.original, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
             status = try file.status()
-            guard FileKind(mode: status.st_mode) == .regular else { return (.refused("it is no regular file"), []) }
+            guard FileKind(mode: status.st_mode) == .regular else {
+                return Look(sample: .refused("it is no regular file"))
+            }
             let fingerprint = Fingerprint(status)
             let writers = sight?.writers(of: file.descriptor, fingerprint.identity, since: since) ?? .notAsked
-            return (.file(fingerprint, writers), status.st_nlink > 1 ? [job.original] : [])
+            return Look(
+                sample: .file(fingerprint, writers), linked: status.st_nlink > 1 ? [job.original] : [],
+                isForeign: TakeOver.isNeeded(status))
         } catch {
             let path = job.original
             switch error.errno {
             // A symbolic link or a socket: exchanged for the file just before it was claimed.
-            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return (.refused("it is no regular file"), [])
+            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: 
+                return Look(sample: .refused("it is no regular file"))
             // A file that may not be read is complete for all that can be seen; the first stage says what is wrong.
             case .permissionDenied: break
             default: throw error
             }
             guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
             let fingerprint = Fingerprint(status)
-            return (.file(fingerprint, sight?.seen(fingerprint.identity, since: since) ?? .notAsked), [])
+            return Look(
+                sample: .file(fingerprint, sight?.seen(fingerprint.identity, since: since) ?? .notAsked),
+                isForeign: TakeOver.isNeeded(status))
         }
-    }
-
-    /// Puts copies in the places of files; false where the drop changed meanwhile, so that they may be torn.
-    private func makePrivate(_ files: [FilePath], in job: Job, _ before: Fingerprint) throws(IOError) -> Bool {
-        guard !files.isEmpty else { return true }
-        let copies = job.folder.appending(".private")
-        try Folder.makeClean(copies, mode: 0o700)
-        for (index, file) in files.enumerated() { try Transfer.copyFile(file, to: copies.appending("\(index)")) }
-        let after = try look(at: job).sample
-        guard case .file(let fingerprint, let writers) = after, fingerprint == before, !writers.areKnown else {
-            try Folder.remove(copies)
-            return false
-        }
-        for (index, file) in files.enumerated() {
-            let copy = copies.appending("\(index)")
-            let renamed = copy.withPlatformString { from in file.withPlatformString { rename(from, $0) } }
-            guard renamed == 0 else { throw IOError("rename", file, .last) }
-        }
-        try Folder.remove(copies)
-        return true
     }
 }

@@ -46,6 +46,9 @@ extension FilePath {
     /// The last component as a name, or nil for the root.
     package var lastName: FileName? { lastComponent.flatMap { FileName($0) } }
 
+    /// The last component as a path from the folder above it on; empty for the root.
+    package var lastEntry: FilePath { lastComponent.map { FilePath(root: nil, [$0]) } ?? FilePath() }
+
     /// Whether both are entries of the same folder.
     package func isBeside(_ other: FilePath) -> Bool {
         // Told for every job. A path is kept without any slash that it does not need, so the folder ends at the last.

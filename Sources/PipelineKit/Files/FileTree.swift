@@ -36,19 +36,20 @@ package struct FileTree: Sendable {
     }
 
     /// Lists everything below a folder; symbolic links are listed, never followed.
-    package static func list(_ root: FilePath) throws(IOError) -> FileTree {
+    package static func list(_ root: borrowing Folder) throws(IOError) -> FileTree {
         var tree = FileTree()
         var pending: [FilePath] = [FilePath()]
         while let relative = pending.popLast() {
-            let path = relative.isEmpty ? root : root.pushing(relative)
-            try Folder.forEachEntry(of: path) { (name, kind) throws(IOError) in
+            let folder = try root.folder(relative)
+            try folder.forEachEntry { (name, kind) throws(IOError) in
                 let entry = relative.appending(name)
-                switch kind == .unknown ? Folder.kind(of: root.pushing(entry)) : kind {
+                switch kind == .unknown ? try root.kind(of: entry) : kind {
                 case .folder:
                     tree.folders.append(entry)
                     pending.append(entry)
                 case .symbolicLink: tree.links.append(entry)
                 case .regular: tree.files.append(TreeFile(entry))
+                case nil: break
                 default: tree.specials.append(entry)
                 }
             }
@@ -56,4 +57,7 @@ package struct FileTree: Sendable {
         tree.files.sort()
         return tree
     }
+
+    /// The same by the folder's whole path.
+    package static func list(_ root: FilePath) throws(IOError) -> FileTree { try list(try Folder.open(root)) }
 }

@@ -2,69 +2,111 @@ import Glibc
 package import SystemPackage
 
 extension Folder {
-    /// Removes a file, or a folder with all it holds; symbolic links go themselves, never what they point to. What is
-    /// not there counts as removed. A tree may be deeper than paths can be long, and than there are descriptors.
+    /// Removes a file, or a folder with all it holds, below this folder; symbolic links go themselves, never what they
+    /// point to. What is not there counts as removed. A tree may be deeper than there are descriptors.
+    package func remove(_ relative: FilePath) throws(IOError) {
+        do throws(IOError) {
+            try within(relative) { (parent, name) throws(IOError) in
+                var removal = Removal()
+                try removal.remove(name, in: parent)
+            }
+        } catch {
+            guard error.errno != .noSuchFileOrDirectory else { return }
+            throw error
+        }
+    }
+
+    /// The same by a whole path.
     package static func remove(_ path: FilePath) throws(IOError) {
-        var removal = Removal(top: path)
-        try removal.remove(path)
+        guard let name = path.lastName else { throw IOError("remove", path, .invalidArgument) }
+        let above = path.removingLastComponent()
+        do throws(IOError) {
+            let parent = try OpenFile.open(above.isEmpty ? "." : above, O_RDONLY | O_DIRECTORY)
+            var removal = Removal()
+            try removal.remove(name, in: parent)
+        } catch {
+            guard error.errno != .noSuchFileOrDirectory else { return }
+            throw error
+        }
     }
 }
 
-/// A tree on its way out. It goes by paths, names first, so that no descriptor is held on the way down; what lies too
-/// deep for a path is moved up before.
+/// A tree on its way out, from descriptor to descriptor. What lies too deep for one descriptor a level is moved up
+/// before.
 private struct Removal {
-    let top: FilePath
     private var lifted = 0
 
-    /// The longest path to go down from, in bytes: with any name below it the kernel still takes it (PATH_MAX is 4096).
-    private static let longest = 3500
+    /// So many folders are open at a time.
+    private static let deepest = 64
 
-    init(top: FilePath) { self.top = top }
-
-    mutating func remove(_ path: FilePath) throws(IOError) {
-        guard try !removeAtOnce(path) else { return }
+    mutating func remove(_ name: FileName, in parent: borrowing OpenFile) throws(IOError) {
+        guard try !removeAtOnce(name, parent) else { return }
+        let top = try Self.openFolder(name, parent)
         var before = lifted
         repeat {
             before = lifted
-            for name in try Folder.names(in: path) {
-                let entry = path.appending(name)
-                if path != top, entry.bytes.count > Self.longest {
-                    try lift(entry)
-                } else {
-                    try remove(entry)
-                }
-            }
+            try empty(top, 1, below: top.descriptor)
             // What was lifted lies in the top folder now.
-        } while path == top && lifted > before
-        guard path.withPlatformString({ rmdir($0) }) == 0 || Errno.last == .noSuchFileOrDirectory else {
-            throw IOError("remove", path, .last)
+        } while lifted > before
+        try Self.removeEmpty(name, parent)
+    }
+
+    private mutating func empty(_ folder: borrowing OpenFile, _ depth: Int, below top: Int32) throws(IOError) {
+        for name in try Folder.names(in: folder) {
+            guard try !removeAtOnce(name, folder) else { continue }
+            if depth >= Self.deepest {
+                try lift(name, folder, to: top)
+            } else {
+                try empty(try Self.openFolder(name, folder), depth + 1, below: top)
+                try Self.removeEmpty(name, folder)
+            }
         }
     }
 
-    /// False for a folder that holds something; it may be changed then.
-    private func removeAtOnce(_ path: FilePath) throws(IOError) -> Bool {
-        if path.withPlatformString({ unlink($0) }) == 0 { return true }
+    /// False for a folder that holds something.
+    private func removeAtOnce(_ name: FileName, _ parent: borrowing OpenFile) throws(IOError) -> Bool {
+        let folder = parent.descriptor
+        if name.withCString({ unlinkat(folder, $0, 0) }) == 0 { return true }
         switch Errno.last {
         case .noSuchFileOrDirectory: return true
-        case .isDirectory: break
-        case let error: throw IOError("remove", path, error)
+        case .isDirectory: return name.withCString { unlinkat(folder, $0, AT_REMOVEDIR) } == 0
+        case let error: throw IOError("remove", parent.path.appending(name), error)
         }
-        if path.withPlatformString({ rmdir($0) }) == 0 { return true }
-        // Folders from archives may have come without the right to change them.
-        _ = path.withPlatformString { chmod($0, 0o700) }
-        return false
     }
 
-    private mutating func lift(_ path: FilePath) throws(IOError) {
-        guard try !removeAtOnce(path) else { return }
+    private static func removeEmpty(_ name: FileName, _ parent: borrowing OpenFile) throws(IOError) {
+        let folder = parent.descriptor
+        guard name.withCString({ unlinkat(folder, $0, AT_REMOVEDIR) }) != 0, Errno.last != .noSuchFileOrDirectory
+        else { return }
+        throw IOError("remove", parent.path.appending(name), .last)
+    }
+
+    /// Folders from archives may have come without the right to change them.
+    private static func openFolder(_ name: FileName, _ parent: borrowing OpenFile) throws(IOError) -> OpenFile {
+        let flags = O_RDONLY | O_DIRECTORY
+        do throws(IOError) {
+            let folder = try OpenFile.open(name, in: parent, flags)
+            if try folder.status().st_mode & S_IRWXU != S_IRWXU { _ = fchmod(folder.descriptor, S_IRWXU) }
+            return folder
+        } catch {
+            guard error.errno == .permissionDenied else { throw error }
+        }
+        let closed = try OpenFile.open(name, in: parent, OpenFile.pathOnly | O_DIRECTORY)
+        // The one way to the mode of what may not be opened, without its name (proc(5), /proc/self/fd).
+        _ = chmod("/proc/self/fd/\(closed.descriptor)", S_IRWXU)
+        return try OpenFile.open(name, in: parent, flags)
+    }
+
+    private mutating func lift(_ name: FileName, _ folder: borrowing OpenFile, to top: Int32) throws(IOError) {
+        let from = folder.descriptor
         while true {
             lifted += 1
-            let place = top.appending(".lifted-\(lifted)")
-            if path.withPlatformString({ old in place.withPlatformString { rename(old, $0) } }) == 0 { return }
+            let moved = name.withCString { old in ".lifted-\(lifted)".withCString { renameat(from, old, top, $0) } }
+            if moved == 0 { return }
             switch Errno.last {
             // It is the name of something in the tree.
             case .directoryNotEmpty, .fileExists, .notDirectory: continue
-            case let error: throw IOError("remove", path, error)
+            case let error: throw IOError("remove", folder.path.appending(name), error)
             }
         }
     }

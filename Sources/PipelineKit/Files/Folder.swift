@@ -1,46 +1,86 @@
 package import Glibc
 package import SystemPackage
 
-/// What an entry of a folder is, as far as it matters here.
-package enum FileKind: Sendable, Equatable {
-    case regular, folder, symbolicLink
-    /// Device, FIFO or socket.
-    case special
-    /// The file system did not say (some network and old file systems): examine it.
-    case unknown
+/// An open folder. What is below it is reached from its descriptor, by paths from it on (`relative`): no symbolic link
+/// is followed on the way or at the end, and nothing leads out of it, whoever changes the folders meanwhile.
+///
+/// The static functions take whole paths, for folders that a pipeline file names and that nobody else can change.
+package struct Folder: ~Copyable, Sendable {
+    /// The folder's descriptor, for listing and for the `*at` calls.
+    package let file: OpenFile
 
-    /// From `d_type` of readdir(3).
-    package init(directoryType: UInt8) {
-        switch Int32(directoryType) {
-        case Int32(DT_REG): self = .regular
-        case Int32(DT_DIR): self = .folder
-        case Int32(DT_LNK): self = .symbolicLink
-        case Int32(DT_UNKNOWN): self = .unknown
-        default: self = .special
+    /// A folder that is open.
+    package init(_ file: consuming OpenFile) { self.file = file }
+
+    /// Opens a folder by its whole path; a symbolic link at the end is not followed.
+    package static func open(_ path: FilePath) throws(IOError) -> Folder { Folder(try OpenFile.openFolder(path)) }
+
+    /// Opens the folder that holds what a whole path names.
+    package static func holding(_ path: FilePath) throws(IOError) -> Folder { try open(path.removingLastComponent()) }
+
+    /// The path it was opened by, for messages.
+    package var path: FilePath { file.path }
+
+    // MARK: What is below it
+
+    /// Opens a folder below it; an empty path opens it once more.
+    package func folder(_ relative: FilePath) throws(IOError) -> Folder {
+        Folder(try OpenFile.openFolder(relative, below: file))
+    }
+
+    /// Opens what lies below it.
+    package func open(_ relative: FilePath, _ flags: Int32, mode: mode_t = 0) throws(IOError) -> OpenFile {
+        try OpenFile.open(relative, below: file, flags, mode: mode)
+    }
+
+    /// The metadata of what lies below it, a link not followed; nil where there is nothing, or no way there.
+    package func status(of relative: FilePath) throws(IOError) -> stat? {
+        if relative.isEmpty { return try file.status() }
+        var status = stat()
+        do throws(IOError) {
+            try within(relative) { (parent, name) throws(IOError) in
+                let asked = name.withCString { fstatat(parent.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }
+                guard asked == 0 else { throw IOError("examine", parent.path.appending(name), .last) }
+            }
+            return status
+        } catch {
+            guard [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
+            return nil
         }
     }
 
-    /// From `st_mode` of stat(2).
-    package init(mode: mode_t) {
-        switch mode & S_IFMT {
-        case S_IFREG: self = .regular
-        case S_IFDIR: self = .folder
-        case S_IFLNK: self = .symbolicLink
-        default: self = .special
-        }
+    /// What lies below it; nil for nothing.
+    package func kind(of relative: FilePath) throws(IOError) -> FileKind? {
+        try status(of: relative).map { FileKind(mode: $0.st_mode) }
     }
-}
 
-/// What is done to folders as a whole, by names as bytes and without following symbolic links.
-package enum Folder {
+    /// Calls the body with the folder that holds what lies below this one, and its name there.
+    func within<Result>(
+        _ relative: FilePath, _ body: (borrowing OpenFile, FileName) throws(IOError) -> Result
+    ) throws(IOError) -> Result {
+        guard let name = relative.lastName else { throw IOError("reach", path.pushing(relative), .invalidArgument) }
+        if relative.components.count == 1 { return try body(file, name) }
+        return try body(try OpenFile.openFolder(relative.removingLastComponent(), below: file), name)
+    }
+
+    // MARK: Its entries
+
     /// Calls the body with every entry as readdir gives it: streaming, in no order, `.` and `..` left out.
+    package func forEachEntry(_ body: (FileName, FileKind) throws(IOError) -> Void) throws(IOError) {
+        try Self.forEachEntry(of: file, body)
+    }
+
+    /// All entries' names, in no order.
+    package func names() throws(IOError) -> [FileName] { try Self.names(in: file) }
+
+    /// The entries of a folder by its whole path.
     package static func forEachEntry(
         of path: FilePath, _ body: (FileName, FileKind) throws(IOError) -> Void
     ) throws(IOError) {
         try forEachEntry(ofDescriptor: try OpenFile.openFolder(path).release(), path, body)
     }
 
-    /// The same for a folder that is open. Its offset is moved.
+    /// The entries of a folder that is open. Its offset is moved.
     package static func forEachEntry(
         of folder: borrowing OpenFile, _ body: (FileName, FileKind) throws(IOError) -> Void
     ) throws(IOError) {
@@ -74,7 +114,7 @@ package enum Folder {
         }
     }
 
-    /// All entries' names, in no order.
+    /// The names in a folder by its whole path, in no order.
     package static func names(in path: FilePath) throws(IOError) -> [FileName] {
         var names: [FileName] = []
         try forEachEntry(of: path) { (name, _) throws(IOError) in names.append(name) }
@@ -88,40 +128,7 @@ package enum Folder {
         return names
     }
 
-    /// Makes the folder and those above it that are missing; one that is there is left as it is. Returns whether it was
-    /// made.
-    @discardableResult
-    package static func make(_ path: FilePath, mode: mode_t = 0o777) throws(IOError) -> Bool {
-        if path.withPlatformString({ mkdir($0, mode) }) == 0 { return true }
-        switch Errno.last {
-        case .fileExists:
-            guard kind(of: path, followingLinks: true) == .folder else {
-                throw IOError("create the folder", path, .notDirectory)
-            }
-            return false
-        case .noSuchFileOrDirectory:
-            let parent = path.removingLastComponent()
-            guard parent != path, !parent.isEmpty else {
-                throw IOError("create the folder", path, .noSuchFileOrDirectory)
-            }
-            try make(parent, mode: 0o777)
-            guard path.withPlatformString({ mkdir($0, mode) }) == 0 || Errno.last == .fileExists else {
-                throw IOError("create the folder", path, .last)
-            }
-            return true
-        case let error: throw IOError("create the folder", path, error)
-        }
-    }
-
-    /// Makes the folder, emptied if it was there; the one above it must exist.
-    package static func makeClean(_ path: FilePath, mode: mode_t) throws(IOError) {
-        if path.withPlatformString({ mkdir($0, mode) }) == 0 { return }
-        guard Errno.last == .fileExists else { throw IOError("create the folder", path, .last) }
-        try remove(path)
-        guard path.withPlatformString({ mkdir($0, mode) }) == 0 else { throw IOError("create the folder", path, .last) }
-    }
-
-    /// What there is at the path, or nil for nothing (or nothing that can be seen).
+    /// What there is at a whole path, or nil for nothing (or nothing that can be seen).
     package static func kind(of path: FilePath, followingLinks: Bool = false) -> FileKind? {
         var status = stat()
         let flags = followingLinks ? 0 : AT_SYMLINK_NOFOLLOW

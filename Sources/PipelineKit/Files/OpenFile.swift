@@ -8,6 +8,9 @@ package struct OpenFile: ~Copyable, Sendable {
     /// The path it was opened by, for messages.
     package let path: FilePath
 
+    /// O_PATH of open(2), which Swift is not shown: neither read nor written, but as good as its name.
+    package static let pathOnly: Int32 = 0o10_000_000
+
     private init(descriptor: Int32, path: FilePath) {
         self.descriptor = descriptor
         self.path = path
@@ -45,28 +48,23 @@ package struct OpenFile: ~Copyable, Sendable {
         try open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     }
 
-    /// Opens a folder by its path from another one on, name by name: no symbolic link is followed on the way either. An
-    /// empty path opens that one once more.
-    package static func openFolder(_ path: FilePath, below folder: borrowing OpenFile) throws(IOError) -> OpenFile {
-        let start = folder.descriptor
-        let again = retrying { Glibc.openat(start, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard again >= 0 else { throw IOError("open", folder.path, .last) }
-        var opened = OpenFile(descriptor: again, path: folder.path)
-        for component in path.components {
-            guard let name = FileName(component) else {
-                throw IOError("open", folder.path.pushing(path), .invalidArgument)
-            }
-            opened = try open(name, in: opened, O_RDONLY | O_DIRECTORY)
+    /// Opens what lies below a folder, by its path from there on: no symbolic link is followed, also at the end, and
+    /// nothing leads out (openat2(2); name by name where the kernel has none). An empty path opens the folder again.
+    package static func open(
+        _ path: FilePath, below folder: borrowing OpenFile, _ flags: Int32, mode: mode_t = 0
+    ) throws(IOError) -> OpenFile {
+        let parent = folder.descriptor
+        let descriptor = (path.isEmpty ? "." : path).withPlatformString {
+            openBeneath(parent, $0, flags, mode: mode)
         }
-        return opened
+        let full = folder.path.pushing(path)
+        guard descriptor >= 0 else { throw IOError(flags & O_CREAT == 0 ? "open" : "create", full, .last) }
+        return OpenFile(descriptor: descriptor, path: full)
     }
 
-    /// Opens a file in the same way.
-    package static func open(
-        _ path: FilePath, below folder: borrowing OpenFile, _ flags: Int32
-    ) throws(IOError) -> OpenFile {
-        guard let name = path.lastName else { throw IOError("open", folder.path.pushing(path), .invalidArgument) }
-        return try open(name, in: try openFolder(path.removingLastComponent(), below: folder), flags)
+    /// Opens a folder in the same way, for listing and for the `*at` calls.
+    package static func openFolder(_ path: FilePath, below folder: borrowing OpenFile) throws(IOError) -> OpenFile {
+        try open(path, below: folder, O_RDONLY | O_DIRECTORY)
     }
 
     /// Closes and says whether that went well: a write-back error may show only here.

@@ -22,29 +22,32 @@ package enum SmallFile {
         }
     }
 
-    /// Whether the file has exactly this content.
-    package static func holds(_ path: FilePath, _ expected: [UInt8]) throws(IOError) -> Bool {
+    /// Whether a file below a folder has exactly this content.
+    package static func holds(
+        _ relative: FilePath, in folder: borrowing Folder, _ expected: [UInt8]
+    ) throws(IOError) -> Bool {
         do throws(IOError) {
-            return try read(path, atMost: expected.count) == expected
+            return try read(try folder.open(relative, O_RDONLY | O_NONBLOCK), atMost: expected.count) == expected
         } catch {
             guard error.errno == .fileTooLarge else { throw error }
             return false
         }
     }
 
-    /// Writes a file under a hidden name and then renames it, so that half of it is never there. What has the name is
-    /// replaced.
-    package static func write(_ contents: [UInt8], to target: FilePath, by draft: FilePath) throws(IOError) {
+    /// Writes a file below a folder under another name and then renames it, so that half of it is never there. What has
+    /// the name is replaced.
+    package static func write(
+        _ contents: [UInt8], to target: FilePath, in folder: borrowing Folder, by draft: FilePath
+    ) throws(IOError) {
         do throws(IOError) {
-            let file = try OpenFile.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o666)
+            let file = try folder.open(draft, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
             try file.write(contents)
             try file.close()
-            let renamed = draft.withPlatformString { from in target.withPlatformString { rename(from, $0) } }
-            guard renamed == 0 else { throw IOError("rename", draft, .last) }
+            try folder.rename(draft, over: target)
         } catch {
-            // The first error is the one to tell.
-            draft.withPlatformString { _ = unlink($0) }
-            throw error
+            let first = error
+            do throws(IOError) { try folder.remove(draft) } catch { /* The first error is the one to tell. */  }
+            throw first
         }
     }
 }

@@ -4,23 +4,31 @@ package import SystemPackage
 extension Transfer {
     /// Whether a file, link or folder holds what another holds, byte for byte. Stronger than comparing digests, and no
     /// dearer: both have to be read once either way.
-    package static func isCopy(_ copy: FilePath, of source: FilePath) throws(IOError) -> Bool {
-        guard let kind = Folder.kind(of: source), Folder.kind(of: copy) == kind else { return false }
+    package static func isCopy(
+        _ copy: FilePath, in other: borrowing Folder, of source: FilePath, in folder: borrowing Folder
+    ) throws(IOError) -> Bool {
+        guard let kind = try folder.kind(of: source), try other.kind(of: copy) == kind else { return false }
         switch kind {
         case .folder:
-            let names = try Folder.names(in: source).sorted()
-            guard try Folder.names(in: copy).sorted() == names else { return false }
-            for name in names where try !isCopy(copy.appending(name), of: source.appending(name)) { return false }
+            let names = try folder.folder(source).names().sorted()
+            guard try other.folder(copy).names().sorted() == names else { return false }
+            for name in names {
+                guard try isCopy(copy.appending(name), in: other, of: source.appending(name), in: folder) else {
+                    return false
+                }
+            }
             return true
-        case .symbolicLink: return try target(of: copy) == target(of: source)
+        case .symbolicLink: return try other.target(ofLink: copy) == folder.target(ofLink: source)
         case .special: return true
-        default: return try hasSameBytes(copy, source)
+        default:
+            return try hasSameBytes(
+                try other.open(copy, O_RDONLY | O_NONBLOCK), try folder.open(source, O_RDONLY | O_NONBLOCK))
         }
     }
 
-    private static func hasSameBytes(_ one: FilePath, _ other: FilePath) throws(IOError) -> Bool {
-        let first = try OpenFile.open(one, O_RDONLY | O_NOFOLLOW)
-        let second = try OpenFile.open(other, O_RDONLY | O_NOFOLLOW)
+    private static func hasSameBytes(
+        _ first: borrowing OpenFile, _ second: borrowing OpenFile
+    ) throws(IOError) -> Bool {
         guard try first.status().st_size == second.status().st_size else { return false }
         let size = 256 << 10
         let buffers = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * size, alignment: 64)

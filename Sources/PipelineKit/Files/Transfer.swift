@@ -4,25 +4,21 @@ package import SystemPackage
 
 /// Copies, for where a rename cannot reach: another file system, or another mount of the same one.
 package enum Transfer {
-    /// Copies a regular file with its mode and times; the target must not exist. Shares blocks where the file system
+    /// Copies a regular file with its rights and times; the target must not exist. Shares blocks where the file system
     /// can, else copies within the kernel, else through memory (copy_file_range(2) refuses some pairs of file systems).
+    /// Holes stay holes.
     ///
     /// `sharing: false` goes through memory only, so that the copy has nothing of the source's but what it reads like.
     /// `isStopped` is asked now and then; once it says so, the error is `canceled`.
     package static func copyFile(
-        _ source: FilePath, to target: FilePath, sharing: Bool = true, isStopped: () -> Bool = { false }
+        _ source: FilePath, in folder: borrowing Folder, to target: FilePath, in other: borrowing Folder,
+        sharing: Bool = true, isStopped: () -> Bool = { false }
     ) throws(IOError) {
-        let from = try OpenFile.open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        let from = try folder.open(source, O_RDONLY | O_NONBLOCK)
         let status = try from.status()
-        guard FileKind(mode: status.st_mode) == .regular else { throw IOError("copy", source, .invalidArgument) }
-        let to = try OpenFile.open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-        if !sharing {
-            try copyThroughMemory(from, to, isStopped)
-        } else if dm_clone(from.descriptor, to.descriptor) != 0,
-            try !copyInKernel(from, to, size: Int64(status.st_size), isStopped)
-        {
-            try copyThroughMemory(from, to, isStopped)
-        }
+        guard FileKind(mode: status.st_mode) == .regular else { throw IOError("copy", from.path, .invalidArgument) }
+        let to = try other.open(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        try copyContent(from, status, to, sharing: sharing, isStopped)
         try copyMetadata(status, to)
         try to.close()
     }
@@ -30,103 +26,137 @@ package enum Transfer {
     /// Copies a file, link or folder with all it holds; the target must not exist. A FIFO, socket or device is made
     /// anew.
     package static func copy(
-        _ source: FilePath, to target: FilePath, isStopped: () -> Bool = { false }
+        _ source: FilePath, in folder: borrowing Folder, to target: FilePath, in other: borrowing Folder,
+        isStopped: () -> Bool = { false }
     ) throws(IOError) {
-        switch Folder.kind(of: source) {
-        case nil: throw IOError("copy", source, .noSuchFileOrDirectory)
+        guard let status = try folder.status(of: source) else {
+            throw IOError("copy", folder.path.pushing(source), .noSuchFileOrDirectory)
+        }
+        switch FileKind(mode: status.st_mode) {
         case .folder:
-            guard target.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
-                throw IOError("create the folder", target, .last)
+            try other.makeNew(target, mode: 0o700)
+            for name in try folder.folder(source).names() {
+                try copy(
+                    source.appending(name), in: folder, to: target.appending(name), in: other, isStopped: isStopped)
             }
-            try Folder.forEachEntry(of: source) { (name, _) throws(IOError) in
-                try copy(source.appending(name), to: target.appending(name), isStopped: isStopped)
+            try copyMetadata(status, try other.open(target, O_RDONLY | O_DIRECTORY))
+        case .symbolicLink:
+            guard let text = try folder.target(ofLink: source) else {
+                throw IOError("read the link", folder.path.pushing(source), .noSuchFileOrDirectory)
             }
-            let folder = try OpenFile.openFolder(target)
-            try copyMetadata(try OpenFile.openFolder(source).status(), folder)
-        case .symbolicLink: try copyLink(source, to: target)
-        case .special: try copySpecial(source, to: target)
-        default: try copyFile(source, to: target, isStopped: isStopped)
+            try other.makeLink(target, to: text)
+        // What is no file has no content; opening it could wait for ever.
+        case .special: try other.makeSpecial(target, like: status)
+        default: try copyFile(source, in: folder, to: target, in: other, isStopped: isStopped)
         }
     }
 
-    /// What is no file has no content; opening it could wait for ever.
-    private static func copySpecial(_ source: FilePath, to target: FilePath) throws(IOError) {
-        var status = stat()
-        guard source.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", source, .last) }
-        guard target.withPlatformString({ mknod($0, status.st_mode, status.st_rdev) }) == 0 else {
-            throw IOError("create", target, .last)
-        }
-    }
-
-    /// Gives a folder the owner (where that is allowed), mode and times of the one that it was made after. The owner
+    /// Gives a folder the owner (where that is allowed), rights and times of the one that it was made after. The owner
     /// may always change it: a later stage may have to.
-    package static func copyFolderMetadata(_ source: FilePath, to target: FilePath) throws(IOError) {
-        var status = try OpenFile.openFolder(source).status()
+    package static func copyFolderMetadata(
+        _ source: FilePath, in folder: borrowing Folder, to target: FilePath, in other: borrowing Folder
+    ) throws(IOError) {
+        var status = try folder.open(source, O_RDONLY | O_DIRECTORY).status()
         status.st_mode |= S_IRWXU
-        try copyMetadata(status, try OpenFile.openFolder(target))
+        try copyMetadata(status, try other.open(target, O_RDONLY | O_DIRECTORY))
     }
 
-    /// False where the kernel does not copy between these two; then nothing is copied.
+    // MARK: Content
+
+    /// lseek(2); constants that Swift is not shown without _GNU_SOURCE.
+    private static let seekData: Int32 = 3, seekHole: Int32 = 4
+
+    private static func copyContent(
+        _ from: borrowing OpenFile, _ status: stat, _ to: borrowing OpenFile, sharing: Bool, _ isStopped: () -> Bool
+    ) throws(IOError) {
+        if sharing, dm_clone(from.descriptor, to.descriptor) == 0 { return }
+        let size = status.st_size
+        var mayCopyInKernel = sharing
+        var offset: off_t = 0
+        while offset < size {
+            let data = lseek(from.descriptor, offset, seekData)
+            // ENXIO: a hole up to the end; other errors: a file system that knows no holes.
+            if data < 0, Errno.last == .noSuchAddressOrDevice { break }
+            let start = max(data, offset)
+            let hole = data < 0 ? size : lseek(from.descriptor, start, seekHole)
+            let end = hole < 0 ? size : min(hole, size)
+            guard end > start else { break }
+            lseek(from.descriptor, start, SEEK_SET)
+            lseek(to.descriptor, start, SEEK_SET)
+            var rest = end - start
+            if mayCopyInKernel { mayCopyInKernel = try copyInKernel(from, to, &rest, isStopped) }
+            if !mayCopyInKernel { try copyThroughMemory(from, to, rest, isStopped) }
+            offset = end
+        }
+        guard ftruncate(to.descriptor, size) == 0 else { throw IOError("write", to.path, .last) }
+    }
+
+    /// Copies from where both files stand; false where the kernel does not copy between these two, with what is left.
     private static func copyInKernel(
-        _ from: borrowing OpenFile, _ to: borrowing OpenFile, size: Int64, _ isStopped: () -> Bool
+        _ from: borrowing OpenFile, _ to: borrowing OpenFile, _ rest: inout off_t, _ isStopped: () -> Bool
     ) throws(IOError) -> Bool {
-        var copied: Int64 = 0
-        while true {
+        while rest > 0 {
             if isStopped() { throw IOError("copy", to.path, .canceled) }
-            let count = dm_copy_range(from.descriptor, to.descriptor, 64 << 20)
+            let count = dm_copy_range(from.descriptor, to.descriptor, min(Int(rest), 64 << 20))
             if count > 0 {
-                copied += Int64(count)
+                rest -= off_t(count)
                 continue
             }
             // Some file systems say 0 at once instead of refusing.
-            if count == 0 { return copied >= size }
+            if count == 0 { return false }
             switch Errno.last {
             case .interrupted: continue
             case .improperLink, .invalidArgument, .noFunction, .notSupportedOnSocket, .badFileDescriptor, .notSupported:
-                guard copied == 0 else { throw IOError("copy", to.path, .last) }
                 return false
             case let error: throw IOError("copy", to.path, error)
             }
         }
+        return true
     }
 
-    /// Copies from where both files stand to the source's end.
+    /// Copies so many bytes from where both files stand, or up to the source's end.
     private static func copyThroughMemory(
-        _ from: borrowing OpenFile, _ to: borrowing OpenFile, _ isStopped: () -> Bool
+        _ from: borrowing OpenFile, _ to: borrowing OpenFile, _ count: off_t, _ isStopped: () -> Bool
     ) throws(IOError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { buffer.deallocate() }
-        while true {
+        var rest = Int(count)
+        while rest > 0 {
             if isStopped() { throw IOError("copy", to.path, .canceled) }
-            let count = try from.read(into: buffer)
-            if count == 0 { return }
-            try to.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(rest, buffer.count)])
+            let read = try from.read(into: part)
+            if read == 0 { return }
+            try to.write(UnsafeRawBufferPointer(rebasing: part[..<read]))
+            rest -= read
         }
     }
 
+    // MARK: Metadata
+
     private static func copyMetadata(_ status: stat, _ target: borrowing OpenFile) throws(IOError) {
-        // The owner goes along where that is allowed; as an ordinary user it is not, and the copy is ours.
-        // Rights that its owner gave (set-uid) must not become rights of ours.
-        let keepsOwner = fchown(target.descriptor, status.st_uid, status.st_gid) == 0
-        guard fchmod(target.descriptor, status.st_mode & (keepsOwner ? 0o7777 : 0o777)) == 0 else {
+        // The owner goes along where that is allowed; as an ordinary user it is not, and the copy is ours. Rights to
+        // run as its owner or group (set-id bits) never go along.
+        _ = fchown(target.descriptor, status.st_uid, status.st_gid)
+        guard fchmod(target.descriptor, status.st_mode & 0o777) == 0 else {
             throw IOError("set the mode of", target.path, .last)
         }
         let times = [status.st_atim, status.st_mtim]
         guard futimens(target.descriptor, times) == 0 else { throw IOError("set the times of", target.path, .last) }
     }
+}
 
-    private static func copyLink(_ source: FilePath, to copy: FilePath) throws(IOError) {
-        let link = try target(of: source)
-        guard copy.withPlatformString({ path in link.withPlatformString { symlink($0, path) } }) == 0 else {
-            throw IOError("create the link", copy, .last)
+extension Folder {
+    fileprivate func makeNew(_ relative: FilePath, mode: mode_t) throws(IOError) {
+        try within(relative) { (parent, name) throws(IOError) in
+            let made = name.withCString { mkdirat(parent.descriptor, $0, mode) }
+            guard made == 0 else { throw IOError("create the folder", parent.path.appending(name), .last) }
         }
     }
 
-    /// What a symbolic link says.
-    package static func target(of link: FilePath) throws(IOError) -> FilePath {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let count = link.withPlatformString { readlink($0, &buffer, Int(PATH_MAX)) }
-        guard count >= 0 else { throw IOError("read the link", link, .last) }
-        return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
+    fileprivate func makeSpecial(_ relative: FilePath, like status: stat) throws(IOError) {
+        try within(relative) { (parent, name) throws(IOError) in
+            let made = name.withCString { mknodat(parent.descriptor, $0, status.st_mode & ~0o7000, status.st_rdev) }
+            guard made == 0 else { throw IOError("create", parent.path.appending(name), .last) }
+        }
     }
 }

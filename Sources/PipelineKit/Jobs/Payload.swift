@@ -72,17 +72,6 @@ package struct Payload: Sendable, Hashable {
 
     /// The path of one of its files.
     package func path(of file: TreeFile) -> FilePath { root.pushing(file.relative) }
-
-    /// Its regular files, by path bytes.
-    package func files() throws(IOError) -> [TreeFile] { try tree().files }
-
-    /// All that belongs to it; of a single file nothing but the file.
-    package func tree() throws(IOError) -> FileTree {
-        switch shape {
-        case .file(let name): FileTree(files: [TreeFile(FilePath().appending(name))])
-        case .folder: try FileTree.list(root)
-        }
-    }
 }
 
 /// A copy of the payload as it was when a stage made it, published with it at settlement.

@@ -18,6 +18,10 @@ package struct Pipeline: Sendable {
     package var match: MatchRule
     /// When a drop is complete.
     package var ready: ReadyRule
+    /// Whose a drop is once it is claimed.
+    package var ownership = Ownership.take
+    /// What outputs are given.
+    package var rights = OutputRights()
     /// What happens where a name is taken.
     package var onConflict: ConflictPolicy
     /// In which order complete drops are claimed.
@@ -78,6 +82,14 @@ package struct Pipeline: Sendable {
         case folder(FilePath)
         /// It is deleted.
         case delete
+    }
+
+    /// Whose a drop is once it is claimed.
+    package enum Ownership: String, Sendable, CaseIterable {
+        /// Ours: nobody else can change what the stages have looked at.
+        case take
+        /// Its sender's, as it came; a change until it is published fails the job.
+        case keep
     }
 
     /// In which order drops are claimed, of those that are complete.

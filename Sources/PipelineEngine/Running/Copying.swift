@@ -1,0 +1,66 @@
+@preconcurrency import Dispatch
+import PipelineKit
+import SystemPackage
+
+/// Claimed drops that are being copied, since they cannot be taken over otherwise: on a queue of their own, so that
+/// nobody waits for a large one. A value of the intake.
+struct Copying {
+    private var cancellations: [JobID: Cancellation] = [:]
+    private let queue: DispatchQueue
+
+    init(of pipeline: String) { queue = DispatchQueue(label: "dropmill.\(pipeline).copies") }
+
+    /// Whether nothing is being copied.
+    var isEmpty: Bool { cancellations.isEmpty }
+
+    /// Copies a drop; `done` is called on the queue of the copies.
+    mutating func copy(
+        _ job: Job, _ spool: Spool, done: @escaping @Sendable (Result<Spool.Proof, IOError>) -> Void
+    ) {
+        let cancellation = Cancellation()
+        cancellations[job.id] = cancellation
+        queue.async { @Sendable in
+            let result: Result<Spool.Proof, IOError>
+            do throws(IOError) {
+                result = .success(try spool.takeCopy(of: job) { cancellation.isCancelled })
+            } catch {
+                result = .failure(error)
+            }
+            done(result)
+        }
+    }
+
+    /// It is done.
+    mutating func end(_ job: Job) { cancellations[job.id] = nil }
+
+    /// Calls all copies off; the drops are found where they are at the next start.
+    mutating func stop() {
+        for cancellation in cancellations.values { cancellation.cancel() }
+        cancellations = [:]
+        queue.sync {}
+    }
+}
+
+extension Intake {
+    /// Has a claimed drop copied, and then run.
+    func copy(_ job: Job) {
+        copying.copy(job, spool) { @Sendable [weak self] result in
+            guard let self else { return }
+            queue.async { @Sendable in self.copied(job, result) }
+        }
+    }
+
+    private func copied(_ job: Job, _ result: Result<Spool.Proof, IOError>) {
+        guard isRunning else { return }
+        copying.end(job)
+        switch result {
+        case .success(.complete(let claimed)): deliver(.claimed([claimed], adopted: false))
+        case .success(.draining(let reason)): drain(job, because: reason)
+        case .success(.copying): drain(job, because: "it has to be copied once more")
+        case .failure(let error):
+            drain(job, because: "\(error)")
+            fail(StageFailure(error))
+        }
+        turnSoon()
+    }
+}

@@ -1,0 +1,221 @@
+import CLinux
+import Glibc
+import PipelineKit
+import SystemPackage
+
+extension Spool {
+    /// Where in a job's folder it is noted who a drop came from that was taken over: a symbolic link that says it.
+    static let senderNote: FilePath = ".sender"
+
+    /// Up to so many bytes a drop is copied at once, where it has to be.
+    static let smallCopy: Int64 = 1 << 20
+
+    private static let copies: FilePath = ".private"
+
+    /// Makes a drop that is complete safe from whoever sent it: ours, with no other name that reaches it.
+    func secure(_ job: Job, _ look: Look, _ state: Fingerprint) throws(IOError) -> Proof {
+        if pipeline.ownership == .take, pipeline.ready.markerBeside != nil { try takeMarker(of: job) }
+        if pipeline.ownership == .take, look.isForeign {
+            let folder = try Folder.open(job.folder)
+            var taking = TakeOver()
+            switch try taking.take(job.drop.name, in: folder.file, note: { (sender) throws(IOError) in
+                try Self.note(sender, in: job.folder)
+            }) {
+            case .taken: return try proveTaken(job, state)
+            case .refused(let reason): return try condemn(job, state, .unfit(job.drop.name, reason))
+            case .denied: return state.size > Self.smallCopy || job.drop.isFolder ? .copying : try takeCopy(of: job)
+            }
+        }
+        guard try makePrivate(look.linked, in: job, state) else {
+            return .draining("it changed while it was copied, by another name that it has")
+        }
+        return complete(job, state)
+    }
+
+    /// What was taken over is looked at once more: by now a lease tells of every descriptor and mapping of it.
+    private func proveTaken(_ job: Job, _ before: Fingerprint) throws(IOError) -> Proof {
+        let look = try look(at: job)
+        guard case .file(let state, let writers) = look.sample else {
+            return .draining("it was replaced by something that is no drop")
+        }
+        if case .some(let writer) = writers { return .draining(Waiting.heldOpen(writer).text) }
+        guard state.size == before.size, state.modified == before.modified else {
+            return .draining("it changed while it was taken over")
+        }
+        guard try makePrivate(look.linked, in: job, state) else {
+            return .draining("it changed while it was copied, by another name that it has")
+        }
+        return complete(job, state)
+    }
+
+    /// A marker may say what its drop has to be like, and goes where its drop goes.
+    private func takeMarker(of job: Job) throws(IOError) {
+        guard let marker = try Self.marker(in: job.folder) else { return }
+        let folder = try Folder.holding(marker)
+        guard let name = marker.lastName, let copyName = Self.copies.lastName,
+            let status = try folder.status(of: marker.lastEntry), TakeOver.isNeeded(status)
+        else { return }
+        var taking = TakeOver()
+        if try taking.take(name, in: folder.file, note: { _ in }) == .taken { return }
+        let job = try Folder.open(job.folder)
+        try job.remove(Self.copies)
+        try Transfer.copyFile(marker.lastEntry, in: folder, to: Self.copies, in: job, sharing: false)
+        _ = try taking.take(copyName, in: job.file) { _ in }
+        try job.rename(Self.copies, over: FilePath(Self.markerFolder.string).appending(name))
+    }
+
+    private func condemn(_ job: Job, _ state: Fingerprint, _ failure: StageFailure) throws(IOError) -> Proof {
+        try Condemnation.write(failure, in: job.folder)
+        return .complete(Claimed(job: job, identity: state.identity, failure: failure))
+    }
+
+    // MARK: Copying
+
+    /// Puts a copy that is ours into the place of a drop that we have no right to take over, and removes the drop once
+    /// the copy is on the disk. `isStopped`: asked now and then.
+    func takeCopy(of job: Job, isStopped: () -> Bool = { false }) throws(IOError) -> Proof {
+        let before = try look(at: job).sample
+        guard case .file(let state, let writers) = before, !writers.areKnown else {
+            return .draining("it changed while it was claimed")
+        }
+        let folder = try Folder.open(job.folder)
+        let drop = FilePath().appending(job.drop.name)
+        if let reason = try hindrance(to: drop, in: folder) {
+            return try condemn(job, state, .notTaken(job.drop.name, reason))
+        }
+        try folder.makeClean(Self.copies, mode: 0o700)
+        let copy = Self.copies.appending(job.drop.name)
+        do throws(IOError) {
+            try Transfer.copy(drop, in: folder, to: copy, in: folder, isStopped: isStopped)
+        } catch {
+            try folder.remove(Self.copies)
+            guard error.errno == .permissionDenied else { throw error }
+            return try condemn(job, state, .notTaken(job.drop.name, "\(error)"))
+        }
+        guard case .file(state, let writers) = try look(at: job).sample, !writers.areKnown else {
+            try folder.remove(Self.copies)
+            return .draining("it changed while it was copied")
+        }
+        var taking = TakeOver()
+        let outcome = try taking.take(job.drop.name, in: try folder.folder(Self.copies).file) { _ in }
+        guard outcome == .taken else { return .draining("it was replaced while it was copied") }
+        try durability.sync(files: try Self.everything(in: job.folder.pushing(copy)), by: work.whole)
+        try replace(drop, by: copy, in: folder)
+        try durability.sync(folders: [job.folder])
+        try folder.remove(Self.copies)
+        guard case .file(let now, _) = try look(at: job).sample else { return .draining("it is gone") }
+        return complete(job, now)
+    }
+
+    /// Why a drop can be neither taken over nor copied; nil for one that can.
+    private func hindrance(to drop: FilePath, in folder: borrowing Folder) throws(IOError) -> String? {
+        guard try folder.kind(of: drop) == .folder else {
+            return try Self.hasOtherOwner(drop, in: folder) ? Self.linked : nil
+        }
+        let tree = try FileTree.list(try folder.folder(drop))
+        if let link = tree.links.first { return "it holds a symbolic link, '\(link.text)'" }
+        if let special = tree.specials.first { return "it holds a device, FIFO or socket, '\(special.text)'" }
+        for file in tree.files where try Self.hasOtherOwner(drop.pushing(file.relative), in: folder) {
+            return Self.linked
+        }
+        // What is copied is removed after, and only who may write to a folder may do that.
+        for path in [FilePath()] + tree.folders {
+            let opened = try folder.open(drop.pushing(path), O_RDONLY | O_DIRECTORY)
+            guard faccessat(opened.descriptor, ".", W_OK | X_OK, 0) != 0 else { continue }
+            return "the user that Dropmill runs as may not write to its folder '\(opened.path.text)'"
+        }
+        return nil
+    }
+
+    private static let linked = "it has another name (a hard link) and belongs to another user"
+
+    private static func hasOtherOwner(_ file: FilePath, in folder: borrowing Folder) throws(IOError) -> Bool {
+        guard let status = try folder.status(of: file) else { return false }
+        return status.st_nlink > 1 && status.st_uid != geteuid()
+    }
+
+    private func replace(_ drop: FilePath, by copy: FilePath, in folder: borrowing Folder) throws(IOError) {
+        guard try folder.kind(of: drop) == .folder else { return try folder.rename(copy, over: drop) }
+        // At once: a job's folder without its drop would be one whose job is over.
+        let descriptor = folder.file.descriptor
+        let exchanged = drop.withPlatformString { old in
+            copy.withPlatformString { dm_rename_exchange(descriptor, $0, descriptor, old) }
+        }
+        guard exchanged == 0 else { throw IOError("replace", folder.path.pushing(drop), .last) }
+    }
+
+    /// Puts copies in the places of files that have other names; false where the drop changed meanwhile, so that they
+    /// may be torn.
+    private func makePrivate(_ files: [FilePath], in job: Job, _ before: Fingerprint) throws(IOError) -> Bool {
+        guard !files.isEmpty else { return true }
+        let folder = try Folder.open(job.folder)
+        try folder.makeClean(Self.copies, mode: 0o700)
+        var names: [(file: FilePath, copy: FilePath)] = []
+        for (index, file) in files.enumerated() {
+            var relative = file
+            guard relative.removePrefix(job.folder) else { continue }
+            names.append((relative, Self.copies.appending("\(index)")))
+        }
+        for (file, copy) in names { try Transfer.copyFile(file, in: folder, to: copy, in: folder) }
+        let after = try look(at: job).sample
+        guard case .file(let fingerprint, let writers) = after, fingerprint == before, !writers.areKnown else {
+            try folder.remove(Self.copies)
+            return false
+        }
+        for (file, copy) in names { try folder.rename(copy, over: file) }
+        try folder.remove(Self.copies)
+        return true
+    }
+
+    // MARK: Giving back
+
+    private static func note(_ sender: TakeOver.Sender, in job: FilePath) throws(IOError) {
+        let folder = try Folder.open(job)
+        try folder.remove(senderNote)
+        try folder.makeLink(senderNote, to: FilePath(sender.text))
+    }
+
+    /// Who a drop came from, where it was taken over.
+    static func sender(of job: Job) throws(IOError) -> TakeOver.Sender? {
+        try Folder.open(job.folder).target(ofLink: senderNote).flatMap { TakeOver.Sender($0.string) }
+    }
+
+    /// Gives a drop that fails back to its sender, who has to be able to fetch it; as far as we have the right to. From
+    /// the bottom up: a folder is ours until all it holds is given away, so that nobody puts another thing there.
+    func giveBack(_ job: Job) throws(IOError) {
+        guard let sender = try Self.sender(of: job) else { return }
+        let folder = try Folder.open(job.folder)
+        let drop = FilePath().appending(job.drop.name)
+        guard let kind = try folder.kind(of: drop) else { return }
+        if kind == .folder, sender.isAlone {
+            let tree = try FileTree.list(try folder.folder(drop))
+            for path in tree.files.map(\.relative) + tree.folders.reversed() {
+                try Self.give(try folder.open(drop.pushing(path), O_RDONLY | O_NONBLOCK), to: sender, mode: nil)
+            }
+        }
+        try Self.give(try folder.open(drop, O_RDONLY | O_NONBLOCK), to: sender, mode: sender.mode)
+    }
+
+    private static func give(
+        _ opened: borrowing OpenFile, to sender: TakeOver.Sender, mode: mode_t?
+    ) throws(IOError) {
+        // The mode first: afterwards it is not ours to change.
+        if let mode, fchmod(opened.descriptor, mode) != 0 { throw IOError("set the mode of", opened.path, .last) }
+        guard fchown(opened.descriptor, sender.user, sender.group) != 0 else { return }
+        switch Errno.last {
+        // A user who may take nothing over may give nothing away; then it was a copy, and is readable as it was.
+        case .notPermitted, .invalidArgument: return
+        case let error: throw IOError("give back", opened.path, error)
+        }
+    }
+}
+
+extension StageFailure {
+    /// A drop that stays its sender's, though the pipeline says that it has to be ours.
+    static func notTaken(_ name: FileName, _ reason: String) -> StageFailure {
+        .file(
+            "claim.ownership", "'\(name)' cannot be taken over from its sender: \(reason).",
+            remedy: "Let the user that Dropmill runs as read it and write to its folders (group, default ACL), give that "
+                + "user CAP_CHOWN, or set `ownership: keep`; then send it again.")
+    }
+}

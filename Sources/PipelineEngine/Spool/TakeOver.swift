@@ -1,0 +1,151 @@
+import CLinux
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Makes a claimed drop ours, entry by entry and by descriptors, from the top down: a folder is ours before it is
+/// listed, so nobody puts another thing into the place of what was looked at.
+struct TakeOver {
+    /// How it ended.
+    enum Outcome: Equatable {
+        /// It is ours.
+        case taken
+        /// We have no right to other users' files: it has to be copied.
+        case denied
+        /// It is nothing that can be taken; why.
+        case refused(String)
+    }
+
+    private let user = geteuid()
+    private let group = getegid()
+    /// Whose the first thing was that was not ours.
+    private(set) var sender: Sender?
+
+    /// Who a drop came from, and what he let others do with it.
+    struct Sender: Equatable {
+        var user: uid_t
+        var group: gid_t
+        /// The permission bits of the drop itself.
+        var mode: mode_t
+        /// Whether all of it was his: then all of it goes back to him.
+        var isAlone = true
+    }
+
+    /// Whether an entry with this status must be taken before it is ours alone: it is another user's, or others may
+    /// write to it, or it gives its rights to whoever runs it.
+    static func isNeeded(_ status: stat, by user: uid_t = geteuid()) -> Bool {
+        status.st_uid != user || status.st_mode & 0o7022 != 0
+    }
+
+    /// Takes an entry with all it holds. `note` is told who it is from before anything is changed.
+    mutating func take(
+        _ name: FileName, in parent: borrowing OpenFile, note: (Sender) throws(IOError) -> Void
+    ) throws(IOError) -> Outcome {
+        let status: stat
+        let opened: OpenFile
+        do throws(IOError) {
+            // As it was before we had to change anything to open it.
+            status = try Self.status(of: name, in: parent)
+            opened = try open(name, in: parent)
+        } catch {
+            switch error.errno {
+            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:
+                return .refused("it holds a symbolic link or a socket, '\(name)'")
+            case .permissionDenied, .notPermitted: return .denied
+            default: throw error
+            }
+        }
+        let now = try opened.status()
+        let kind = FileKind(mode: now.st_mode)
+        guard kind == .regular || kind == .folder else { return .refused("it holds a device or FIFO, '\(name)'") }
+        guard now.st_ino == status.st_ino else { return .refused("'\(name)' was replaced while it was claimed") }
+        if let refusal = Self.refusal(of: now, name, sender?.user ?? status.st_uid, user) { return refusal }
+        if sender == nil {
+            let first = Sender(user: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o777)
+            if first.user != user { try note(first) }
+            sender = first
+        } else if sender?.user != status.st_uid, sender?.isAlone == true, var mixed = sender {
+            mixed.isAlone = false
+            if mixed.user != user { try note(mixed) }
+            sender = mixed
+        }
+        guard try close(opened, status, isFolder: kind == .folder) else { return .denied }
+        guard kind == .folder else { return .taken }
+        for entry in try Folder.names(in: opened) {
+            let outcome = try take(entry, in: opened, note: note)
+            if outcome != .taken { return outcome }
+        }
+        return .taken
+    }
+
+    /// A file with another name belongs to whoever has that name as well. One of another user than the drop's may be
+    /// anybody's: a link to it says nothing of a right to it.
+    static func refusal(of status: stat, _ name: FileName, _ sender: uid_t, _ user: uid_t) -> Outcome? {
+        guard FileKind(mode: status.st_mode) == .regular, status.st_nlink > 1, status.st_uid != user || sender != user
+        else { return nil }
+        return .refused("'\(name)' has another name (a hard link) and belongs to another user")
+    }
+
+    private static func status(of name: FileName, in parent: borrowing OpenFile) throws(IOError) -> stat {
+        var status = stat()
+        let folder = parent.descriptor
+        guard name.withCString({ fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+            throw IOError("examine", parent.path.appending(name), .last)
+        }
+        return status
+    }
+
+    /// Opens a file or folder for reading, also one that lets us do so only once it is ours.
+    private func open(_ name: FileName, in parent: borrowing OpenFile) throws(IOError) -> OpenFile {
+        let flags = O_RDONLY | O_NONBLOCK
+        do throws(IOError) {
+            return try OpenFile.open(name, in: parent, flags)
+        } catch {
+            guard error.errno == .permissionDenied else { throw error }
+        }
+        let closed = try OpenFile.open(name, in: parent, OpenFile.pathOnly)
+        let status = try closed.status()
+        let isFolder = FileKind(mode: status.st_mode) == .folder
+        guard isFolder || FileKind(mode: status.st_mode) == .regular && status.st_nlink == 1,
+            fchownat(closed.descriptor, "", user, group, Self.emptyPath) == 0,
+            chmod("/proc/self/fd/\(closed.descriptor)", status.st_mode & 0o755 | (isFolder ? 0o700 : 0o400)) == 0
+        else { throw IOError("take over", closed.path, .permissionDenied) }
+        return try OpenFile.open(name, in: parent, flags)
+    }
+
+    /// AT_EMPTY_PATH, which Swift is not shown without _GNU_SOURCE.
+    private static let emptyPath: Int32 = 0x1000
+
+    /// Makes one open thing ours, for nobody else to write to; false where that is not allowed. What its sender let
+    /// others read stays readable for them.
+    private func close(_ opened: borrowing OpenFile, _ status: stat, isFolder: Bool) throws(IOError) -> Bool {
+        guard Self.isNeeded(status, by: user) else { return true }
+        let isForeign = status.st_uid != user
+        if isForeign, fchown(opened.descriptor, user, group) != 0 {
+            switch Errno.last {
+            case .notPermitted, .invalidArgument, .permissionDenied: return false
+            case let error: throw IOError("take over", opened.path, error)
+            }
+        }
+        let mode = status.st_mode & 0o755 | (isFolder ? 0o700 : 0o400)
+        guard fchmod(opened.descriptor, mode) == 0 else { throw IOError("take over", opened.path, .last) }
+        if isForeign, dm_strip_attributes(opened.descriptor) != 0 {
+            throw IOError("take over", opened.path, .last)
+        }
+        return true
+    }
+}
+
+extension TakeOver.Sender {
+    /// As it is noted: `1000:1000:644`, and `:mixed` where others had a part in it.
+    var text: String { "\(user):\(group):\(String(mode, radix: 8))\(isAlone ? "" : ":mixed")" }
+
+    /// What was noted; nil for anything else.
+    init?(_ text: String) {
+        let parts = text.split(separator: ":")
+        guard parts.count >= 3, let user = uid_t(parts[0]), let group = gid_t(parts[1]),
+            let mode = mode_t(parts[2], radix: 8)
+        else { return nil }
+        self.init(user: user, group: group, mode: mode & 0o777, isAlone: parts.count == 3)
+    }
+}

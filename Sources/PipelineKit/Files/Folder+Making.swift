@@ -1,0 +1,115 @@
+package import Glibc
+package import SystemPackage
+
+extension Folder {
+    /// Makes the folder and those above it that are missing; one that is there is left as it is. Returns whether it was
+    /// made.
+    @discardableResult
+    package static func make(_ path: FilePath, mode: mode_t = 0o777) throws(IOError) -> Bool {
+        if path.withPlatformString({ mkdir($0, mode) }) == 0 { return true }
+        switch Errno.last {
+        case .fileExists:
+            guard kind(of: path, followingLinks: true) == .folder else {
+                throw IOError("create the folder", path, .notDirectory)
+            }
+            return false
+        case .noSuchFileOrDirectory:
+            let parent = path.removingLastComponent()
+            guard parent != path, !parent.isEmpty else {
+                throw IOError("create the folder", path, .noSuchFileOrDirectory)
+            }
+            try make(parent, mode: 0o777)
+            guard path.withPlatformString({ mkdir($0, mode) }) == 0 || Errno.last == .fileExists else {
+                throw IOError("create the folder", path, .last)
+            }
+            return true
+        case let error: throw IOError("create the folder", path, error)
+        }
+    }
+
+    /// Makes a folder below this one, and those on the way that are missing; one that is there is left as it is.
+    package func make(_ relative: FilePath, mode: mode_t = 0o777) throws(IOError) {
+        if relative.isEmpty { return }
+        do throws(IOError) {
+            try makeOne(relative, mode)
+        } catch {
+            switch error.errno {
+            case .noSuchFileOrDirectory where relative.components.count > 1:
+                try make(relative.removingLastComponent())
+                try makeOne(relative, mode)
+            case .fileExists:
+                guard try kind(of: relative) == .folder else {
+                    throw IOError("create the folder", path.pushing(relative), .notDirectory)
+                }
+            default: throw error
+            }
+        }
+    }
+
+    /// Makes a folder below this one, emptied if it was there.
+    package func makeClean(_ relative: FilePath, mode: mode_t) throws(IOError) {
+        do throws(IOError) {
+            try makeOne(relative, mode)
+        } catch {
+            guard error.errno == .fileExists else { throw error }
+            try remove(relative)
+            try makeOne(relative, mode)
+        }
+    }
+
+    private func makeOne(_ relative: FilePath, _ mode: mode_t) throws(IOError) {
+        try within(relative) { (parent, name) throws(IOError) in
+            let made = name.withCString { mkdirat(parent.descriptor, $0, mode) }
+            guard made == 0 else { throw IOError("create the folder", parent.path.appending(name), .last) }
+        }
+    }
+
+    /// Makes a symbolic link below this folder.
+    package func makeLink(_ relative: FilePath, to target: FilePath) throws(IOError) {
+        try within(relative) { (parent, name) throws(IOError) in
+            let made = target.withPlatformString { text in
+                name.withCString { symlinkat(text, parent.descriptor, $0) }
+            }
+            guard made == 0 else { throw IOError("create the link", parent.path.appending(name), .last) }
+        }
+    }
+
+    /// What a symbolic link below this folder says; nil where there is none.
+    package func target(ofLink relative: FilePath) throws(IOError) -> FilePath? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        return try within(relative) { (parent, name) throws(IOError) in
+            let count = name.withCString { readlinkat(parent.descriptor, $0, &buffer, Int(PATH_MAX)) }
+            if count >= 0 { return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) }) }
+            // EINVAL: it is no link.
+            guard [.noSuchFileOrDirectory, .invalidArgument].contains(Errno.last) else {
+                throw IOError("read the link", parent.path.appending(name), .last)
+            }
+            return nil
+        }
+    }
+
+    /// Gives a file or symbolic link below this folder another name, below another one (linkat(2)).
+    package func link(_ relative: FilePath, as name: FilePath, in target: borrowing Folder) throws(IOError) {
+        try within(relative) { (old, oldName) throws(IOError) in
+            // Swift cannot lend two owners to one closure that throws, so the other folder is lent as its descriptor.
+            try target.within(name) { [old = old.descriptor] (new, newName) throws(IOError) in
+                let made = oldName.withCString { from in
+                    newName.withCString { linkat(old, from, new.descriptor, $0, 0) }
+                }
+                guard made == 0 else { throw IOError("link", new.path.appending(newName), .last) }
+            }
+        }
+    }
+
+    /// Renames within this folder, over what has the new name (renameat(2)).
+    package func rename(_ relative: FilePath, over other: FilePath) throws(IOError) {
+        try within(relative) { (old, oldName) throws(IOError) in
+            try within(other) { [old = old.descriptor] (new, newName) throws(IOError) in
+                let renamed = oldName.withCString { from in
+                    newName.withCString { renameat(old, from, new.descriptor, $0) }
+                }
+                guard renamed == 0 else { throw IOError("rename", new.path.appending(newName), .last) }
+            }
+        }
+    }
+}
