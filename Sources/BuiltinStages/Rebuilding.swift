@@ -23,7 +23,8 @@ struct Rebuilding: ~Copyable {
         self.source = source
         self.target = target
         self.context = context
-        copies = payload.isDrop && !isDrop
+        // A second name would let its sender change the new payload as well, and be a change of the drop itself.
+        copies = payload.isDrop && (!isDrop || context.isShared)
         isFolder = payload.shape == .folder
     }
 

@@ -6,7 +6,7 @@ struct PipelineDecoder {
     /// The file's own keys.
     static let keys = [
         "name", "inbox", "processed", "failed", "stages", "match", "ready", "order", "on_conflict", "active", "retry",
-        "work", "durability", "min_free", "on_failure",
+        "work", "durability", "min_free", "on_failure", "ownership", "mode", "owner", "group",
     ]
 
     /// The file, as it was given.
@@ -66,6 +66,11 @@ struct PipelineDecoder {
             map.read("durability", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: Pipeline.Durability.self)
             } ?? draft.durability
+        draft.ownership =
+            map.read("ownership", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: Pipeline.Ownership.self)
+            } ?? draft.ownership
+        draft.rights = rights(map)
         draft.minFree =
             map.read("min_free", problems: &problems) { node throws(OptionProblem) in try node.size() } ?? draft.minFree
         draft.retry = retry(map, over: draft.retry) ?? draft.retry

@@ -41,6 +41,8 @@ struct PipelineDraft {
     var activeJobs = 256
     var activeBytes: ByteSize?
     var durability = Pipeline.Durability.full
+    var ownership = Pipeline.Ownership.take
+    var rights = OutputRights()
     var retry = RetryPolicy()
     var minFree = ByteSize.minFree
     var stages: [Stage] = []
@@ -59,11 +61,14 @@ struct PipelineDraft {
         guard !entries.isEmpty, entries.count == stages.count else { return nil }
         let telling = onFailure.compactMap(\.entry)
         guard telling.count == onFailure.count else { return nil }
-        return Pipeline(
+        var pipeline = Pipeline(
             name: name.value, source: source, inbox: inbox.value, processed: processed.value, failed: failed.value,
             work: work?.value, match: match, ready: ready, onConflict: onConflict,
             order: order, activeJobs: activeJobs, activeBytes: activeBytes, retry: retry, durability: durability,
             minFree: minFree, stages: entries, onFailure: telling,
             definition: PipelineDefinition.fingerprint(of: stages.map(\.definition)))
+        pipeline.ownership = ownership
+        pipeline.rights = rights
+        return pipeline
     }
 }

@@ -47,7 +47,7 @@ package struct PipelineSchema {
         "order": .choice(Pipeline.Order.allCases.map(\.rawValue)),
         "on_conflict": .choice(Pipeline.ConflictPolicy.allCases.map(\.rawValue)),
         "durability": .choice(Pipeline.Durability.allCases.map(\.rawValue)),
-        "min_free": .size,
+        "min_free": .size, "ownership": .choice(Pipeline.Ownership.allCases.map(\.rawValue)),
     ]
 
     private static let maps: [String: [(key: String, shape: OptionSchema)]] = [

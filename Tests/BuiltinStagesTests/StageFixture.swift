@@ -35,7 +35,7 @@ struct StageFixture {
 
     /// A payload of many files, written to a folder of its own.
     func folderPayload(_ files: [(name: [UInt8], contents: String)]) throws -> Payload {
-        let root = scratch.path("payload")
+        let root = job.folder.appending(".payload")
         try Folder.make(root)
         for file in files {
             try scratch.write(
@@ -50,7 +50,7 @@ struct StageFixture {
     }
 
     /// The paths of a payload's files.
-    func names(_ payload: Payload) throws -> [String] { try payload.files().map(\.relative.string) }
+    func names(_ payload: Payload) throws -> [String] { try Self.files(of: payload).map(\.relative.string) }
 
     /// A stage of that kind; what its options may name is `facts` and `environment`.
     func stage(
@@ -97,9 +97,15 @@ struct StageFixture {
         return try #require(failure)
     }
 
+    /// A payload's files.
+    static func files(of payload: Payload) throws -> [TreeFile] {
+        guard payload.shape == .folder else { return [TreeFile(payload.path.lastEntry)] }
+        return try FileTree.list(payload.root).files
+    }
+
     /// Everything below a payload with its contents: what a second run must give again.
     static func snapshot(_ payload: Payload) throws -> [[UInt8]] {
-        try payload.files().map { try $0.bytes + [0] + ScratchFolder.read(payload.path(of: $0)) }
+        try files(of: payload).map { try $0.bytes + [0] + ScratchFolder.read(payload.path(of: $0)) }
     }
 }
 

@@ -68,12 +68,35 @@ import Testing
 
     @Test func makesClean() throws {
         try scratch.write("old", to: "a/b/c")
-        try Folder.makeClean(scratch.path("a"), mode: 0o700)
+        let folder = try Folder.open(scratch.path)
+        try folder.makeClean("a", mode: 0o700)
         #expect(try scratch.tree() == ["a/"])
         try scratch.write("old", to: "file")
-        try Folder.makeClean(scratch.path("file"), mode: 0o700)
+        try folder.makeClean("file", mode: 0o700)
         #expect(Folder.kind(of: scratch.path("file")) == .folder)
-        #expect(throws: IOError.self) { try Folder.makeClean(scratch.path("no/such"), mode: 0o700) }
+        #expect(throws: IOError.self) { try folder.makeClean("no/such", mode: 0o700) }
+    }
+
+    @Test("Nothing below a folder is reached through a symbolic link, on the way or at the end")
+    func staysBelow() throws {
+        try scratch.write("secret", to: "outside/file")
+        try scratch.makeFolder("top/real")
+        try scratch.link("top/link", to: "../outside")
+        try scratch.link("top/leaf", to: "../outside/file")
+        let top = try Folder.open(scratch.path("top"))
+        for path in ["link/file", "leaf", "../outside/file", "real/../../outside/file"] as [FilePath] {
+            #expect(throws: IOError.self) { try top.open(path, O_RDONLY).close() }
+        }
+        #expect(throws: IOError.self) { _ = try top.folder("link") }
+        #expect(throws: IOError.self) { try top.make("link/made") }
+        #expect(throws: IOError.self) { try top.remove("link/file") }
+        #expect(throws: IOError.self) { try top.rename("leaf", over: "link/file") }
+        #expect(throws: IOError.self) { try top.link("leaf", as: "link/other", in: top) }
+        #expect(throws: IOError.self) { try Transfer.copy("link/file", in: top, to: "copy", in: top) }
+        #expect(try top.kind(of: "leaf") == .symbolicLink)
+        #expect(try scratch.tree() == [
+            "outside/", "outside/file", "top/", "top/leaf -> ../outside/file", "top/link -> ../outside", "top/real/",
+        ])
     }
 
     @Test func removesTreesAndWhatIsNotThere() throws {

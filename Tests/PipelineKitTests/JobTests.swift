@@ -67,17 +67,19 @@ import Testing
         #expect(payload.isDrop)
         #expect(payload.path == "/work/J/a.zip")
         #expect(payload.path == job.original)
-        #expect(try payload.files().map(\.relative) == ["a.zip"])
         #expect(job.scratch(stage: 0, kind: "unpack") == "/work/J/.1-unpack")
     }
 
     @Test func aFolderListsItsFilesByBytes() throws {
         let scratch = try ScratchFolder()
-        for name in ["b", "a/z", "a-b", "B"] { try scratch.write("", to: name) }
-        let payload = Payload(folder: scratch.path)
-        let files = try payload.files()
+        for name in ["b", "a/z", "a-b", "B"] { try scratch.write("", to: "job/made/\(name)") }
+        let job = job(try #require(FileName("drop")))
+        let context = StageContext(
+            job: job.id, drop: job.drop, values: job.templateValues, scratch: scratch.path("job/.1-fake"))
+        let payload = Payload(folder: scratch.path("job/made"))
+        let files = try context.files(of: payload)
         #expect(files.map(\.relative) == ["B", "a-b", "a/z", "b"])
-        #expect(payload.path(of: files[2]) == scratch.path("a/z"))
+        #expect(payload.path(of: files[2]) == scratch.path("job/made/a/z"))
         #expect(!payload.isDrop)
     }
 

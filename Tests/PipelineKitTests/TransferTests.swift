@@ -16,13 +16,15 @@ import Testing
         #expect(source.withPlatformString { chmod($0, 0o640) } == 0)
         let times = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 1_000_000, tv_nsec: 5)]
         #expect(source.withPlatformString { utimensat(AT_FDCWD, $0, times, 0) } == 0)
-        let copy = scratch.path("copy")
-        try Transfer.copyFile(source, to: copy, sharing: sharing)
-        #expect(try Transfer.isCopy(copy, of: source))
-        let status = try OpenFile.open(copy, O_RDONLY).status()
+        let folder = try Folder.open(scratch.path)
+        try Transfer.copyFile("source", in: folder, to: "copy", in: folder, sharing: sharing)
+        #expect(try Transfer.isCopy("copy", in: folder, of: "source", in: folder))
+        let status = try folder.open("copy", O_RDONLY).status()
         #expect(status.st_mode & 0o777 == 0o640)
         #expect(status.st_mtim.tv_sec == 1_000_000)
-        let error = #expect(throws: IOError.self) { try Transfer.copyFile(source, to: copy, sharing: sharing) }
+        let error = #expect(throws: IOError.self) {
+            try Transfer.copyFile("source", in: folder, to: "copy", in: folder, sharing: sharing)
+        }
         #expect(error?.errno == .fileExists)
     }
 
@@ -31,10 +33,38 @@ import Testing
         let folder = try scratch.makeFolder("folder")
         let pipe = folder.appending("pipe")
         #expect(pipe.withPlatformString { mkfifo($0, 0o600) } == 0)
-        try Transfer.copy(pipe, to: scratch.path("alone"))
-        try Transfer.copy(folder, to: scratch.path("copy"))
+        let top = try Folder.open(scratch.path)
+        try Transfer.copy("folder/pipe", in: top, to: "alone", in: top)
+        try Transfer.copy("folder", in: top, to: "copy", in: top)
         for copy in ["alone", "copy/pipe"] { #expect(Folder.kind(of: scratch.path(copy)) == .special) }
-        let error = #expect(throws: IOError.self) { try Transfer.copyFile(pipe, to: scratch.path("file")) }
+        let error = #expect(throws: IOError.self) {
+            try Transfer.copyFile("folder/pipe", in: top, to: "file", in: top)
+        }
         #expect(error?.errno == .invalidArgument)
+    }
+
+    @Test("Holes stay holes, also in a file that is as large as a file can be", arguments: [true, false])
+    func holes(sharing: Bool) throws {
+        let folder = try Folder.open(scratch.path)
+        let file = try folder.open("sparse", O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        #expect(pwrite(file.descriptor, "here", 4, 8 << 30) == 4)
+        #expect(ftruncate(file.descriptor, 16 << 30) == 0)
+        try Transfer.copyFile("sparse", in: folder, to: "copy", in: folder, sharing: sharing)
+        let copy = try folder.open("copy", O_RDONLY)
+        let status = try copy.status()
+        #expect(status.st_size == 16 << 30)
+        #expect(status.st_blocks < 1 << 10)
+        var bytes = [UInt8](repeating: 0, count: 4)
+        #expect(pread(copy.descriptor, &bytes, 4, 8 << 30) == 4)
+        #expect(bytes == Array("here".utf8))
+    }
+
+    @Test("Rights to run as its owner are not copied")
+    func setID() throws {
+        let folder = try Folder.open(scratch.path)
+        try scratch.write("x", to: "program")
+        #expect(scratch.path("program").withPlatformString { chmod($0, 0o6755) } == 0)
+        try Transfer.copyFile("program", in: folder, to: "copy", in: folder)
+        #expect(try folder.status(of: "copy")?.st_mode == S_IFREG | 0o755)
     }
 }

@@ -7,6 +7,8 @@ struct ActiveJob {
     var state: JobState
     /// What is, or is about to be, written down of it.
     var record: JobRecord
+    /// What the drop looked like when it was proved, where it stays its sender's.
+    var seal: Seal?
     /// Since when it is at work in this process.
     let begun = MonotonicTime.now()
     /// What each stage took that ran in this process, in order.
@@ -141,6 +143,6 @@ struct ActiveJob {
         if case .failed(let failure) = outcome {
             report = FailureReport(failure, of: job, stage: record.failedStage, attempts: attempts, at: .now())
         }
-        return Settlement(job: job, record: record, outcome: outcome, report: report)
+        return Settlement(job: job, record: record, outcome: outcome, report: report, seal: seal)
     }
 }

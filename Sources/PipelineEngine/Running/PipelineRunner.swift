@@ -51,7 +51,8 @@ final class PipelineRunner: @unchecked Sendable {
         let space = FreeSpace(of: [spool.work.path], floor: spool.pipeline.minFree)
         workers = spool.pipeline.allStages.map {
             StageWorkers(
-                entry: $0, pipeline: name, durability: spool.pipeline.durability, space: space, seen: seen,
+                entry: $0, pipeline: name, durability: spool.pipeline.durability,
+                isShared: spool.pipeline.ownership == .keep, space: space, seen: seen,
                 deliver: deliverStage)
         }
         let warn = { @Sendable (message: String) in observer(.warning(pipeline: name, message: message)) }
@@ -90,7 +91,9 @@ final class PipelineRunner: @unchecked Sendable {
         if let failure = claim.failure ?? empty {
             (state, action) = (.settling(.failed(failure)), .settle(.failed(failure)))
         }
-        enter(ActiveJob(job, state: state, record: record))
+        var active = ActiveJob(job, state: state, record: record)
+        active.seal = claim.seal
+        enter(active)
         if Recovery.isSuspect(record.recoveries, in: pipeline) {
             suspect(job.id, action)
         } else {
@@ -120,7 +123,9 @@ final class PipelineRunner: @unchecked Sendable {
                 return later(min(max(rest, .zero), longest)) { runner in runner.apply([.due], to: record.id) }
             }
             let state = JobState.waiting(stage: record.stage, failures: record.failures)
-            enter(ActiveJob(resumed.job, state: state, record: record))
+            var active = ActiveJob(resumed.job, state: state, record: record)
+            active.seal = resumed.seal
+            enter(active)
             perform(.run(stage: record.stage), record.id)
         }
     }

@@ -23,6 +23,8 @@ package struct Recovery: Sendable {
 
         /// Whether it may be what the daemon dies of: it runs alone, so that no other job is taken for the culprit.
         package var isSuspect: Bool
+        /// What the drop looks like, where it stays its sender's.
+        package var seal: Seal?
     }
 
     /// What was found.
@@ -156,7 +158,10 @@ package struct Recovery: Sendable {
         var record = found
         let made = record.payload.map { [$0.path] + $0.copies.map(\.path) } ?? []
         let isUsable = made.allSatisfy { Folder.kind(of: $0) != nil }
-        if wasRebooted || record.definition != pipeline.definition || !isUsable || record.stage > pipeline.stages.count
+        // What a drop that stays its sender's looked like before is not known any more.
+        let isKept = pipeline.ownership == .keep && record.payload?.isDrop ?? true
+        if wasRebooted || record.definition != pipeline.definition || !isUsable || isKept
+            || record.stage > pipeline.stages.count
         {
             record.stage = 0
             record.failures = 0
@@ -178,7 +183,8 @@ package struct Recovery: Sendable {
         guard record.recoveries >= Self.limit(of: pipeline) else {
             if record != found { findings.changed.append(record) }
             let isSuspect = Self.isSuspect(record.recoveries, in: pipeline)
-            return Resumed(job: job, record: record, resumption: .run, isSuspect: isSuspect)
+            let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
+            return Resumed(job: job, record: record, resumption: .run, isSuspect: isSuspect, seal: seal)
         }
         let failure = StageFailure.file(
             "recovery.limit", "The daemon stopped \(record.recoveries) times while this job was running.",

@@ -82,6 +82,7 @@ struct SettlementBatch {
     private mutating func prepare(_ index: Int) throws(StageFailure) {
         let settlement = steps[index].settlement
         guard isWorkInPlace else { throw .workAway(spool) }
+        try secure(settlement)
         steps[index].placements = try settlement.placements(for: spool.pipeline)
         if !settlement.record.intents.isEmpty {
             steps[index].isReplay = true
@@ -92,6 +93,19 @@ struct SettlementBatch {
         }
         try renewDrop(index)
         for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
+    }
+
+    /// What fails goes back to its sender; what succeeds has to be what the stages looked at.
+    private func secure(_ settlement: Settlement) throws(StageFailure) {
+        let changed: FilePath?
+        do throws(IOError) {
+            if case .failed = settlement.outcome { return try spool.giveBack(settlement.job) }
+            guard settlement.record.intents.isEmpty, let seal = settlement.seal else { return }
+            changed = try seal.broken(by: settlement.job)
+        } catch {
+            throw .settling(error)
+        }
+        if let changed { throw .changed(changed, of: settlement.job) }
     }
 
     private func renewDrop(_ index: Int) throws(StageFailure) {

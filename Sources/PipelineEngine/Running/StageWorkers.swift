@@ -53,21 +53,24 @@ package final class StageWorkers: Sendable {
     private let entry: StageEntry
     private let label: String
     private let durability: Pipeline.Durability
+    private let isShared: Bool
     private let queues: [DispatchQueue]
     private let state: Mutex<State>
     private let space: FreeSpace
     private let seen: any SeenContent
     private let deliver: @Sendable (Result) -> Void
 
-    /// Workers for a stage. `durability`: what becomes of what it makes. `space`: looked at before a stage that makes
+    /// Workers for a stage. `durability`: what becomes of what it makes. `isShared`: whether
+    /// senders can still write to their drops. `space`: looked at before a stage that makes
     /// files; `seen`: what stages may ask; `deliver` is called on a worker's queue.
     package init(
-        entry: StageEntry, pipeline: String, durability: Pipeline.Durability, space: FreeSpace,
+        entry: StageEntry, pipeline: String, durability: Pipeline.Durability, isShared: Bool = false, space: FreeSpace,
         seen: any SeenContent = NothingSeen(),
         deliver: @escaping @Sendable (Result) -> Void
     ) {
         self.entry = entry
         self.durability = durability
+        self.isShared = isShared
         self.space = space
         self.seen = seen
         self.deliver = deliver
@@ -135,6 +138,7 @@ package final class StageWorkers: Sendable {
             job: job.id, drop: job.drop, values: values, scratch: scratch, cancellation: running.cancellation,
             progress: running.progress, notes: running.notes, reserve: space.floor, durability: durability,
             timeLimit: entry.timeout, seen: seen, alongside: job.alongside, failed: running.work.failed,
+            isShared: isShared,
             label: "\(label).\(worker + 1)")
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }

@@ -19,6 +19,8 @@ package struct Placement: Sendable {
     package var isFolder: Bool
     /// Files that are written beside it, under its final name.
     package let companions: [Companion]
+    /// Whether it is the original of a job that failed, which its sender has to be able to fetch.
+    var isFailure = false
     /// What happens where the name is taken.
     package let onConflict: Pipeline.ConflictPolicy
     /// The drop's marker, which goes along under the name that fits the final one.

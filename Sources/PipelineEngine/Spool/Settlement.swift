@@ -11,9 +11,14 @@ package struct Settlement: Sendable {
     package let outcome: JobState.Outcome
     /// For a failed job: the report to put beside the original.
     package let report: FailureReport?
+    /// What the drop looked like when it was proved, where it stays its sender's.
+    package let seal: Seal?
 
     /// A settlement.
-    package init(job: Job, record: JobRecord, outcome: JobState.Outcome, report: FailureReport?) {
+    package init(
+        job: Job, record: JobRecord, outcome: JobState.Outcome, report: FailureReport?, seal: Seal? = nil
+    ) {
+        self.seal = seal
         self.job = job
         self.record = record
         self.outcome = outcome
@@ -89,11 +94,13 @@ package struct Settlement: Sendable {
         } catch {
             throw .settling(error)
         }
-        return Placement(
+        var placement = Placement(
             role: .original, source: isThere ? job.original : nil, folder: pipeline.failed,
             subfolders: job.drop.folders, name: job.drop.name, isFolder: job.drop.isFolder, companions: reason ?? [],
             // A failure must find a place whatever is there.
             onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict, marker: try marker(pipeline))
+        placement.isFailure = true
+        return placement
     }
 
     /// A folder takes the destination's name; a file keeps its own and goes into the destination.

@@ -29,6 +29,8 @@ extension Spool {
         var placement = placement.inSubfolders()
         // What was dropped as a file may be a folder by now: exchanged just before it was claimed.
         if let found { placement.isFolder = found.isFolder }
+        let dress = Dress(placement, found, of: job, pipeline.rights)
+        if let source = placement.source { try dress.put(on: source) }
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
         let (name, targets) = try names.choose(placement, of: job)
         reserved += targets
@@ -37,6 +39,7 @@ extension Spool {
             let source = job.folder.appending(".beside-\(number + 1)-\(index + 1)")
             let file = try Self.makeAnew(source)
             try file.write(companion.contents(for: name))
+            try dress.put(onCompanion: file)
             let status = try file.status()
             try file.close()
             decision.intents.append(
@@ -294,13 +297,13 @@ extension FileIdentity {
     static func find(_ path: FilePath) throws(IOError) -> FileIdentity? { try examine(path)?.identity }
 
     /// What is at a path.
-    typealias Found = (identity: FileIdentity, isFolder: Bool)
+    typealias Found = (identity: FileIdentity, isFolder: Bool, status: stat)
 
     /// The same, and whether it is a folder.
     static func examine(_ path: FilePath) throws(IOError) -> Found? {
         var status = stat()
         guard path.withPlatformString({ lstat($0, &status) }) != 0 else {
-            return (FileIdentity(status), FileKind(mode: status.st_mode) == .folder)
+            return (FileIdentity(status), FileKind(mode: status.st_mode) == .folder, status)
         }
         let reason = Errno.last
         guard reason == .noSuchFileOrDirectory || reason == .notDirectory else {

@@ -29,7 +29,7 @@ extension Spool {
         guard try makePrivate(look.linked, in: job, state) else {
             return .draining("it changed while it was copied, by another name that it has")
         }
-        return complete(job, state)
+        return try complete(job, state)
     }
 
     /// What was taken over is looked at once more: by now a lease tells of every descriptor and mapping of it.
@@ -45,7 +45,7 @@ extension Spool {
         guard try makePrivate(look.linked, in: job, state) else {
             return .draining("it changed while it was copied, by another name that it has")
         }
-        return complete(job, state)
+        return try complete(job, state)
     }
 
     /// A marker may say what its drop has to be like, and goes where its drop goes.
@@ -104,7 +104,7 @@ extension Spool {
         try durability.sync(folders: [job.folder])
         try folder.remove(Self.copies)
         guard case .file(let now, _) = try look(at: job).sample else { return .draining("it is gone") }
-        return complete(job, now)
+        return try complete(job, now)
     }
 
     /// Why a drop can be neither taken over nor copied; nil for one that can.

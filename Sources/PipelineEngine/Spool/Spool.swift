@@ -34,8 +34,8 @@ package struct Spool: Sendable {
         package let job: Job
         /// Which inode it was in the inbox.
         package let identity: FileIdentity
-        /// As it was when it was proved; nil for one that fails without running.
-        package var state: Fingerprint?
+        /// What it looked like then, where it stays its sender's.
+        package var seal: Seal?
         /// Why it fails without running; nil for a drop that is complete.
         package var failure: StageFailure?
     }
@@ -140,13 +140,14 @@ package struct Spool: Sendable {
     }
 
     /// The proof of a drop that nothing is to be said against.
-    func complete(_ job: Job, _ state: Fingerprint) -> Proof {
+    func complete(_ job: Job, _ state: Fingerprint) throws(IOError) -> Proof {
         let drop = Drop(
             name: job.drop.name, folders: job.drop.folders, size: state.size, droppedAt: job.drop.droppedAt,
             isFolder: job.drop.isFolder)
         let complete = Job(
             id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder)
-        return .complete(Claimed(job: complete, identity: state.identity, state: state))
+        let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
+        return .complete(Claimed(job: complete, identity: state.identity, seal: seal))
     }
 
     /// One look at a claimed drop.

@@ -7,7 +7,8 @@ package struct TreeFile: Sendable, Hashable, Comparable {
     /// The same as bytes: what files are ordered by.
     package let bytes: [UInt8]
 
-    init(_ relative: FilePath) {
+    /// A file at this path.
+    package init(_ relative: FilePath) {
         self.relative = relative
         bytes = relative.bytes
     }

@@ -29,6 +29,8 @@ package struct StageContext: Sendable {
     package let alongside: FilePath?
     /// Why the job failed, for a stage of `on_failure`; nil for any other.
     package let failed: JobFailure?
+    /// Whether whoever sent the drop can still write to it (`ownership: keep`).
+    package let isShared: Bool
     /// A name for the queues it opens: `dropmill.<pipeline>.<stage>.<n>`.
     package let label: String
     private let scratchPath: FilePath
@@ -42,8 +44,9 @@ package struct StageContext: Sendable {
         progress: StageProgress = StageProgress(), notes: StageNotes = StageNotes(),
         reserve: ByteSize = ByteSize(bytes: 0), durability: Pipeline.Durability = .fast, timeLimit: Duration? = nil,
         seen: any SeenContent = NothingSeen(), alongside: FilePath? = nil, failed: JobFailure? = nil,
-        label: String = "dropmill.stage"
+        isShared: Bool = false, label: String = "dropmill.stage"
     ) {
+        self.isShared = isShared
         self.job = job
         self.drop = drop
         self.values = values

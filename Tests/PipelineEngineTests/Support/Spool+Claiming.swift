@@ -23,6 +23,9 @@ extension Spool {
             switch try prove(job, ready: ready, claimed: .now()) {
             case .complete(let claimed): return .taken(claimed)
             case .draining: return .draining(job)
+            case .copying:
+                guard case .complete(let claimed) = try takeCopy(of: job) else { return .draining(job) }
+                return .taken(claimed)
             }
         }
     }

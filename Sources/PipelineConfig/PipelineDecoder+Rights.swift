@@ -1,0 +1,41 @@
+import Glibc
+import PipelineKit
+
+extension PipelineDecoder {
+    /// `mode`, `owner` and `group`: what outputs get.
+    mutating func rights(_ map: OptionMap) -> OutputRights {
+        OutputRights(
+            mode: map.read("mode", problems: &problems, Self.mode),
+            owner: map.read("owner", problems: &problems) { node throws(OptionProblem) in
+                try Self.number(node, "user") { name in getpwnam(name).map { $0.pointee.pw_uid } }
+            },
+            group: map.read("group", problems: &problems) { node throws(OptionProblem) in
+                try Self.number(node, "group") { name in getgrnam(name).map { $0.pointee.gr_gid } }
+            })
+    }
+
+    /// Permission bits in octal: `0640`.
+    private static func mode(_ node: OptionNode) throws(OptionProblem) -> mode_t {
+        let text = try node.string()
+        guard (3...4).contains(text.utf8.count), let mode = mode_t(text, radix: 8), mode <= 0o777 else {
+            throw node.problem("'\(EscapedText.of(text))' is no mode; write its permission bits in octal, such as '0640'")
+        }
+        guard mode & 0o600 == 0o600 else {
+            throw node.problem("with '\(text)' the owner of an output could not read and write it; write at least '0600'")
+        }
+        return mode
+    }
+
+    /// A user or group by name or number.
+    private static func number(
+        _ node: OptionNode, _ what: String, _ find: (String) -> UInt32?
+    ) throws(OptionProblem) -> UInt32 {
+        let text = try node.string()
+        // The last number means "leave it as it is" to chown(2).
+        if let number = UInt32(text), number != .max { return number }
+        guard let number = find(text) else {
+            throw node.problem("there is no \(what) '\(EscapedText.of(text))' on this machine; name one that exists")
+        }
+        return number
+    }
+}
