@@ -30,8 +30,8 @@ import Testing
 
     @Test("A folder is taken as a whole: its payload is all it holds, and it ends in processed as it was")
     func whole() async throws {
-        let stage = StageEntry.fake { (payload, _) throws(StageFailure) in
-            let files = try StageFailure.onIO { () throws(IOError) in try payload.files() }
+        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
+            let files = try StageFailure.onIO { () throws(IOError) in try context.files(of: payload) }
             guard payload.shape == .folder, files.map(\.relative.string) == ["a.txt", "sub/b.txt"] else {
                 throw .file("test.payload", "\(payload)")
             }
