@@ -9,33 +9,37 @@ package struct FileHasher: ~Copyable {
     private static let largestBuffer = 256 << 10
     private static let smallestBuffer = 8 << 10
 
-    private let contexts: UnsafeMutableBufferPointer<DigestContext>
+    // A plain pointer: from changing what cannot be copied in a buffer pointer, Swift 6.3's thread sanitizer makes code
+    // that its own compiler refuses.
+    private let contexts: UnsafeMutablePointer<DigestContext>
+    private let count: Int
     private var buffer: UnsafeMutableRawBufferPointer
 
-    private init(contexts: UnsafeMutableBufferPointer<DigestContext>) {
+    private init(contexts: UnsafeMutablePointer<DigestContext>, count: Int) {
         self.contexts = contexts
+        self.count = count
         buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
     deinit {
-        contexts.deinitialize()
+        contexts.deinitialize(count: count)
         contexts.deallocate()
         buffer.deallocate()
     }
 
     /// A hasher whose results come in the order of the algorithms.
     package static func make(_ algorithms: [DigestAlgorithm]) throws(DigestError) -> FileHasher {
-        let contexts = UnsafeMutableBufferPointer<DigestContext>.allocate(capacity: algorithms.count)
+        let contexts = UnsafeMutablePointer<DigestContext>.allocate(capacity: algorithms.count)
         for (index, algorithm) in algorithms.enumerated() {
             do throws(DigestError) {
-                contexts.initializeElement(at: index, to: try DigestContext.start(algorithm))
+                (contexts + index).initialize(to: try DigestContext.start(algorithm))
             } catch {
-                contexts.extracting(..<index).deinitialize()
+                contexts.deinitialize(count: index)
                 contexts.deallocate()
                 throw error
             }
         }
-        return FileHasher(contexts: contexts)
+        return FileHasher(contexts: contexts, count: algorithms.count)
     }
 
     /// Hashes what the descriptor still gives, up to its end. `size`: how much that is, where it is known already.
@@ -44,17 +48,17 @@ package struct FileHasher: ~Copyable {
         descriptor: Int32, size: Int? = nil, onBlock: (Int) throws(DigestError) -> Void = { (_) throws(DigestError) in }
     ) throws(DigestError) -> [Digest] {
         try prepareBuffer(for: descriptor, size)
-        for index in contexts.indices { try contexts[index].restart() }
+        for index in 0..<count { try contexts[index].restart() }
         while true {
-            let count = try readBlock(descriptor)
-            if count == 0 { break }
-            let block = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
-            for index in contexts.indices { try contexts[index].update(block) }
-            try onBlock(count)
+            let length = try readBlock(descriptor)
+            if length == 0 { break }
+            let block = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<length])
+            for index in 0..<count { try contexts[index].update(block) }
+            try onBlock(length)
         }
         var digests: [Digest] = []
-        digests.reserveCapacity(contexts.count)
-        for index in contexts.indices { digests.append(try contexts[index].finish()) }
+        digests.reserveCapacity(count)
+        for index in 0..<count { digests.append(try contexts[index].finish()) }
         return digests
     }
 

@@ -54,20 +54,23 @@ private final class Ring: @unchecked Sendable {
     private let filled = DispatchSemaphore(value: 0)
     private let isCalledOff = Atomic<Bool>(false)
     private let slots: [UnsafeMutableRawBufferPointer]
-    private var counts: [Int]
+    // How much each slot holds: memory as the slots are, for an array is one value, which both threads would touch.
+    private let counts: UnsafeMutablePointer<Int>
     private var taken = 0
     private var failure: ArchiveError?
 
     init(_ source: any BlockSource) {
         self.source = source
         slots = (0..<Self.slotCount).map { _ in .allocate(byteCount: Self.slotSize, alignment: 16) }
-        counts = Array(repeating: 0, count: Self.slotCount)
+        counts = .allocate(capacity: Self.slotCount)
+        counts.initialize(repeating: 0, count: Self.slotCount)
         // Not made with this value: one that goes with less than it was made with crashes.
         for _ in slots { free.signal() }
     }
 
     deinit {
         for slot in slots { slot.deallocate() }
+        counts.deallocate()
     }
 
     /// Fills slots until the source has no more; an empty one is the end.
