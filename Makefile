@@ -3,6 +3,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
+# Swift's own: C that is called by Swift's rules is nobody else's business.
+CLANG ?= $(dir $(realpath $(shell command -v $(SWIFT))))clang
 
 # A release is linked statically, so that it runs where there is no Swift; that needs a build folder of its own.
 RELEASE := .build-release/release/dropmill
@@ -18,7 +20,19 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell echo $$((4 * $$
 PYTHON ?= /usr/bin/python3
 DOCS := $(DESTDIR)$(PREFIX)/share/doc/dropmill
 
-.PHONY: help build release demo test torture fuzz bench check format install clean deps test-deps
+# Who owns this checkout: `sudo make install` must not build here, or it leaves files of root's in somebody's folder.
+IS_OURS := $(filter $(shell id -u),$(shell stat -c %u .))
+
+# What finishes within minutes under a sanitizer, which slows everything and takes memory of its own. Not among it: what
+# starts a confined helper, for whose limits of memory and calls a sanitizer's own are too many.
+SANITIZED := ^(PipelineKitTests|DigestsTests|ArchiveTests|PipelineEngineTests|BuiltinStagesTests)\.
+UNSANITIZED := ConfinementTests|UnpackHelperTests|UnpackServerTests|UnpackStageTests|StageContractTests
+# Tests that count the memory the program takes: under the address sanitizer they would count the sanitizer's.
+COUNTS_MEMORY := WaitingMemoryTests
+# C is compiled to stop at undefined behaviour. Swift's has no sanitizer on Linux: it stops at overflow by itself.
+UNDEFINED := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
+
+.PHONY: help build release built demo test torture fuzz sanitize bench check notices format install clean deps test-deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +47,14 @@ build: deps ## a debug build
 	$(SWIFT) build
 
 release: deps ## the binary to install: optimised, Swift linked in
-	$(SWIFT) build -c release --static-swift-stdlib --product dropmill --scratch-path .build-release
+	$(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath --product dropmill --scratch-path .build-release
+	@packaging/check-elf.sh $(RELEASE) $(dir $(RELEASE))CLinux.build
+	@touch .build-release/made
+
+built:
+	@test -e .build-release/made && test -z "$$(find Package.swift Sources -newer .build-release/made -type f)" || { \
+	    echo "error: $(RELEASE) is missing or older than the sources; run 'make release' as the owner of this folder" >&2; \
+	    exit 1; }
 
 demo: release ## run the samples through the quickstart pipeline and show what becomes of them
 	@packaging/demo.sh $(RELEASE)
@@ -48,6 +69,14 @@ torture: test-deps ## 200 random kills, every system call as a point to kill, to
 fuzz: test-deps ## ten minutes of made-up archives; FUZZ_SECONDS for more or less
 	@packaging/fuzz.sh $(or $(FUZZ_SECONDS),600)
 
+sanitize: test-deps ## the quick suites under the address and thread sanitizers; C also stops at undefined behaviour
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address $(UNDEFINED) --scratch-path .build-asan \
+	    --filter '$(SANITIZED)' --skip '$(UNSANITIZED)|$(COUNTS_MEMORY)'
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
+	$(CLANG) -O1 -shared -fPIC -o .build-tsan/locks.so Tests/sanitize/locks.c
+	LD_PRELOAD=$(CURDIR)/.build-tsan/locks.so $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-tsan \
+	    --filter '$(SANITIZED)' --skip '$(UNSANITIZED)'
+
 bench: release ## measure beside plain tools; QUICK=1: three minutes; GROWTH=1: up to 1,000,000 files and 16 GiB
 	@packaging/install-build-deps.sh --bench
 	@status=0; \
@@ -60,15 +89,20 @@ check: deps ## formatting, lint, and every shipped pipeline file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
 	$(SWIFT) run dropmill check pipelines
 
+notices: ## write anew what is told of the work of others in the program (after a change of a dependency)
+	$(SWIFT) package resolve
+	$(PYTHON) packaging/third-party.py
+
 format: ## format the sources in place
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
 
-install: release ## install to PREFIX (below DESTDIR, if set)
+install: $(if $(IS_OURS),release,built) ## install to PREFIX (below DESTDIR, if set)
 	install -D -s -m 0755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/dropmill
+	@packaging/check-elf.sh $(DESTDIR)$(PREFIX)/bin/dropmill
 	install -d $(DOCS)/examples
-	install -m 0644 README.md LICENSE $(DOCS)
+	install -m 0644 README.md LICENSE THIRD-PARTY-NOTICES packaging/dropmill.spdx.json $(DOCS)
 	install -m 0644 pipelines/*.yaml $(DOCS)/examples
 
 clean: ## remove builds and what the demo left
-	rm -rf .build .build-release .build-torture .build-fuzz
+	rm -rf .build .build-release .build-torture .build-fuzz .build-asan .build-tsan
 	rm -rf samples/inbox samples/processed samples/failed samples/output samples/.dropmill samples/.dropmill-state

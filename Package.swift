@@ -84,7 +84,8 @@ let package = Package(
             name: "TestSupport", dependencies: ["PipelineKit", "Digests", system], path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
-            name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", system], swiftSettings: strict),
+            name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", system],
+            swiftSettings: strict),
         .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport", system], swiftSettings: strict),
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
