@@ -26,8 +26,9 @@ enum HouseRules {
 
     /// What may lie in the package's folder, besides dot files.
     static let topLevel: Set<String> = [
-        "Package.swift", "Package.resolved", "README.md", "LICENSE", "Makefile", "Sources", "Tests", "pipelines",
-        "samples", "packaging", "Benchmarks", "docs",
+        "Package.swift", "Package.resolved", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE",
+        "THIRD-PARTY-NOTICES", "Makefile", "Sources", "Tests", "pipelines", "samples", "packaging", "Benchmarks",
+        "docs",
     ]
 
     /// All that is wrong with a file.
