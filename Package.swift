@@ -55,7 +55,9 @@ let package = Package(
 
         // L1
         .target(name: "PipelineKit", dependencies: ["CLinux", system], swiftSettings: strict),
-        .target(name: "Archive", dependencies: ["CArchive", "CISAL", "CLinux", system], swiftSettings: strict),
+        .target(name: "Helpers", dependencies: ["CLinux", system], swiftSettings: strict),
+        .target(
+            name: "Archive", dependencies: ["CArchive", "CISAL", "CLinux", "Helpers", system], swiftSettings: strict),
         .target(name: "Digests", dependencies: ["CCrypto", "CISAL", "CXXHash", system], swiftSettings: strict),
         .target(name: "FileTypes", dependencies: ["CMagic"], swiftSettings: strict),
         .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),

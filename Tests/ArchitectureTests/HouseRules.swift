@@ -4,7 +4,8 @@ enum HouseRules {
     /// matter.
     static let arrows: [String: Set<String>] = [
         "PipelineKit": ["CLinux"],
-        "Archive": ["CArchive", "CISAL", "CLinux"],
+        "Helpers": ["CLinux"],
+        "Archive": ["CArchive", "CISAL", "CLinux", "Helpers"],
         "Digests": ["CCrypto", "CISAL", "CXXHash"],
         "FileTypes": ["CMagic"],
         "Programs": ["CLinux"],
@@ -13,8 +14,8 @@ enum HouseRules {
         "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "dropmill": [
-            "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web", "BuiltinStages", "PipelineEngine",
-            "PipelineConfig", "CArchive", "CCrypto", "CCurl", "CISAL", "CLinux", "CMagic", "CXXHash", "CYaml",
+            "PipelineKit", "Helpers", "Archive", "Digests", "FileTypes", "Programs", "Web", "BuiltinStages",
+            "PipelineEngine", "PipelineConfig", "CArchive", "CCrypto", "CCurl", "CISAL", "CLinux", "CMagic", "CXXHash", "CYaml",
         ],
     ]
 

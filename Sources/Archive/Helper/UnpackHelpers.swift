@@ -1,4 +1,5 @@
 import Glibc
+import Helpers
 package import SystemPackage
 
 /// Helpers that unpack one archive each.
@@ -76,7 +77,12 @@ package final class UnpackHelpers: Sendable {
     private func helperUnpacks(
         _ task: Task, archive: Int32, folder: Int32
     ) throws(HelperFailure) -> Unpacking.Report? {
-        let helper = try launcher.take(unless: task.monitor.isStopped)
+        let helper: HelperProcess
+        do throws(HelperLauncher.Failure) {
+            helper = HelperProcess(try launcher.take(unless: task.monitor.isStopped))
+        } catch {
+            throw HelperFailure(error)
+        }
         guard try helper.send(task.request, archive: archive, folder: folder) else { return nil }
         return try Self.watch(helper, task)
     }

@@ -1,3 +1,5 @@
+import Helpers
+
 /// What a helper is to do: one archive. The archive itself and the folder come as descriptors beside it.
 package struct UnpackRequest: Sendable, Equatable {
     /// What the archive is, by a look at its first bytes.

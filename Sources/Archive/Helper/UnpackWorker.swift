@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Helpers
 import Synchronization
 import SystemPackage
 
@@ -57,7 +58,7 @@ package enum UnpackWorker {
         // Beside those that write there is one that decompresses; and this one, which has memory of its own as they do.
         let threads = UInt64(max(1, request.policy.workers)) + 2
         var limits = dm_limits(
-            memory: addressSpace() + memory + threads * memoryPerThread, cpu: UInt64(max(1, request.cpuSeconds)),
+            memory: AddressSpace.size() + memory + threads * memoryPerThread, cpu: UInt64(max(1, request.cpuSeconds)),
             file_size: UInt64(max(1, request.policy.limits.entry ?? request.policy.limits.bytes)), descriptors: 64)
         let landlock = dm_confine(folder, &limits)
         if landlock < 0 { return .unconfined("the kernel refuses it: \(Errno(rawValue: errno))") }
@@ -79,17 +80,6 @@ package enum UnpackWorker {
     fileprivate static func say(_ message: HelperMessage) {
         let packet = message.packet
         if dm_send_packet(channel, packet, packet.count, nil, 0) != packet.count { _exit(EX_IOERR) }
-    }
-
-    /// The bytes of address space that the program takes by itself (proc(5), statm).
-    private static func addressSpace() -> UInt64 {
-        let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return 1 << 30 }
-        defer { close(file) }
-        var text = [UInt8](repeating: 0, count: 64)
-        let count = read(file, &text, text.count)
-        let pages = text.prefix(max(0, count)).prefix { $0 != UInt8(ascii: " ") }
-        return (UInt64(String(decoding: pages, as: UTF8.self)) ?? 1 << 18) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 }
 

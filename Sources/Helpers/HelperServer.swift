@@ -3,7 +3,7 @@ import Glibc
 import SystemPackage
 
 /// The process that makes helpers: it has the program loaded, so that each of them begins in a moment, and never sees
-/// an archive. The thread that starts it must live as long as it and its helpers. It is killed when this goes.
+/// what strangers made. The thread that starts it must live as long as it and its helpers. It is killed when this goes.
 final class HelperServer {
     /// Why there is no helper.
     enum Failure: Error {
@@ -29,15 +29,16 @@ final class HelperServer {
         close(channel)
     }
 
-    /// Starts one, with an environment of three variables. Its processes are a group of their own: what a terminal
+    /// Starts one, with an environment of three variables and those that are named. Its processes are a group of their own: what a terminal
     /// sends to the daemon's is for the daemon to judge.
-    static func start(_ program: String, _ arguments: [String]) throws(Errno) -> HelperServer {
+    static func start(_ program: String, _ arguments: [String], _ variables: [String]) throws(Errno) -> HelperServer {
         var sockets: [Int32] = [-1, -1]
         guard dm_packet_sockets(&sockets) == 0 else { throw Errno(rawValue: errno) }
         let zone = getenv("TZ").map { String(cString: $0) } ?? ":/etc/localtime"
         // LD_BIND_NOW: functions of libraries are looked up once, and not by each copy again.
+        let named = variables.compactMap { name in getenv(name).map { name + "=" + String(cString: $0) } }
         let process = withCStrings([program] + arguments) { arguments in
-            withCStrings(["TZ=" + zone, "SWIFT_BACKTRACE=enable=no", "LD_BIND_NOW=1"]) { environment in
+            withCStrings(["TZ=" + zone, "SWIFT_BACKTRACE=enable=no", "LD_BIND_NOW=1"] + named) { environment in
                 dm_spawn_server(program, arguments, environment, sockets[1])
             }
         }
@@ -50,8 +51,8 @@ final class HelperServer {
         return HelperServer(process: process, channel: sockets[0])
     }
 
-    /// A new helper, which waits for its archive; within so many milliseconds.
-    func makeHelper(within patience: Int32) throws(Failure) -> HelperProcess {
+    /// A new helper, which waits to be asked; within so many milliseconds.
+    func makeHelper(within patience: Int32) throws(Failure) -> Helper {
         var sockets: [Int32] = [-1, -1]
         var pipes: [Int32] = [-1, -1]
         let isReady = dm_packet_sockets(&sockets) == 0 && dm_log_pipe(&pipes) == 0
@@ -61,7 +62,7 @@ final class HelperServer {
         guard isReady else { throw .helper(error) }
         let helper = try order(channel: sockets[1], log: pipes[1], within: patience)
         ours = []
-        return HelperProcess(process: helper, channel: sockets[0], log: pipes[0])
+        return Helper(process: helper, channel: sockets[0], log: pipes[0])
     }
 
     /// Has the server make a helper with these descriptors; its number.

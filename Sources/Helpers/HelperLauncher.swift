@@ -1,17 +1,25 @@
 import Dispatch
 import Glibc
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
 /// Has helpers made, on a thread of its own: the kernel kills them and their server when the thread that started the
 /// server ends, which is how none outlives the daemon, however that dies.
-final class HelperLauncher: Sendable {
+package final class HelperLauncher: Sendable {
+    /// Why there is no helper.
+    package enum Failure: Error, Sendable, Equatable {
+        /// It could not be started; `noChildProcess`: it was gone before it began, each time.
+        case unavailable(Errno)
+        /// Nobody waits for it any more.
+        case cancelled
+    }
+
     private struct State {
         var isRunning = false
         var isOver = false
         /// Whether another server is wanted.
         var isServerSuspect = false
-        var made: [Result<HelperProcess, Errno>] = []
+        var made: [Result<Helper, Errno>] = []
         /// Orders that nobody waits for any more.
         var givenUp = 0
     }
@@ -24,21 +32,25 @@ final class HelperLauncher: Sendable {
 
     private let program: String
     private let arguments: [String]
+    private let variables: [String]
     private let patience: Int32
     private let state = Mutex(State())
     private let ordered = DispatchSemaphore(value: 0)
     private let arrived = DispatchSemaphore(value: 0)
 
-    /// `patience`: the milliseconds that a server may take to make a helper.
-    init(program: String, arguments: [String], patience: Int32) {
+    /// Helpers of a program that serves them (`dm_serve_helpers`) when it is given these arguments. `variables`: what it
+    /// is told of our environment besides the time zone. `patience`: the milliseconds that a server may take to make a
+    /// helper.
+    package init(program: String, arguments: [String], variables: [String] = [], patience: Int32) {
         self.program = program
         self.arguments = arguments
+        self.variables = variables
         self.patience = patience
     }
 
     /// A helper. Any thread may ask; the helper must be gone before `stop`. A server may hang: whether to go on waiting
     /// is asked every 50 ms.
-    func take(unless isStopped: () -> Bool) throws(HelperFailure) -> HelperProcess {
+    package func take(unless isStopped: () -> Bool) throws(Failure) -> Helper {
         try startThread()
         ordered.signal()
         while arrived.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
@@ -54,15 +66,15 @@ final class HelperLauncher: Sendable {
 
     /// Has the next helper come from another server, with another layout of memory: all that one has made share one,
     /// and whoever guesses it is to guess anew.
-    func distrustServer() { state.withLock { $0.isServerSuspect = true } }
+    package func distrustServer() { state.withLock { $0.isServerSuspect = true } }
 
     /// Ends the thread, and with it the server.
-    func stop() {
+    package func stop() {
         state.withLock { $0.isOver = true }
         ordered.signal()
     }
 
-    private func startThread() throws(HelperFailure) {
+    private func startThread() throws(Failure) {
         let status = state.withLock { state -> Int32 in
             if state.isRunning { return 0 }
             var thread: pthread_t = 0
@@ -97,7 +109,7 @@ final class HelperLauncher: Sendable {
             if isOver { return }
             if isSuspect || .now() > retires { server = nil }
             if server == nil { retires = .now() + Self.serverSeconds }
-            let made: Result<HelperProcess, Errno>
+            let made: Result<Helper, Errno>
             do throws(Errno) {
                 made = .success(try makeHelper(&server))
             } catch {
@@ -116,12 +128,12 @@ final class HelperLauncher: Sendable {
     }
 
     /// A helper of this server, or of a new one where there is none, or where it turns out to be of no use any more.
-    private func makeHelper(_ server: inout HelperServer?) throws(Errno) -> HelperProcess {
+    private func makeHelper(_ server: inout HelperServer?) throws(Errno) -> Helper {
         var failure = Errno.noChildProcess
         for _ in 0..<Self.tries {
             let old = server.take()
             let current: HelperServer
-            if let old { current = old } else { current = try .start(program, arguments) }
+            if let old { current = old } else { current = try .start(program, arguments, variables) }
             do throws(HelperServer.Failure) {
                 let helper = try current.makeHelper(within: patience)
                 if !current.isUsedUp { server = current }
