@@ -59,7 +59,8 @@ let package = Package(
         .target(
             name: "Archive", dependencies: ["CArchive", "CISAL", "CLinux", "Helpers", system], swiftSettings: strict),
         .target(name: "Digests", dependencies: ["CCrypto", "CISAL", "CXXHash", system], swiftSettings: strict),
-        .target(name: "FileTypes", dependencies: ["CMagic"], swiftSettings: strict),
+        .target(
+            name: "FileTypes", dependencies: ["CLinux", "CMagic", "Helpers", system], swiftSettings: strict),
         .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(name: "Web", dependencies: ["CCurl"], swiftSettings: strict),
 

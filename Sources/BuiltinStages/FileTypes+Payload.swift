@@ -4,22 +4,17 @@ import PipelineKit
 import SystemPackage
 
 extension StageContext {
-    /// The type of one file.
+    /// The type of one file. libmagic looks at it in a process of its own (`TypeProgram`).
     func type(of file: TreeFile, of payload: Payload) throws(StageFailure) -> MediaType {
         try checkCancelled()
-        let path = payload.path(of: file)
+        let helpers = try TypeProgram.helpers()
         let opened = try StageFailure.onIOError { () throws(IOError) in try open(file, of: payload) }
-        do throws(TypeDetector.Problem) {
-            return try TypeDetector.type(of: opened.descriptor)
-        } catch  where error.isOfContent {
-            throw .file(
-                "detect.limit", "The type of '\(path.lastName?.text ?? "")' cannot be told: \(error.message).",
-                remedy: "It is damaged, or made to be hard to look at; no program makes such files.")
+        // The pipeline's own `timeout` comes as a call to stop.
+        let seconds = timeLimit == nil ? TypeHelpers.secondsPerFile : .max / 4000
+        do throws(TypeFailure) {
+            return try helpers.type(of: opened.descriptor, seconds: seconds) { cancellation.isCancelled }
         } catch {
-            throw StageFailure(
-                .environment, code: "detect.library", summary: "The type of '\(path.text)' cannot be told.",
-                remedy: "Install libmagic with its rules (libmagic1, libmagic-mgc); work goes on by itself.",
-                detail: error.message)
+            throw StageFailure(error, of: payload.path(of: file))
         }
     }
 

@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -26,7 +27,8 @@ struct ruleset {
     uint64_t fs, net, scoped;
 };
 
-/// Everything below the folder that an unpacked tree is made of, and nothing anywhere else. Returns the version in force.
+/// Everything below the folder that an unpacked tree is made of, and nothing anywhere else; without a folder (-1),
+/// nothing at all. Returns the version in force.
 static int restrict_files(int folder) {
     int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (version < 1) return 0;
@@ -48,7 +50,7 @@ static int restrict_files(int folder) {
     if (rules < 0) return -1;
     struct landlock_path_beneath_attr rule = {.allowed_access = allowed, .parent_fd = folder};
     int result = 0;
-    if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0 ||
+    if ((folder >= 0 && syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) ||
         syscall(SYS_landlock_restrict_self, rules, 0) != 0)
         result = -1;
     int error = errno;
@@ -128,6 +130,28 @@ static const struct sock_filter allowed_calls[] = {
     ANSWER(SECCOMP_RET_KILL_PROCESS),
 };
 
+// Without a folder: what is handed in is read, and questions are answered. No call opens, makes or changes a file,
+// whether the kernel has Landlock or not; newfstatat is how the C library asks of a descriptor.
+static const struct sock_filter calls_without_folder[] = {
+    FIELD(arch),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+    ANSWER(SECCOMP_RET_KILL_PROCESS),
+    FIELD(nr),
+    ALLOW(pread64), ALLOW(read), ALLOW(lseek), ALLOW(recvmsg), ALLOW(sendmsg), ALLOW(close), ALLOW(write),
+    ALLOW(fstat),
+    ALLOW(futex), ALLOW(brk), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW(getrandom),
+    ALLOW_DATA(mmap), ALLOW_DATA(mprotect),
+    ALLOW(rt_sigprocmask), ALLOW(rt_sigaction), ALLOW(rt_sigreturn), ALLOW(restart_syscall), ALLOW(clock_gettime),
+    ALLOW(gettid), ALLOW(getpid), ALLOW(exit), ALLOW(exit_group),
+    ALLOW_SELF(tgkill),
+    REFUSE(openat, EACCES),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 3),
+    ARGUMENT(3),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AT_EMPTY_PATH, 0, 1),
+    ANSWER(SECCOMP_RET_ALLOW),
+    ANSWER(SECCOMP_RET_KILL_PROCESS),
+};
+
 // `grace`: how much more there is between the first word of it and the last, as for computing (SIGXCPU, then SIGKILL).
 static int limit(__rlimit_resource_t resource, uint64_t most, uint64_t grace) {
     struct rlimit value;
@@ -146,14 +170,14 @@ static int drop_capabilities(void) {
     return (int)syscall(SYS_capset, &header, none);
 }
 
-static int filter_calls(void) {
-    enum { count = sizeof allowed_calls / sizeof *allowed_calls };
+#define FILTER(calls) filter_calls(calls, sizeof calls / sizeof *calls)
+static int filter_calls(const struct sock_filter *allowed, size_t count) {
     struct sock_filter calls[count];
-    memcpy(calls, allowed_calls, sizeof calls);
+    memcpy(calls, allowed, sizeof calls);
     for (size_t index = 0; index + 2 < count; index++)
         if (calls[index].code == (BPF_JMP | BPF_JEQ | BPF_K) && calls[index].k == SYS_tgkill)
             calls[index + 2].k = (uint32_t)getpid();
-    struct sock_fprog filter = {.len = count, .filter = calls};
+    struct sock_fprog filter = {.len = (unsigned short)count, .filter = calls};
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
 }
 
@@ -165,6 +189,7 @@ int dm_confine(int folder, const struct dm_limits *limits) {
         return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
     int version = restrict_files(folder);
-    if (version < 0 || drop_capabilities() != 0 || filter_calls() != 0) return -1;
-    return version;
+    if (version < 0 || drop_capabilities() != 0) return -1;
+    int filtered = folder >= 0 ? FILTER(allowed_calls) : FILTER(calls_without_folder);
+    return filtered == 0 ? version : -1;
 }

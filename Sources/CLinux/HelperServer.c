@@ -74,7 +74,7 @@ static void *serve(void *argument) {
     }
 }
 
-void dm_serve_helpers(void (*helper)(void)) {
+void dm_serve_helpers(const char *name, void (*helper)(void)) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) _exit(EX_OSERR);
     // May fail where /proc is not what it should be; the helpers are no less safe then.
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -82,7 +82,7 @@ void dm_serve_helpers(void (*helper)(void)) {
         (void)!write(file, "1000", 4);
         close(file);
     }
-    prctl(PR_SET_NAME, "dropmill-unpack");
+    prctl(PR_SET_NAME, name);
     pthread_t thread;
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || pthread_create(&thread, NULL, serve, &helper) != 0) _exit(EX_OSERR);
     pthread_join(thread, NULL);

@@ -22,14 +22,17 @@ struct Dropmill: ParsableCommand {
             RetryCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
         ])
 
+    /// The verbs of the processes that `run` starts; nobody else's, so no list of verbs has them.
     private static let unpackVerb = "unpack-worker"
+    private static let typeVerb = "type-worker"
 
     static func main() {
         // Without it glibc looks at /etc/localtime for every time that it converts: twice for an archive's entry.
         setenv("TZ", ":/etc/localtime", 0)
-        // The verb of the processes that `run` starts; nobody else's, so no list of verbs has it.
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == unpackVerb { UnpackProgram.run() }
+        if CommandLine.arguments.count == 2, CommandLine.arguments[1] == typeVerb { TypeProgram.run() }
         UnpackProgram.use("/proc/self/exe", [unpackVerb])
+        TypeProgram.use("/proc/self/exe", [typeVerb])
         do {
             var command = try parseAsRoot(RawArguments.all)
             try command.run()

@@ -7,7 +7,7 @@ enum HouseRules {
         "Helpers": ["CLinux"],
         "Archive": ["CArchive", "CISAL", "CLinux", "Helpers"],
         "Digests": ["CCrypto", "CISAL", "CXXHash"],
-        "FileTypes": ["CMagic"],
+        "FileTypes": ["CLinux", "CMagic", "Helpers"],
         "Programs": ["CLinux"],
         "Web": ["CCurl"],
         "BuiltinStages": ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web"],
@@ -15,7 +15,8 @@ enum HouseRules {
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "dropmill": [
             "PipelineKit", "Helpers", "Archive", "Digests", "FileTypes", "Programs", "Web", "BuiltinStages",
-            "PipelineEngine", "PipelineConfig", "CArchive", "CCrypto", "CCurl", "CISAL", "CLinux", "CMagic", "CXXHash", "CYaml",
+            "PipelineEngine", "PipelineConfig", "CArchive", "CCrypto", "CCurl", "CISAL", "CLinux", "CMagic", "CXXHash",
+            "CYaml",
         ],
     ]
 

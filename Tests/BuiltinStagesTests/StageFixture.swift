@@ -10,8 +10,11 @@ struct StageFixture {
     let scratch: ScratchFolder
     let job: Job
 
-    /// The real program unpacks.
-    private static let program: Void = UnpackProgram.use(DropmillProcess.binary, ["unpack-worker"])
+    /// The real program unpacks, and tells types.
+    private static let program: Void = {
+        UnpackProgram.use(DropmillProcess.binary, ["unpack-worker"])
+        TypeProgram.use(DropmillProcess.binary, ["type-worker"])
+    }()
 
     /// A job whose folder lies in a scratch folder (or in another folder), with the drop in it.
     init(drop name: FileName, _ contents: [UInt8], in folder: FilePath? = nil) throws {

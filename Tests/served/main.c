@@ -23,5 +23,5 @@ static void help(void) {
 int main(int count, char **arguments) {
     if (count < 2) return 64;
     command = arguments + 1;
-    dm_serve_helpers(help);
+    dm_serve_helpers("served", help);
 }

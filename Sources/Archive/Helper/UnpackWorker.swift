@@ -18,7 +18,7 @@ package enum UnpackWorker {
     /// Makes helpers as the daemon orders them, until it goes.
     package static func run() -> Never {
         prepare()
-        dm_serve_helpers { UnpackWorker.help() }
+        dm_serve_helpers("dropmill-unpack") { UnpackWorker.help() }
     }
 
     /// Has the C library load what it would otherwise look for in files when it is needed, and Swift's make what each

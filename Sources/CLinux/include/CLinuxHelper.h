@@ -22,7 +22,7 @@ int dm_log_pipe(int pair[2]);
 /// and these descriptors: 0, 1 and 2 /dev/null, 3 `channel`, and no other. Returns its process id, or -1.
 pid_t dm_spawn_server(const char *program, char *const arguments[], char *const environment[], int channel);
 
-/// Makes the calling process, of one thread, a server of helpers, for good. For each packet of one byte and two
+/// Makes the calling process, of one thread, a server of helpers, for good, called `name` by ps(1). For each packet of one byte and two
 /// descriptors, a channel and a log, that comes on descriptor 3 it makes a copy of itself, which calls `helper` with
 /// the log as 2, the channel as 3, and no others but 0 and 1. It answers with an int: the copy's process id, or the
 /// number of an error with a minus sign. A copy is a child of the server's own parent. Server and helpers are killed
@@ -30,7 +30,7 @@ pid_t dm_spawn_server(const char *program, char *const arguments[], char *const 
 ///
 /// Where the kernel does not tell what a copy needs to know of itself (PR_GET_TID_ADDRESS) the server answers with its
 /// own id, becomes the helper, and serves no more.
-_Noreturn void dm_serve_helpers(void (*helper)(void));
+_Noreturn void dm_serve_helpers(const char *name, void (*helper)(void));
 
 /// Sends one packet, with up to 4 descriptors. Never raises SIGPIPE.
 ssize_t dm_send_packet(int channel, const void *bytes, size_t count, const int *descriptors, int descriptor_count);
@@ -51,7 +51,8 @@ struct dm_limits {
 };
 
 /// Takes the rights of the calling process away, for good; it must have one thread only. Afterwards it can work below
-/// `folder` and with what it has open, start threads, and do nothing else: resource limits, no new privileges,
+/// `folder` and with what it has open, start threads, and do nothing else; with -1 for the folder it can only read what
+/// it has open and is handed, and has one thread: resource limits, no new privileges,
 /// Landlock, no capabilities, and a list of allowed system calls. A call that is not on it ends the process with
 /// SIGSYS. Returns the version of Landlock in force, 0 where the kernel has none, or -1 with errno set.
 int dm_confine(int folder, const struct dm_limits *limits);

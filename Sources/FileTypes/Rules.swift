@@ -1,0 +1,56 @@
+import CMagic
+import Glibc
+
+/// libmagic's rules, loaded; they serve one thread at a time.
+struct Rules {
+    /// Why there is no answer.
+    enum Problem: Error, Equatable {
+        /// The rules cannot be read, with libmagic's own words.
+        case unloaded(String)
+        /// The content would have libmagic go further than it may, with its own words.
+        case content(String)
+        /// The file cannot be read, with the number of the error.
+        case file(Int32)
+    }
+
+    /// How far libmagic may go with what strangers made, whatever its own version thinks: bytes that are read, rules
+    /// that begin anew within a file, uses of named rules, and what is looked at of a program.
+    private static let limits: [(parameter: Int32, most: Int)] = [
+        (MAGIC_PARAM_BYTES_MAX, 7 << 20), (MAGIC_PARAM_INDIR_MAX, 20), (MAGIC_PARAM_NAME_MAX, 50),
+        (MAGIC_PARAM_REGEX_MAX, 8192), (MAGIC_PARAM_ELF_NOTES_MAX, 64), (MAGIC_PARAM_ELF_PHNUM_MAX, 256),
+        (MAGIC_PARAM_ELF_SHNUM_MAX, 8192),
+    ]
+
+    private let cookie: magic_t
+
+    /// Loads the rules of the machine, or those of `$MAGIC` and `~/.magic`.
+    static func load() throws(Problem) -> Rules {
+        // Both at once: asked for each by itself it would look at the file twice.
+        guard let cookie = magic_open(MAGIC_MIME | MAGIC_ERROR) else { throw .unloaded("no memory") }
+        for (parameter, most) in limits {
+            var most = most
+            guard magic_setparam(cookie, parameter, &most) == 0 else {
+                magic_close(cookie)
+                throw .unloaded("it knows no limit number \(parameter)")
+            }
+        }
+        guard magic_load(cookie, nil) == 0 else {
+            let message = words(cookie) ?? "its rules cannot be read"
+            magic_close(cookie)
+            throw .unloaded(message)
+        }
+        return Rules(cookie: cookie)
+    }
+
+    /// What the file is that a descriptor is open on: `text/plain; charset=us-ascii`. Its offset is moved.
+    func type(of descriptor: Int32) throws(Problem) -> String {
+        lseek(descriptor, 0, SEEK_SET)
+        if let answer = magic_descriptor(cookie, descriptor) { return String(cString: answer) }
+        let error = magic_errno(cookie)
+        // What is no system error is libmagic's own; and memory there is as much as any file may need.
+        if error == 0 || error == ENOMEM { throw .content(Self.words(cookie) ?? "no reason given") }
+        throw .file(error)
+    }
+
+    private static func words(_ cookie: magic_t) -> String? { magic_error(cookie).map { String(cString: $0) } }
+}
