@@ -95,7 +95,8 @@ let package = Package(
         .testTarget(
             name: "BuiltinStagesTests",
             dependencies: [
-                "BuiltinStages", "Archive", "PipelineKit", "TestSupport", "dropmill", "confined", "oldkernel", "served",
+                "BuiltinStages", "Archive", "FileTypes", "PipelineKit", "TestSupport", "dropmill", "confined",
+                "oldkernel", "served",
                 system,
             ],
             swiftSettings: strict),

@@ -45,6 +45,19 @@ import Testing
         #expect(try outcome(deed, "free") == .done, "it would be no crime otherwise")
     }
 
+    /// Without a folder there is nothing but what is open already, and no thread, whatever the kernel has.
+    @Test(
+        arguments: [
+            ("read_open", Outcome.done), ("read_host_file", .denied), ("inside", .killed), ("outside", .killed),
+            ("above", .killed), ("hard_link_out", .killed), ("look_outside", .killed), ("ask_limit", .killed),
+            ("make_device", .killed), ("set_user_id", .killed), ("start_process", .killed), ("start_thread", .killed),
+            ("run_program", .killed), ("use_network", .killed), ("signal_parent", .killed), ("map_code", .killed),
+        ], [true, false])
+    func deedsWithoutFolder(deed: (String, Outcome), hasLandlock: Bool) throws {
+        #expect(try outcome(deed.0, "without-folder", hasLandlock: hasLandlock) == deed.1)
+        #expect(try outcome(deed.0, "free") == (deed.0 == "above" ? .crossing : .done))
+    }
+
     /// What is left where the kernel has no Landlock: the list of calls. Files elsewhere are out of reach only as long
     /// as the helper's own code opens them.
     @Test(arguments: [

@@ -1,13 +1,14 @@
-// What a process that has given up its rights can still do: confines itself to a folder as a helper does, then makes one
-// call. It exits with 0 where that went well and with the error's number where it was refused; a call that is on no list
-// ends it by SIGSYS. Without `confined` as its second argument it makes the call with all its rights, which shows that
-// the call is one that would go well.
+// What a process that has given up its rights can still do: confines itself to a folder as a helper does, or with
+// `without-folder` as its second argument to none, then makes one call. It exits with 0 where that went well and with the
+// error's number where it was refused; a call that is on no list ends it by SIGSYS. With neither `without-folder` nor
+// `confined` it makes the call with all its rights, which shows that the call is one that would go well.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,11 @@
 #include <unistd.h>
 
 static int folder;
+
+static int end_well(void *nothing) {
+    (void)nothing;
+    _exit(0);
+}
 
 static long outside(void) {
     // As if the code that sets RESOLVE_BENEATH were not asked.
@@ -53,6 +59,19 @@ static long map_code(void) {
     void *made = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return made == MAP_FAILED ? -1 : 0;
 }
+static long read_open(void) {
+    struct stat status;
+    return fstat(folder, &status) | (read(0, &status, 0) < 0);
+}
+static long look_outside(void) {
+    struct stat status;
+    return fstatat(AT_FDCWD, getenv("VICTIM"), &status, AT_SYMLINK_NOFOLLOW);
+}
+static long start_thread(void) {
+    // One that ends the whole process well, as soon as it runs.
+    static char stack[4096] __attribute__((aligned(16)));
+    return clone(end_well, stack + sizeof stack, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_FS | CLONE_FILES, 0);
+}
 static long read_host_file(void) { return open("/etc/passwd", O_RDONLY); }
 static long rename_within(void) { return renameat2(folder, "a", folder, "b", RENAME_NOREPLACE); }
 static long trace(void) { return ptrace(PTRACE_TRACEME, 0, 0, 0); }
@@ -69,7 +88,8 @@ static const struct {
     {"signal_parent_thread", signal_parent_thread}, {"limit_parent", limit_parent},
     {"ask_limit", ask_limit},   {"map_code", map_code},
     {"read_host_file", read_host_file}, {"rename_within", rename_within},
-    {"trace", trace},
+    {"trace", trace},           {"read_open", read_open},
+    {"look_outside", look_outside}, {"start_thread", start_thread},
 };
 
 int main(int count, char **arguments) {
@@ -79,6 +99,7 @@ int main(int count, char **arguments) {
     folder = path ? open(path, O_RDONLY | O_DIRECTORY) : -1;
     if (folder < 0) return 65;
     if (strcmp(arguments[2], "confined") == 0 && dm_confine(folder, &limits) < 0) return 66;
+    if (strcmp(arguments[2], "without-folder") == 0 && dm_confine(-1, &limits) < 0) return 66;
     for (size_t index = 0; index < sizeof deeds / sizeof *deeds; index++)
         if (strcmp(deeds[index].name, arguments[1]) == 0) _exit(deeds[index].call() < 0 ? errno : 0);
     return 67;
