@@ -40,7 +40,7 @@ import Testing
     private static let begun = #"printf '\005\0\0\0\0\0\0\0begun' >&3; "#
     private static func answer(_ text: String = "text/plain; charset=us-ascii") -> String {
         let count = String(text.utf8.count, radix: 8)
-        return #"head -c1 <&3 >/dev/null; printf '\004\0\0\0\0\0\0\0type\#\#(count)\0\0\0\0\0\0\0\#(text)' >&3; "#
+        return #"head -c1 <&3 >/dev/null; printf '\004\0\0\0\0\0\0\0type\\#(count)\0\0\0\0\0\0\0\#(text)' >&3; "#
     }
 
     private func type(
@@ -137,7 +137,7 @@ import Testing
 
     @Test(arguments: [
         "printf nonsense >&3; sleep 1000", answer("text/plain"), answer("text/plain; charset=a; charset=b"),
-        answer(#"text/\033[2J; charset=x"#), answer("; charset=x"),
+        answer("text/\u{1B}[2J; charset=x"), answer("; charset=x"),
     ])
     func oneThatSaysWhatNoneSays(script: String) throws {
         #expect(try failure(fakes(Self.begun + script)) == .confused)
