@@ -10,8 +10,10 @@ struct ProgramFolders {
     /// For what it needs meanwhile.
     let temporary: FilePath
 
+    /// The one that holds the others, and nothing else.
+    let own: FilePath
+
     private let scratch: FilePath
-    private let own: FilePath
 
     init(in scratch: FilePath) throws(StageFailure) {
         self.scratch = scratch
@@ -27,8 +29,11 @@ struct ProgramFolders {
     }
 
     /// A copy of the payload (of shared blocks where the file system has them). The program may move, edit or remove
-    /// it: the drop must not be lost by that, and another run must find what this one found.
-    func standIn(for payload: Payload, _ context: StageContext) throws(StageFailure) -> FilePath {
+    /// it: the drop must not be lost by that, and another run must find what this one found. `isOurs`: whether it is to
+    /// belong to this process's user, since a program that is confined has no more rights than that, be it root's.
+    func standIn(
+        for payload: Payload, isOurs: Bool, _ context: StageContext
+    ) throws(StageFailure) -> FilePath {
         let folder = own.appending("in")
         let copy = folder.appending(payload.fileName ?? context.drop.name)
         do throws(IOError) {
@@ -39,11 +44,24 @@ struct ProgramFolders {
                 payload.fileName.map { FilePath().appending($0) } ?? FilePath(), in: root, to: copy.lastEntry,
                 in: try context.open(folder)
             ) { context.cancellation.isCancelled }
+            if isOurs, geteuid() == 0 { try Self.take(copy) }
         } catch {
             try context.checkCancelled()
             throw StageFailure(inStage: error)
         }
         return copy
+    }
+
+    /// Makes a copy this process's user's, with all that it holds.
+    private static func take(_ copy: FilePath) throws(IOError) {
+        var paths = [copy]
+        if Folder.kind(of: copy) == .folder {
+            let tree = try FileTree.list(copy)
+            paths += (tree.files.map(\.relative) + tree.folders + tree.links).map { copy.pushing($0) }
+        }
+        for path in paths where path.withPlatformString({ lchown($0, geteuid(), getegid()) }) != 0 {
+            throw IOError("change the owner of", path, .last)
+        }
     }
 
     /// Where one of the program's streams is kept: `stdin`, `stdout`, `stderr`.

@@ -67,7 +67,7 @@ package struct RunStage: Stage {
             + "the payload's name and the job. Status 0 is success, any other a failure of the file.",
         options: [
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
-        ],
+        ] + RunConfinement.all,
         effects: [.replacesPayload],
         example: #"run: { command: [gs, -q, -sDEVICE=pdfwrite, -o, a.pdf, "-"], stdin: payload, output: replace }"#)
 
@@ -77,6 +77,7 @@ package struct RunStage: Stage {
     private let output: Output
     private let transient: Set<Int32>
     private let grace: Duration
+    private let confinement: RunConfinement?
     private let program: String
     private let base: FilePath
 
@@ -89,6 +90,7 @@ package struct RunStage: Stage {
         output = try options.value(Self.output)
         transient = try options.value(Self.transient)
         grace = try options.value(Self.grace)
+        confinement = try RunConfinement.read(options)
         program = command.first?.source ?? ""
         base = command.first?.base ?? ""
     }
@@ -97,7 +99,7 @@ package struct RunStage: Stage {
         try context.checkCancelled()
         let scratch = try context.makeScratch()
         let folders = try ProgramFolders(in: scratch)
-        let file = try isTold ? folders.standIn(for: payload, context) : nil
+        let file = try isTold ? folders.standIn(for: payload, isOurs: confinement != nil, context) : nil
         var own: [(key: String, value: SecretText.Revealed)] = []
         for (key, value) in variables { own.append((key, try value.reveal())) }
         let outcome = try run(payload, file, folders, own, context)
@@ -133,16 +135,19 @@ package struct RunStage: Stage {
         try checkDashes(arguments)
         let program = Program(
             executable, arguments: arguments, environment: environment(place, path, folders.temporary, own, context),
-            folder: folders.output, output: folders.written("stdout"), error: folders.written("stderr"), grace: grace)
-        do throws(Errno) {
+            folder: folders.output, output: folders.written("stdout"), error: folders.written("stderr"), grace: grace,
+            confinement: confinement?.walls(around: folders.own))
+        do throws(Program.StartFailure) {
             return try program.run(input: input.descriptor, tail: ProgramTale.mostBytes) {
                 context.cancellation.isCancelled
             }
         } catch {
             switch error {
             // The last: a script without `#!`.
-            case .noSuchFileOrDirectory, .permissionDenied, .execFormatError: throw Self.missing(self.program)
-            default: throw StageFailure(inStage: IOError("start", executable, error))
+            case .program(.noSuchFileOrDirectory), .program(.permissionDenied), .program(.execFormatError):
+                throw Self.missing(self.program)
+            case .program(let error): throw StageFailure(inStage: IOError("start", executable, error))
+            default: throw RunConfinement.failure(error, self.program)
             }
         }
     }
@@ -198,7 +203,8 @@ package struct RunStage: Stage {
     ) -> [[UInt8]] {
         var all: [(String, [UInt8])] = [
             ("PATH", Array(path.utf8)), ("LANG", Array((Self.variable("LANG") ?? "C.UTF-8").utf8)),
-            ("HOME", Array((Self.variable("HOME") ?? "/").utf8)), ("TMPDIR", temporary.bytes),
+            ("HOME", confinement == nil ? Array((Self.variable("HOME") ?? "/").utf8) : temporary.bytes),
+            ("TMPDIR", temporary.bytes),
             ("DROPMILL_DIR", place.folder.bytes),
             ("DROPMILL_NAME", context.drop.name.bytes), ("DROPMILL_JOB", Array(context.job.text.utf8)),
             ("DROPMILL_PIPELINE", Array(context.values.pipeline.utf8)),
@@ -252,7 +258,8 @@ package struct RunStage: Stage {
         }
         var failure = StageFailure.file(
             "run.failed", "The program '\(program)' \(end) for '\(context.drop.name)'.",
-            remedy: "Look at what it wrote; it judged the file, or could not work on it.", detail: tale.whole)
+            remedy: "Look at what it wrote; it judged the file, or could not work on it."
+                + (confinement?.hint(for: outcome.end) ?? ""), detail: tale.whole)
         if case .exited(let status) = outcome.end, transient.contains(status) { failure.class = .transient }
         throw failure
     }

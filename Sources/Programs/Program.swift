@@ -20,6 +20,8 @@ package struct Program: Sendable {
     package var output: FilePath, error: FilePath
     /// How long it may go on after SIGTERM, before SIGKILL.
     package var grace: Duration
+    /// What it may do; nil: what this process may.
+    package var confinement: Confinement?
 
     /// The most bytes that are kept of each stream.
     package static let mostBytes = 1 << 20
@@ -27,7 +29,7 @@ package struct Program: Sendable {
     /// A program.
     package init(
         _ path: FilePath, arguments: [[UInt8]], environment: [[UInt8]], folder: FilePath, output: FilePath,
-        error: FilePath, grace: Duration
+        error: FilePath, grace: Duration, confinement: Confinement? = nil
     ) {
         self.path = path
         self.arguments = arguments
@@ -36,6 +38,17 @@ package struct Program: Sendable {
         self.output = output
         self.error = error
         self.grace = grace
+        self.confinement = confinement
+    }
+
+    /// Why it could not be started.
+    package enum StartFailure: Error, Sendable {
+        /// The program, or what it needs, could not be had.
+        case program(Errno)
+        /// What it should be allowed to read.
+        case reading(FilePath, Errno)
+        /// It could not be confined; `noFunction` where the kernel has no Landlock.
+        case confinement(Errno)
     }
 
     /// How it ended, and what it wrote.
@@ -79,25 +92,42 @@ package struct Program: Sendable {
     /// told. `isStopped` is asked every 50 ms; once it says so, the whole group gets SIGTERM and, after `grace`,
     /// SIGKILL. Whatever the program leaves running is killed when it ends, and all of it when this process dies,
     /// however it does. Throws where it cannot be started.
-    package func run(input: Int32, tail: Int, isStopped: () -> Bool) throws(Errno) -> Outcome {
-        let files = [try CappedFile(output, most: Self.mostBytes), try CappedFile(error, most: Self.mostBytes)]
-        let outputPipe = try Pipe.open()
-        let errorPipe = try Pipe.open()
+    package func run(input: Int32, tail: Int, isStopped: () -> Bool) throws(StartFailure) -> Outcome {
+        let files = [
+            try Self.starting { () throws(Errno) in try CappedFile(output, most: Self.mostBytes) },
+            try Self.starting { () throws(Errno) in try CappedFile(error, most: Self.mostBytes) },
+        ]
+        let outputPipe = try Self.starting(Pipe.open)
+        let errorPipe = try Self.starting(Pipe.open)
+        let walls = try confinement?.walls(for: path)
         var lifeline: Int32 = -1
         let argv = CStrings(arguments)
         let envp = CStrings(environment)
+        let streams = [input, outputPipe.writing, errorPipe.writing]
         let keeper = path.withPlatformString { path in
             folder.withPlatformString { folder in
-                dm_spawn_kept(
-                    path, argv.pointers, envp.pointers, folder, [input, outputPipe.writing, errorPipe.writing],
-                    &lifeline)
+                guard let walls else {
+                    return dm_spawn_kept(path, argv.pointers, envp.pointers, folder, streams, nil, &lifeline)
+                }
+                return walls.withConfinement { confinement in
+                    dm_spawn_kept(path, argv.pointers, envp.pointers, folder, streams, confinement, &lifeline)
+                }
             }
         }
-        guard keeper > 0 else { throw Errno(rawValue: errno) }
+        guard keeper > 0 else {
+            let error = Errno(rawValue: errno)
+            throw keeper == -2 ? .confinement(error) : .program(error)
+        }
         var child = Child(
             keeper: keeper, lifeline: lifeline, pipes: [outputPipe.keepReading(), errorPipe.keepReading()],
             files: files)
         return child.supervise(grace: grace, tail: tail, isStopped: isStopped)
+    }
+
+    private static func starting<Result: ~Copyable>(
+        _ body: () throws(Errno) -> Result
+    ) throws(StartFailure) -> Result {
+        do throws(Errno) { return try body() } catch { throw .program(error) }
     }
 }
 

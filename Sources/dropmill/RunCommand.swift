@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import Dispatch
 import Glibc
 import Logging
@@ -43,6 +44,11 @@ struct RunCommand: ParsableCommand {
     var keepHistory: Duration = .seconds(90 * 86400)
 
     func run() throws {
+        // Before anything else is read: what it knows is not for other programs of its user, also not those it runs.
+        guard dm_keep_private() == 0 else {
+            StandardError.print(StandardError.line(of: "memory cannot be closed to others: \(Errno.last)"))
+            throw ExitStatus.failure
+        }
         // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGIO, SIG_IGN)
