@@ -228,7 +228,7 @@ static void filter_processes(struct filter *filter) {
     load_argument(filter, 0);
     answer_if(filter, BPF_JEQ, 0, allowed);
     load_argument(filter, 2);
-    step(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2);
+    step(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
     load(filter, offsetof(struct seccomp_data, args) + 8 * 2 + 4);
     answer_if(filter, BPF_JEQ, 0, allowed);
     end_call(filter, begin, refused(EPERM));

@@ -89,6 +89,8 @@ struct InitCommand: ParsableCommand {
 
         stages:
           - unpack                                          # an archive becomes its contents, anything else passes
+          # A program of yours; confined, it reads what is installed and a copy of the file, and writes its own folder.
+          # - run: { command: [file, --brief, "{file}"], confine: true }
           - checksum: { algorithm: sha256, manifest: SHA256SUMS }
           - move: { to: "../output/{stem}" }                # all or nothing
 
