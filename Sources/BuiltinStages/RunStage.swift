@@ -69,7 +69,8 @@ package struct RunStage: Stage {
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
         ] + RunConfinement.all,
         effects: [.replacesPayload],
-        example: #"run: { command: [gs, -q, -sDEVICE=pdfwrite, -o, a.pdf, "-"], stdin: payload, output: replace }"#)
+        example:
+            #"run: { command: [gs, -q, -o, a.pdf, -sDEVICE=pdfwrite, "-"], stdin: payload, output: replace, confine: true }"#)
 
     private let command: [ProgramArgument]
     private let variables: [(key: String, value: SecretText)]

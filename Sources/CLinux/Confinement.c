@@ -90,7 +90,7 @@ int dm_keep_private(void) {
 #error "the numbers of system calls are known for x86-64 and AArch64"
 #endif
 
-/// A filter while it is made.
+/// A filter while it is made; it has some 240 steps in the end.
 struct filter {
     unsigned short count;
     struct sock_filter steps[400];
@@ -243,7 +243,8 @@ static void filter_processes(struct filter *filter) {
         SYS_semtimedop, SYS_semctl, SYS_mq_open, SYS_mq_unlink, SYS_add_key, SYS_request_key, SYS_keyctl,
         SYS_unshare, SYS_setns, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd,
     };
-    for (size_t index = 0; index < sizeof none / sizeof *none; index++) answer_call(filter, none[index], refused(EPERM));
+    for (size_t index = 0; index < sizeof none / sizeof *none; index++)
+        answer_call(filter, none[index], refused(EPERM));
     answer_call(filter, SYS_io_uring_setup, refused(ENOSYS));
 }
 

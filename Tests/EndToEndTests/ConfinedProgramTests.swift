@@ -4,8 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Programs that are run with `confine: true`: what they are for, they do; what else they try, is refused. Each as root,
-/// and as a user without rights.
+/// Programs that are run with `confine: true`: what they are for, they do; what else they try, is refused. Each as
+/// root, and as a user without rights.
 @Suite(.timeLimit(.minutes(5))) struct ConfinedProgramTests {
     private let scratch: ScratchFolder
 
@@ -109,7 +109,9 @@ import Testing
             socket.create_connection(server.getsockname())
 
         def trace():
-            check(libc.ptrace(16, daemon, None, None)); os.waitpid(daemon, 0x40000000); libc.ptrace(17, daemon, None, None)
+            check(libc.ptrace(16, daemon, None, None))
+            os.waitpid(daemon, 0x40000000)
+            libc.ptrace(17, daemon, None, None)
 
         def multiply():
             read, write = os.pipe()
@@ -215,13 +217,14 @@ import Testing
     @Test("A fork bomb is bounded, and over with the program", arguments: DaemonUser.possible)
     func bomb(user: DaemonUser) throws {
         let bomb = #"""
-            import os, sys, time
+            import os
             if os.fork() == 0:
                 while True:
                     try:
                         if os.fork() == 0: os.setsid()
-                    except OSError: pass
-            time.sleep(1); open("made", "w").write(open("/proc/loadavg").read())
+                    except OSError: open("full", "w")
+            while not os.path.exists("full"): pass
+            open("made", "w").write(open("/proc/loadavg").read()); os.unlink("full")
             """#
         try scratch.write(bomb, to: "bomb.py")
         let path = scratch.path("bomb.py").string
