@@ -69,8 +69,7 @@ package struct RunStage: Stage {
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
         ] + RunConfinement.all,
         effects: [.replacesPayload],
-        example:
-            #"run: { command: [gs, -q, -o, a.pdf, -sDEVICE=pdfwrite, "-"], stdin: payload, output: replace, confine: true }"#)
+        example: #"run: { command: [gs, -sDEVICE=pdfwrite, -o, a.pdf, "{file}"], output: replace, confine: true }"#)
 
     private let command: [ProgramArgument]
     private let variables: [(key: String, value: SecretText)]

@@ -29,8 +29,13 @@ struct Child {
         defer { for stream in streams where stream.fd >= 0 { close(stream.fd) } }
         var stoppedAt: ContinuousClock.Instant?
         var wasKilled = false
+        var isOffered = false
         while !hasEnded {
             readSome(within: Self.tick)
+            if !isOffered, let program = int(at: 0) {
+                Self.offer(program)
+                isOffered = true
+            }
             if let asked = stoppedAt {
                 if !wasKilled, ContinuousClock.now - asked >= grace {
                     signal(SIGKILL)
@@ -47,6 +52,15 @@ struct Child {
         while rounds < Self.mostRounds, readSome(within: 0) { rounds += 1 }
         let written = files.map { Program.Written(tail: $0.tail(tail), count: $0.count, failure: $0.failure) }
         return Program.Outcome(end: end, output: written[0], error: written[1], wasStopped: stoppedAt != nil)
+    }
+
+    /// Where memory is short the kernel ends the program rather than the daemon (proc(5), oom_score_adj). What runs with
+    /// another user's rights stays as it is.
+    private static func offer(_ program: pid_t) {
+        let file = open("/proc/\(program)/oom_score_adj", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = write(file, "1000", 4)
+        close(file)
     }
 
     private var hasEnded: Bool { streams[files.count].fd < 0 }

@@ -271,6 +271,13 @@ import Testing
         #expect(kill(pid, 0) == -1, "it is gone by the time that the stage is over")
     }
 
+    /// Where memory is short the kernel ends it rather than the daemon.
+    @Test func itIsTheFirstToBeKilled() throws {
+        let script = "until [ \"$score\" = 1000 ]; do read score < /proc/self/oom_score_adj; done"
+        try fixture.run("run", shell(script))
+        try fixture.run("run", shell(script, [("confine", "true")]))
+    }
+
     @Test func wrongOptions() throws {
         for command: Options in ["ls -l", [], ["{file}"], ["ls", "{fiel}"]] {
             #expect(throws: OptionProblem.self) { try fixture.stage("run", ["command": command]) }
