@@ -54,8 +54,8 @@ struct Child {
         return Program.Outcome(end: end, output: written[0], error: written[1], wasStopped: stoppedAt != nil)
     }
 
-    /// Where memory is short the kernel ends the program rather than the daemon (proc(5), oom_score_adj). What runs with
-    /// another user's rights stays as it is.
+    /// Where memory is short the kernel ends the program rather than the daemon (proc(5), oom_score_adj). What runs
+    /// with another user's rights stays as it is.
     private static func offer(_ program: pid_t) {
         let file = open("/proc/\(program)/oom_score_adj", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }
