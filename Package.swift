@@ -95,7 +95,7 @@ let package = Package(
         .testTarget(
             name: "BuiltinStagesTests",
             dependencies: [
-                "BuiltinStages", "Archive", "FileTypes", "PipelineKit", "TestSupport", "dropmill", "confined",
+                "BuiltinStages", "Archive", "FileTypes", "PipelineKit", "TestSupport", "dropmill", "beneath", "confined",
                 "oldkernel", "served",
                 system,
             ],
@@ -119,6 +119,8 @@ let package = Package(
             swiftSettings: strict),
         // Kills, faults and power cuts; `faultline` is the program that causes them.
         .executableTarget(name: "faultline", path: "Tests/faultline"),
+        // Opens what lies below a folder.
+        .executableTarget(name: "beneath", dependencies: ["CLinux"], path: "Tests/beneath"),
         // Does what a helper may not.
         .executableTarget(name: "confined", dependencies: ["CLinux"], path: "Tests/confined"),
         // Runs a program as an older kernel would.

@@ -3,29 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-int dm_open_beneath(int folder, const char *path, int flags, mode_t mode) {
-    struct open_how how = {
-        .flags = (uint64_t)(flags | O_CLOEXEC),
-        .mode = flags & O_CREAT ? mode : 0,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-    };
-    int descriptor;
-    do {
-        descriptor = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
-        // A rename elsewhere in the system can make the kernel unsure whether the path stays below (EAGAIN).
-    } while (descriptor < 0 && (errno == EINTR || errno == EAGAIN));
-    return descriptor;
-}
 
 int dm_packet_sockets(int pair[2]) {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);

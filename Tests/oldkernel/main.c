@@ -1,8 +1,10 @@
 // Runs a program, and all that it starts, as an older kernel would, or one that was built with less:
 //
-//   oldkernel landlock|tid-address PROGRAM [ARGUMENT…]
+//   oldkernel landlock|tid-address|openat2|openat2-refused PROGRAM [ARGUMENT…]
 //
 // `landlock`: there is none (before Linux 5.13, or switched off). `tid-address`: prctl(2) knows no PR_GET_TID_ADDRESS.
+// `openat2`: there is none (before Linux 5.6, or below systemd's RestrictSUIDSGID=); `openat2-refused`: a container that
+// does not know it answers with EPERM.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -15,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define LENGTH(filter) (sizeof(filter) / sizeof *(filter))
 #define FIELD(name) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
 
 int main(int count, char **arguments) {
@@ -35,12 +38,30 @@ int main(int count, char **arguments) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog filter = {.len = sizeof landlock / sizeof *landlock, .filter = landlock};
+    struct sock_filter openat2[] = {
+        FIELD(nr),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_filter openat2_refused[LENGTH(openat2)];
+    memcpy(openat2_refused, openat2, sizeof openat2);
+    openat2_refused[2].k = SECCOMP_RET_ERRNO | EPERM;
+    const struct {
+        const char *name;
+        struct sock_fprog filter;
+    } kernels[] = {
+        {"landlock", {.len = LENGTH(landlock), .filter = landlock}},
+        {"tid-address", {.len = LENGTH(thread_address), .filter = thread_address}},
+        {"openat2", {.len = LENGTH(openat2), .filter = openat2}},
+        {"openat2-refused", {.len = LENGTH(openat2_refused), .filter = openat2_refused}},
+    };
     if (count < 3) return 64;
-    if (strcmp(arguments[1], "tid-address") == 0)
-        filter = (struct sock_fprog){.len = sizeof thread_address / sizeof *thread_address, .filter = thread_address};
-    else if (strcmp(arguments[1], "landlock") != 0) return 64;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) != 0) {
+    size_t chosen = 0;
+    while (chosen < LENGTH(kernels) && strcmp(arguments[1], kernels[chosen].name) != 0) chosen++;
+    if (chosen == LENGTH(kernels)) return 64;
+    const struct sock_fprog *filter = &kernels[chosen].filter;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter, 0, 0) != 0) {
         perror("oldkernel");
         return 71;
     }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "CLinuxBeneath.h"
 #include "CLinuxConfinement.h"
 #include "CLinuxHelper.h"
 #include "CLinuxKeeper.h"

@@ -8,10 +8,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// openat2(2) that stays below `folder`: no `..` out of it, no absolute path, no symbolic and no magic link on the way
-/// (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS); O_CLOEXEC is added.
-int dm_open_beneath(int folder, const char *path, int flags, mode_t mode);
-
 /// A pair of connected sockets that keep packets apart (SOCK_SEQPACKET), closed on exec.
 int dm_packet_sockets(int pair[2]);
 
