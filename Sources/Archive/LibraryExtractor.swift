@@ -27,7 +27,7 @@ enum LibraryExtractor {
         switch entry.kind {
         case .folder: try writer.makeFolder(path, modified: entry.modified)
         case .file: try write(try writer.createFile(path, mode: entry.mode), path, entry, reader, &writer)
-        case .symbolicLink(let target): try writer.addLink(path, to: target, modified: entry.modified)
+        case .symbolicLink(let target): try writer.addLink(path, to: target)
         case .hardLink(let target):
             let isMade = try writer.makeHardLink(path, to: target, mode: entry.mode)
             // In some formats the data comes with the last name. It belongs to the first one, made or not.

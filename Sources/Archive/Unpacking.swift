@@ -139,7 +139,7 @@ package struct Unpacking {
             guard source >= 0 else { throw Self.failure("open", path) }
             defer { close(source) }
             var status = stat()
-            guard fstat(source, &status) == 0, path.withName({ unlinkat(parent, $0, 0) }) == 0 else {
+            guard dm_status(source, &status) == 0, path.withName({ unlinkat(parent, $0, 0) }) == 0 else {
                 throw Self.failure("open", path)
             }
             let name = archive.path.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? archive.path

@@ -114,3 +114,13 @@ int dm_open_beneath(int folder, const char *path, int flags, mode_t mode) {
     atomic_store_explicit(&is_missing, true, memory_order_relaxed);
     return dm_open_beneath(folder, path, flags, mode);
 }
+
+int dm_status_beneath(int folder, const char *path, struct stat *status) {
+    int descriptor = dm_open_beneath(folder, path, O_PATH | O_NOFOLLOW, 0);
+    if (descriptor < 0) return -1;
+    int result = dm_status(descriptor, status);
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return result;
+}

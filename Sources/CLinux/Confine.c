@@ -8,7 +8,6 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -27,10 +26,15 @@ struct ruleset {
     uint64_t fs, net, scoped;
 };
 
+int dm_landlock_version(void) {
+    int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    return version < 0 ? 0 : version;
+}
+
 /// Everything below the folder that an unpacked tree is made of, and nothing anywhere else; without a folder (-1),
 /// nothing at all. Returns the version in force.
 static int restrict_files(int folder) {
-    int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    int version = dm_landlock_version();
     if (version < 1) return 0;
     uint64_t allowed = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
                        LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
@@ -81,6 +85,11 @@ static int restrict_files(int folder) {
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), ARGUMENT(2), \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), ANSWER(SECCOMP_RET_KILL_PROCESS), \
         ANSWER(SECCOMP_RET_ALLOW)
+// Allowed where that argument, a pointer, is NULL.
+#define ALLOW_NULL(call, index) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 6), ARGUMENT(index), \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3), HIGH_ARGUMENT(index), \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1), ANSWER(SECCOMP_RET_ALLOW), ANSWER(SECCOMP_RET_KILL_PROCESS)
 
 // Allowed for the process itself alone; the number is put in when it is known.
 #define OWN_PROCESS 0
@@ -94,9 +103,10 @@ static const struct sock_filter allowed_calls[] = {
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
     ANSWER(SECCOMP_RET_KILL_PROCESS),
     FIELD(nr),
-    // The tree that is made. Every path goes through openat2, mkdirat and their like, below the folder.
+    // The tree that is made. Every path goes through openat2, mkdirat and their like, below the folder; times are given
+    // to what is open, and to nothing by a path, which could lead anywhere.
     ALLOW(pwrite64), ALLOW(write), ALLOW(openat2), ALLOW(close), ALLOW(pread64), ALLOW(read), ALLOW(lseek),
-    ALLOW(utimensat), ALLOW(fstat), ALLOW(newfstatat), ALLOW(mkdirat), ALLOW(ftruncate), ALLOW(symlinkat),
+    ALLOW_NULL(utimensat, 1), ALLOW(fstat), ALLOW(mkdirat), ALLOW(ftruncate), ALLOW(symlinkat),
     ALLOW(linkat), ALLOW(unlinkat), ALLOW(fadvise64), ALLOW(fstatfs),
     ALLOW(sync_file_range),
     // What is told to the daemon.
@@ -110,15 +120,11 @@ static const struct sock_filter allowed_calls[] = {
     // abort(3) sends a signal; to nobody else.
     ALLOW_SELF(tgkill),
     // Asking for a limit has no new value; setting one would reach any process of the same user.
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 6),
-    ARGUMENT(2),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
-    HIGH_ARGUMENT(2),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
-    ANSWER(SECCOMP_RET_ALLOW),
-    ANSWER(SECCOMP_RET_KILL_PROCESS),
-    // Its flags lie in memory, where a filter cannot look; the C library then falls back to clone.
-    REFUSE(clone3, ENOSYS),
+    ALLOW_NULL(prlimit64, 2),
+    // All threads there will be run already. The C library asks for clone3, then for clone.
+    REFUSE(clone3, ENOSYS), REFUSE(clone, EAGAIN),
+    // A path could be any here, whatever the flags: dm_status asks fstat.
+    REFUSE(newfstatat, EACCES),
     // In place of openat2, where that is missing: one name, which is no link. The C library may look for a character set,
     // or for how the kernel shares out memory; it does without.
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 4),
@@ -126,12 +132,6 @@ static const struct sock_filter allowed_calls[] = {
     BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_NOFOLLOW, 0, 1),
     ANSWER(SECCOMP_RET_ALLOW),
     ANSWER(SECCOMP_RET_ERRNO | EACCES),
-    // A thread, not a process.
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
-    ARGUMENT(0),
-    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, CLONE_THREAD | CLONE_VM),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CLONE_THREAD | CLONE_VM, 0, 1),
-    ANSWER(SECCOMP_RET_ALLOW),
     ANSWER(SECCOMP_RET_KILL_PROCESS),
 };
 
@@ -193,6 +193,8 @@ int dm_confine(int folder, const struct dm_limits *limits) {
         limit(RLIMIT_NOFILE, limits->descriptors, 0) != 0)
         return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    // For whoever may: nothing but the folder is there to be named, with Landlock or without.
+    if (folder >= 0 && fchdir(folder) == 0) (void)!chroot(".");
     int version = restrict_files(folder);
     if (version < 0 || drop_capabilities() != 0) return -1;
     int filtered = folder >= 0 ? FILTER(allowed_calls) : FILTER(calls_without_folder);

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sched.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,13 +67,30 @@ static long look_outside(void) {
     struct stat status;
     return fstatat(AT_FDCWD, getenv("VICTIM"), &status, AT_SYMLINK_NOFOLLOW);
 }
-static long start_thread(void) {
-    // One that ends the whole process well, as soon as it runs.
-    static char stack[4096] __attribute__((aligned(16)));
-    return clone(end_well, stack + sizeof stack, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_FS | CLONE_FILES, 0);
-}
 static long read_host_file(void) { return open("/etc/passwd", O_RDONLY); }
 static long rename_within(void) { return renameat2(folder, "a", folder, "b", RENAME_NOREPLACE); }
+static long set_times(void) { return utimensat(AT_FDCWD, getenv("VICTIM"), NULL, 0); }
+static long set_times_beneath(void) { return utimensat(folder, "a", NULL, AT_SYMLINK_NOFOLLOW); }
+static long set_own_times(void) { return futimens(dm_open_beneath(folder, "a", O_WRONLY, 0), NULL); }
+static long examine(void) {
+    struct stat status;
+    return fstatat(AT_FDCWD, getenv("VICTIM"), &status, 0);
+}
+static long examine_own(void) {
+    struct stat status;
+    return dm_status_beneath(folder, "a", &status);
+}
+// Whether a file is there, which an open by O_PATH tells and Landlock does not see.
+static long find(void) {
+    struct open_how how = {.flags = O_PATH};
+    return syscall(SYS_openat2, AT_FDCWD, getenv("VICTIM"), &how, sizeof how);
+}
+static void *idle(void *unused) { return unused; }
+static long start_thread(void) {
+    pthread_t thread;
+    errno = pthread_create(&thread, NULL, idle, NULL);
+    return errno == 0 ? 0 : -1;
+}
 static long trace(void) { return ptrace(PTRACE_TRACEME, 0, 0, 0); }
 
 static const struct {
@@ -89,7 +106,10 @@ static const struct {
     {"ask_limit", ask_limit},   {"map_code", map_code},
     {"read_host_file", read_host_file}, {"rename_within", rename_within},
     {"trace", trace},           {"read_open", read_open},
-    {"look_outside", look_outside}, {"start_thread", start_thread},
+    {"look_outside", look_outside}, {"set_times", set_times},
+    {"set_times_beneath", set_times_beneath}, {"set_own_times", set_own_times},
+    {"examine", examine},       {"examine_own", examine_own},
+    {"find", find},             {"start_thread", start_thread},
 };
 
 int main(int count, char **arguments) {

@@ -28,12 +28,28 @@ package enum UnpackWorker {
         var time = 0
         var parts = tm()
         localtime_r(&time, &parts)
-        EntryNames.prepare(.bytes)
+        EntryNames.prepare()
         let request = UnpackRequest(
             format: .container(.zip), alone: Unpacking.LoneFile(name: [], modified: (0, 0)), policy: UnpackPolicy(),
             cpuSeconds: 1)
         _ = UnpackRequest(packet: request.packet)
         _ = HelperMessage.begun(landlock: 0).packet
+    }
+
+    /// What is missing where a kernel can confine a process in every other way.
+    package static let noLandlock = "the kernel has no Landlock"
+
+    /// How many threads beside the first there is work for.
+    private static func crew(for archive: Int32, _ request: UnpackRequest) -> Int {
+        let most = max(0, request.policy.workers - 1)
+        var status = stat()
+        if request.policy.nested > 0 || fstat(archive, &status) != 0 { return most }
+        // Small ones, which are many, cost no threads.
+        return switch request.format {
+        case .container(.zip): min(most, Int(clamping: status.st_size >> 14))
+        case .container: 0
+        case .compressed: status.st_size < ByteStream.aheadFrom ? 0 : min(1, most)
+        }
     }
 
     /// Waits for one request, does it, and ends the process.
@@ -53,16 +69,21 @@ package enum UnpackWorker {
     }
 
     private static func carryOut(_ request: UnpackRequest, archive: Int32, folder: Int32) -> HelperMessage {
-        EntryNames.prepare(request.policy.nameEncoding)
+        EntryNames.prepare(request.policy, request.format)
         do throws(ArchiveError) { try Unpacking.prepare(folder, request.policy) } catch { return .failed(error) }
         // Beside those that write there is one that decompresses; and this one, which has memory of its own as they do.
         let threads = UInt64(max(1, request.policy.workers)) + 2
         var limits = dm_limits(
             memory: AddressSpace.size() + memory + threads * memoryPerThread, cpu: UInt64(max(1, request.cpuSeconds)),
             file_size: UInt64(max(1, request.policy.limits.entry ?? request.policy.limits.bytes)), descriptors: 64)
+        // Each for itself, before any of them sees the archive; and none can be started afterwards.
+        let areConfined = Threads.hire(crew(for: archive, request)) { [limits] in
+            var limits = limits
+            return dm_confine(folder, &limits) >= 0
+        }
         let landlock = dm_confine(folder, &limits)
-        if landlock < 0 { return .unconfined("the kernel refuses it: \(Errno(rawValue: errno))") }
-        if landlock == 0, request.requiresSandbox { return .unconfined("the kernel has no Landlock") }
+        if landlock < 0 || !areConfined { return .unconfined("the kernel refuses it: \(Errno(rawValue: errno))") }
+        if landlock == 0, request.requiresSandbox { return .unconfined(noLandlock) }
         say(.begun(landlock: Int64(landlock)))
         let progress = ProgressReport()
         let monitor = UnpackMonitor(report: { @Sendable (bytes, entries) in progress.add(bytes, entries) })

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import SystemPackage
 
@@ -32,7 +33,7 @@ final class ArchiveInput: BlockSource {
     /// archive's size is measured by.
     init(_ descriptor: Int32, _ budget: Budget, counts: Bool) throws(ArchiveError) {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
+        guard dm_status(descriptor, &status) == 0 else {
             throw .system(action: "read", entry: nil, errno: Errno(rawValue: errno))
         }
         self.descriptor = descriptor

@@ -9,7 +9,7 @@ final class ByteStream {
     /// The longest run of zeros that is taken for a tar without entries (twice what GNU tar writes by default).
     private static let longestEmptyTar = 20 << 10
     /// Compressed files smaller than this are not worth a thread.
-    private static let aheadFrom: Int64 = 64 << 10
+    static let aheadFrom: Int64 = 64 << 10
     /// The two blocks that end a tar, and as much again as a reader may look ahead.
     private static let tailLength = 2048
 
@@ -45,7 +45,7 @@ final class ByteStream {
         source =
             compression == .gzip ? GzipInflater(input) : try LibraryDecoder(input, compression)
         try readHead()
-        if ahead, input.size >= Self.aheadFrom { source = try DecodeAhead(source) }
+        if ahead, input.size >= Self.aheadFrom, let reading = DecodeAhead(source) { source = reading }
     }
 
     deinit { head.deallocate() }

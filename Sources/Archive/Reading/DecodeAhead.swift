@@ -7,27 +7,21 @@ import SystemPackage
 /// writes.
 final class DecodeAhead: BlockSource {
     private let ring: Ring
-    private var thread: pthread_t = 0
+    private let filling: Threads.Errand
     private var isHolding = false
     private var isOver = false
 
-    /// Starts at once. The source is the thread's alone until this object goes.
-    init(_ source: any BlockSource) throws(ArchiveError) {
-        ring = Ring(source)
-        let status = pthread_create(
-            &thread, nil,
-            { pointer in
-                guard let pointer else { return nil }
-                Unmanaged<Ring>.fromOpaque(pointer).takeUnretainedValue().fill()
-                return nil
-            }, Unmanaged.passUnretained(ring).toOpaque())
-        guard status == 0 else { throw .system(action: "read", entry: nil, errno: Errno(rawValue: status)) }
+    /// Starts at once; nil where there is no thread for it. The source is the thread's alone until this object goes.
+    init?(_ source: any BlockSource) {
+        let ring = Ring(source)
+        guard let filling = Threads.begin({ ring.fill() }) else { return nil }
+        self.ring = ring
+        self.filling = filling
     }
 
     deinit {
-        guard thread != 0 else { return }
         ring.callOff()
-        pthread_join(thread, nil)
+        filling.wait()
     }
 
     func next() throws(ArchiveError) -> UnsafeRawBufferPointer? {
@@ -43,7 +37,7 @@ final class DecodeAhead: BlockSource {
 }
 
 /// Blocks on their way from one thread to another.
-// @unchecked: a slot is touched by the thread that took it from `free` or `filled`, until it is handed over by the
+// @unchecked: a slot and its count are touched by the thread that took it from `free` or `filled`, until it is handed over by the
 // other of them, which is the lock; `source` by the filling thread; `failure` by the other one after the end alone.
 private final class Ring: @unchecked Sendable {
     private static let slotCount = 4

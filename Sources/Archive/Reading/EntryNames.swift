@@ -19,13 +19,26 @@ enum EntryNames {
     }
 
     /// Loads what converting names needs, while files can still be opened: the C library keeps it.
-    static func prepare(_ encoding: UnpackPolicy.NameEncoding) {
+    static func prepare(_ encoding: UnpackPolicy.NameEncoding = .bytes) {
         _ = utf8.value
-        guard let charset = encoding.charset else { return }
-        // Kept open for good, and with it the tables behind it.
-        _ = iconv_open("UTF-8", charset)
-        _ = iconv_open(charset, "UTF-8")
+        if let charset = encoding.charset { keep(charset) }
     }
+
+    /// The same for an archive of that format. One of lha may name any code page that its maker's system had.
+    static func prepare(_ policy: UnpackPolicy, _ format: ArchiveFormat) {
+        prepare(policy.nameEncoding)
+        let lha = ArchiveFormat.container(.lha)
+        guard format == lha || policy.nested > 0 && policy.formats.contains(lha) else { return }
+        for page in codePages { keep("CP\(page)") }
+    }
+
+    /// Those of DOS and of Windows.
+    private static let codePages =
+        [437, 737, 775, 850, 852, 855, 857, 858] + Array(860...866) + [869, 874, 932, 936, 949, 950]
+        + Array(1250...1258) + [1361]
+
+    /// Keeps a converter open for good, and with it the tables behind it, which serve both directions.
+    private static func keep(_ charset: String) { _ = iconv_open("UTF-8", charset) }
 }
 
 extension UnpackPolicy.NameEncoding {

@@ -95,6 +95,9 @@ struct EntryPath {
     /// The path of the folder it lies in; empty for the top.
     var folder: ArraySlice<CChar> { path[..<max(0, nameStart - 1)] }
 
+    /// The whole path, as that of a folder.
+    var whole: ArraySlice<CChar> { path.dropLast() }
+
     /// Calls the body with its last name.
     func withName<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         path.withUnsafeBufferPointer { buffer in

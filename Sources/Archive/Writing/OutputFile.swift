@@ -45,7 +45,12 @@ struct OutputFile: ~Copyable {
     static func reopen(_ path: EntryPath, in folder: Int32, _ budget: Budget) throws(ArchiveError) -> OutputFile {
         let descriptor = path.withName { dm_open_beneath(folder, $0, O_WRONLY | O_TRUNC, 0) }
         guard descriptor >= 0 else {
-            throw .system(action: "open", entry: path.stored, errno: Errno(rawValue: errno))
+            let error = Errno(rawValue: errno)
+            // `mode` may keep even its owner from writing; nothing here can give it another.
+            if error == .permissionDenied {
+                throw .unsupported(path.stored, "has its content with another of its names", detail: "")
+            }
+            throw .system(action: "open", entry: path.stored, errno: error)
         }
         return OutputFile(descriptor: descriptor, entry: path.stored, budget: budget, isSyncedSoon: false)
     }

@@ -14,17 +14,18 @@ extension TreeWriter {
     }
 
     /// Checks a symbolic link and keeps it for the end.
-    mutating func addLink(_ path: EntryPath, to target: [UInt8], modified: timespec?) throws(ArchiveError) {
+    mutating func addLink(_ path: EntryPath, to target: [UInt8]) throws(ArchiveError) {
         guard try takesLink(path) else { return }
         try path.checkLinkTarget(target, policy.limits)
         guard !path.isTop else { throw .conflict(path.stored, "is a symbolic link in the place of the top folder") }
         // Its name and target are remembered, so they count.
         try budget.charge(Int64(target.count), total: Int64(target.count), to: path.stored)
-        deferred.links.append((path.stored, target, modified.map { FileTimes.clamp($0, to: now) }))
+        deferred.links.append((path.stored, target))
     }
 
-    /// Makes a symbolic link, once all files are written.
-    mutating func makeLink(_ path: EntryPath, to target: [UInt8], modified: timespec?) throws(ArchiveError) {
+    /// Makes a symbolic link, once all files are written. It gets no time: that takes a path, which a confined process
+    /// is not trusted with.
+    mutating func makeLink(_ path: EntryPath, to target: [UInt8]) throws(ArchiveError) {
         let target = target.map { CChar(bitPattern: $0) } + [0]
         let folder = try cursor.enter(path.folder, for: path.stored)
         if path.withName({ symlinkat(target, folder, $0) }) != 0 {
@@ -35,11 +36,6 @@ extension TreeWriter {
             let isLink = kind(of: path, in: folder) == S_IFLNK
             throw .conflict(
                 path.stored, isLink ? "is there twice" : "is a symbolic link and a file or folder at once")
-        }
-        guard let modified else { return }
-        let times = FileTimes.pair(modified)
-        guard path.withName({ utimensat(folder, $0, times, AT_SYMLINK_NOFOLLOW) }) == 0 else {
-            throw .system(action: "set the time of", entry: path.stored, errno: Errno(rawValue: errno))
         }
     }
 

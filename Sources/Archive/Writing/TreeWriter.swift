@@ -22,7 +22,7 @@ struct TreeWriter: ~Copyable {
     /// What can only be done at the end: links, since nothing may be written through one, and the times of folders,
     /// which change as files are put into them.
     struct Deferred {
-        var links: [(path: [UInt8], target: [UInt8], modified: timespec?)] = []
+        var links: [(path: [UInt8], target: [UInt8])] = []
         var folders: [(path: [UInt8], modified: timespec)] = []
         /// Files that turned out to be archives.
         var archives: [(path: [UInt8], format: ArchiveFormat)] = []
@@ -105,7 +105,7 @@ struct TreeWriter: ~Copyable {
     /// The type of what is there (S_IFMT); nil for nothing.
     func kind(of path: EntryPath, in folder: Int32) -> mode_t? {
         var status = stat()
-        return path.withName { fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0 ? status.st_mode & S_IFMT : nil
+        return path.withName { dm_status_beneath(folder, $0, &status) } == 0 ? status.st_mode & S_IFMT : nil
     }
 
     /// Notes a file that begins like an archive, if those are unpacked too.
@@ -134,7 +134,7 @@ struct TreeWriter: ~Copyable {
     mutating func makeLinks() throws(ArchiveError) {
         for link in deferred.links {
             try budget.checkStopped()
-            try makeLink(EntryPath(link.path, policy.limits), to: link.target, modified: link.modified)
+            try makeLink(EntryPath(link.path, policy.limits), to: link.target)
         }
     }
 
@@ -142,16 +142,12 @@ struct TreeWriter: ~Copyable {
     mutating func setFolderTimes() throws(ArchiveError) {
         for folder in deferred.folders {
             try budget.checkStopped()
-            let path = try folder.path.isEmpty ? nil : EntryPath(folder.path, policy.limits)
-            let times = FileTimes.pair(folder.modified)
-            let done: Int32
-            if let path {
-                let parent = try cursor.enter(path.folder, for: path.stored)
-                done = path.withName { utimensat(parent, $0, times, AT_SYMLINK_NOFOLLOW) }
-            } else {
-                done = futimens(root, times)
+            var descriptor = root
+            if !folder.path.isEmpty {
+                let path = try EntryPath(folder.path, policy.limits)
+                descriptor = try cursor.enter(path.whole, for: path.stored)
             }
-            guard done == 0 else {
+            guard futimens(descriptor, FileTimes.pair(folder.modified)) == 0 else {
                 throw .system(action: "set the time of", entry: folder.path, errno: Errno(rawValue: errno))
             }
         }

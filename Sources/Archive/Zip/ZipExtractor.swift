@@ -27,7 +27,7 @@ enum ZipExtractor {
         let portions = portions(of: items)
         let threads = min(writer.policy.workers, portions.count)
         let work = Work(descriptor, items, portions, threads, root: writer.root, writer.policy, writer.budget)
-        try Threads.run(threads) { work.run() }
+        Threads.run(threads) { work.run() }
         try writer.deferred.add(work.result())
     }
 
@@ -111,7 +111,7 @@ enum ZipExtractor {
             }
             var target: [UInt8] = []
             try reader.read(entry) { (block) throws(ArchiveError) in target += block }
-            try writer.addLink(path, to: target, modified: entry.modified)
+            try writer.addLink(path, to: target)
         case .special(let word): throw .unsafe(entry.name, "is \(word); only files, folders and links are taken")
         }
     }
@@ -193,33 +193,5 @@ enum ZipExtractor {
             if let failure = outcome.failure { throw failure }
             return outcome.deferred
         }
-    }
-}
-
-/// Threads of the kernel, without a queue's machinery: in a confined process every system call counts.
-enum Threads {
-    private final class Body: Sendable {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
-    /// Runs the body on so many threads at once, the calling one among them, and waits for all.
-    static func run(_ count: Int, _ body: @escaping @Sendable () -> Void) throws(ArchiveError) {
-        let body = Body(body)
-        var threads: [pthread_t] = []
-        for _ in 1..<max(1, count) {
-            var thread: pthread_t = 0
-            let status = pthread_create(
-                &thread, nil,
-                { pointer in
-                    guard let pointer else { return nil }
-                    Unmanaged<Body>.fromOpaque(pointer).takeUnretainedValue().run()
-                    return nil
-                }, Unmanaged.passUnretained(body).toOpaque())
-            // One thread fewer does it too.
-            if status == 0 { threads.append(thread) }
-        }
-        body.run()
-        for thread in threads { pthread_join(thread, nil) }
     }
 }

@@ -17,4 +17,7 @@ int dm_open_beneath(int folder, const char *path, int flags, mode_t mode);
 /// confined process may not.
 int dm_status(int descriptor, struct stat *status);
 
+/// lstat(2) of what lies below `folder`, by the same rules: of a link itself.
+int dm_status_beneath(int folder, const char *path, struct stat *status);
+
 #endif

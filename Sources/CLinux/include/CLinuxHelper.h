@@ -46,11 +46,15 @@ struct dm_limits {
     uint64_t descriptors; // open at once
 };
 
-/// Takes the rights of the calling process away, for good; it must have one thread only. Afterwards it can work below
-/// `folder` and with what it has open, start threads, and do nothing else; with -1 for the folder it can only read what
-/// it has open and is handed, and has one thread: resource limits, no new privileges,
-/// Landlock, no capabilities, and a list of allowed system calls. A call that is not on it ends the process with
-/// SIGSYS. Returns the version of Landlock in force, 0 where the kernel has none, or -1 with errno set.
+/// The version of Landlock that the kernel has; 0 for none (before Linux 5.13, or switched off).
+int dm_landlock_version(void);
+
+/// Takes the rights of the calling thread away, for good; every thread of the process must do it. Afterwards it can work
+/// below `folder` and with what it has open, and do nothing else, start threads least of all; with -1 for the folder it
+/// can only read what it has open and is handed. It has resource limits, no new privileges, Landlock, the folder as the
+/// root where the process may have that, no capabilities, and a list of allowed system calls. A call that is not on it
+/// ends the process with SIGSYS; a thread is refused with EAGAIN. Returns the version of Landlock in force, 0 where the
+/// kernel has none, or -1 with errno set.
 int dm_confine(int folder, const struct dm_limits *limits);
 
 #endif
