@@ -104,7 +104,7 @@ extension ArchiveError {
     }
 
     /// The archive alone is more than the file system `had` to give when it was begun.
-    static func noRoom(_ entry: [UInt8], for room: Room, had: Int64) -> ArchiveError {
+    static func noRoom(_ entry: [UInt8]?, for room: Room, had: Int64) -> ArchiveError {
         let remedy =
             switch room {
             case .bytes: "Free space there and send the archive again, or set a lower `min_free`."
@@ -118,7 +118,7 @@ extension ArchiveError {
     }
 
     /// Others took what was there when the archive was begun.
-    static func diskFull(_ entry: [UInt8], of room: Room) -> ArchiveError {
+    static func diskFull(_ entry: [UInt8]?, of room: Room) -> ArchiveError {
         let (fact, remedy) =
             switch room {
             case .bytes:
@@ -153,4 +153,10 @@ extension ArchiveError {
                 code: .unsupported, entry: entry, fact: fact,
                 remedy: "Pack it in a common way: zip with deflate, or tar with gzip, xz or zstd.", detail: detail))
     }
+}
+
+extension Errno {
+    /// Whether it is how a call is refused to a confined process, or to one in a container. What a helper works with it
+    /// was given open, and files that it makes are its own: so an archive cannot be the reason.
+    package var isOfConfinement: Bool { [.noFunction, .notPermitted, .permissionDenied].contains(self) }
 }

@@ -16,6 +16,8 @@ package enum HelperFailure: Error, Sendable, Equatable {
     case overCPU
     /// It said something that no helper says.
     case confused
+    /// It wrote more than it may, or than it said.
+    case overgrown
     /// It could not be confined as was required; with what is missing.
     case unconfined(String)
     /// The work was called off.

@@ -64,7 +64,7 @@ package final class UnpackHelpers: Sendable {
             }
         } catch {
             switch error {
-            case .crashed, .confused, .overTime, .overCPU: launcher.distrustServer()
+            case .crashed, .confused, .overgrown, .overTime, .overCPU: launcher.distrustServer()
             case .archive, .unavailable, .unconfined, .cancelled: break
             }
             throw error
@@ -84,13 +84,14 @@ package final class UnpackHelpers: Sendable {
             throw HelperFailure(error)
         }
         guard try helper.send(task.request, archive: archive, folder: folder) else { return nil }
-        return try Self.watch(helper, task)
+        return try Self.watch(helper, task, HelperGuard(folder, task.request.policy.limits))
     }
 
     /// Follows a helper to its end; nil where it was gone before it began.
     private static func watch(
-        _ helper: HelperProcess, _ task: Task
+        _ helper: HelperProcess, _ task: Task, _ held: HelperGuard
     ) throws(HelperFailure) -> Unpacking.Report? {
+        var held = held
         let start = now()
         var hasBegun = false
         var (bytes, entries): (Int64, Int64) = (0, 0)
@@ -99,7 +100,9 @@ package final class UnpackHelpers: Sendable {
             let seconds = task.seconds(after: bytes)
             let rest = start + seconds * 1000 - now()
             guard rest > 0 else { throw .overTime(seconds: seconds) }
-            guard let received = try helper.receive(within: Int32(min(rest, 50))) else { continue }
+            let received = try helper.receive(within: Int32(min(rest, 50)))
+            try held.check(told: bytes, isSilent: received == nil)
+            guard let received else { continue }
             guard let message = received else {
                 if !hasBegun { return nil }
                 throw helper.ending()
@@ -124,9 +127,5 @@ package final class UnpackHelpers: Sendable {
     }
 
     /// Milliseconds since the machine's start.
-    private static func now() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
+    private static func now() -> Int64 { Clock.now() / 1_000_000 }
 }
