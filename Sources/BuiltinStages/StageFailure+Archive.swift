@@ -27,6 +27,15 @@ extension StageFailure {
     /// as the pipeline tries: it may have been the machine's memory, but a file that does it each time does it no more.
     init(_ failure: HelperFailure, archive: FilePath, name: FileName, folder: FilePath) {
         switch failure {
+        case .archive(.system(let action, let entry, let errno)) where errno.isOfConfinement:
+            let subject = entry.map { "the archive's entry '\(EscapedText.of($0))'" } ?? "the archive"
+            self.init(
+                .environment, code: "unpack.refused",
+                summary: "The process that unpacks may not \(action) \(subject): \(errno).",
+                remedy:
+                    "Look what refuses it beside its own confinement: a security module, a container's profile, the "
+                    + "file system; work goes on by itself.",
+                detail: "errno \(errno.rawValue)")
         case .archive(let error):
             self.init(error, archive: archive, folder: folder)
             if code == "archive.damaged", Self.isPart(name) {
@@ -47,10 +56,10 @@ extension StageFailure {
             self = Self.helper(
                 "archive.helper-crashed", "said or left something that it should not",
                 remedy: "Do not trust the archive.", "")
-        case .overTime(let seconds):
-            self = .file(
-                "archive.timeout", "The archive '\(name)' took longer than \(seconds) seconds to unpack.",
-                remedy: "Give the stage 'unpack' a longer `timeout`, if archives are that large.")
+        case .overgrown:
+            self = Self.helper(
+                "archive.helper-crashed", "wrote more than it may", remedy: "Do not trust the archive.", "")
+        case .overTime(let seconds): self = .overTime(name, "\(seconds) seconds")
         case .overCPU:
             self = .file(
                 "archive.timeout", "The archive '\(name)' took more computing than it may to unpack.",
@@ -59,7 +68,10 @@ extension StageFailure {
             self.init(
                 .environment, code: "unpack.no-sandbox",
                 summary: "The process that unpacks cannot be confined: \(what).",
-                remedy: "Run a kernel with Landlock and seccomp, or do without: require_sandbox: false.")
+                remedy: what == UnpackWorker.noLandlock
+                    ? "Run Linux 5.13 or later with `landlock` among its security modules (lsm=), or do without: "
+                        + "`require_sandbox: false` in the stage 'unpack' leaves it a list of system calls."
+                    : "Let the service use Landlock and seccomp: a container's profile may forbid them.")
         case .unavailable(let errno):
             let isGone = errno == .noChildProcess
             self.init(
@@ -68,6 +80,13 @@ extension StageFailure {
                     + (isGone ? "ends before it begins, however often it is started." : "cannot be started: \(errno)."),
                 remedy: "Look for limits on processes or memory; work goes on by itself.")
         }
+    }
+
+    /// The archive is not done within the time that it may take.
+    static func overTime(_ name: FileName, _ time: String) -> StageFailure {
+        .file(
+            "archive.timeout", "The archive '\(name)' took longer than \(time) to unpack.",
+            remedy: "Give the stage 'unpack' a longer `timeout`, if archives are that large.")
     }
 
     private static func helper(_ code: String, _ what: String, remedy: String, _ log: String) -> StageFailure {

@@ -50,7 +50,7 @@ struct UnpackOptions: Sendable {
     private static let requireIntegrity = StageOption<Bool>.flag(
         "require_integrity", "whether an archive fails that carries no checksum of all its content", default: false)
     private static let requireSandbox = StageOption<Bool>.flag(
-        "require_sandbox", "whether nothing is unpacked where the kernel has no Landlock", default: false)
+        "require_sandbox", "whether nothing is unpacked where the kernel has no Landlock", default: true)
     private static let passwordsFile = StageOption<FilePath?>.file(
         "passwords_file", "a file, readable by its owner alone, of passwords to try on encrypted zips, one to a line")
 

@@ -38,6 +38,6 @@ package enum UnpackProgram {
         guard isFirst else { return }
         notes.warn(
             "this kernel has no Landlock (Linux 5.13 and later can), so the process that unpacks is confined by its "
-                + "list of system calls alone; `require_sandbox: true` would rather unpack nothing")
+                + "list of system calls alone (require_sandbox: false)")
     }
 }

@@ -88,8 +88,20 @@ package struct UnpackStage: Stage {
             payload.facts["integrity"] = report.integrity == .verified ? "verified" : "unverifiable"
             return payload
         } catch {
+            let isLate = error == .cancelled && context.cancellation.reason == .timeout
+            if isLate, let limit, !Self.keepsUp(context.progress, seconds: limit) {
+                throw .overTime(name, "\(limit) seconds")
+            }
             throw StageFailure(error, archive: source.path, name: name, folder: folder)
         }
+    }
+
+    /// Whether as much came out as does where only the disk is slow: then another attempt may find it faster. An archive
+    /// that takes its time without that would take it each time.
+    static func keepsUp(_ progress: StageProgress, seconds: Int64) -> Bool {
+        // A name costs a disk about as much as a block.
+        let done = Double(progress.bytes) + 4096 * Double(progress.entries)
+        return done * Double(secondsPerGiBOut) >= Double(seconds) * Double(1 << 30)
     }
 
     /// What is configured, and what the machine and the disk allow now.

@@ -70,6 +70,7 @@ struct RunCommand: ParsableCommand {
             output.stopWaiting()
             engine.stop(grace: grace)
         }
+        if let warning = Self.sandboxWarning { log.record(.warning(pipeline: nil, message: warning)) }
         let outcome = Outcome()
         do throws(EngineError) {
             try engine.start { @Sendable in outcome.report($0) }

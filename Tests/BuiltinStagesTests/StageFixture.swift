@@ -74,14 +74,14 @@ struct StageFixture {
         _ kind: String, _ options: Options = [:], on payload: Payload? = nil,
         cancellation: Cancellation = Cancellation(), progress: StageProgress = StageProgress(),
         notes: StageNotes = StageNotes(), seen: any SeenContent = NothingSeen(), failed: JobFailure? = nil,
-        environment: [String: String] = [:], in place: Int = 0
+        environment: [String: String] = [:], timeLimit: Duration? = nil, in place: Int = 0
     ) throws -> Payload {
         var values = job.templateValues
         values.facts = (payload ?? self.payload).knownFacts.mapValues { Array($0.utf8) }
         let context = StageContext(
             job: job.id, drop: job.drop, values: values, scratch: job.scratch(stage: place, kind: kind),
-            cancellation: cancellation, progress: progress, notes: notes, seen: seen, alongside: job.alongside,
-            failed: failed)
+            cancellation: cancellation, progress: progress, notes: notes, timeLimit: timeLimit, seen: seen,
+            alongside: job.alongside, failed: failed)
         return try stage(kind, options, environment: environment).run(payload ?? self.payload, in: context)
     }
 

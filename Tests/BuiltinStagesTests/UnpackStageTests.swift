@@ -1,4 +1,3 @@
-import BuiltinStages
 import Dispatch
 import Glibc
 import PipelineKit
@@ -6,6 +5,8 @@ import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import BuiltinStages
 
 @Suite struct UnpackStageTests {
     private static func zip(_ names: String...) -> [UInt8] {
@@ -121,6 +122,55 @@ import Testing
         #expect(await eventually { progress.entries == 1 })
         cancellation.cancel()
         #expect(await eventually { outcome.withLock { $0 } == .cancelled })
+    }
+
+    /// One that is not done within the stage's `timeout` would not be the next time either.
+    @Test func aTimeoutIsTheFiles() async throws {
+        let fixture = try StageFixture(drop: "a.xar", XarBuilder.endless)
+        let cancellation = Cancellation()
+        let outcome = Mutex<StageFailure?>(nil)
+        DispatchQueue(label: "stage").async { @Sendable in
+            do {
+                try fixture.run("unpack", ["formats": ["xar"]], cancellation: cancellation, timeLimit: .seconds(7))
+            } catch let failure as StageFailure {
+                outcome.withLock { $0 = failure }
+            } catch {}
+        }
+        let hasBegun = await eventually {
+            Folder.kind(of: fixture.job.scratch(stage: 0, kind: "unpack")) == .folder
+        }
+        #expect(hasBegun)
+        cancellation.cancel(.timeout)
+        #expect(await eventually { outcome.withLock { $0 } != nil })
+        let failure = try #require(outcome.withLock { $0 })
+        #expect(failure.class == .file && failure.code == "archive.timeout")
+        #expect(failure.summary == "The archive 'a.xar' took longer than 7 seconds to unpack.")
+    }
+
+    /// But for one that came out as fast as where only the disk is slow.
+    @Test(arguments: [
+        (Int64(0), Int64(0), false), (399 << 20, 0, false), (401 << 20, 0, true), (0, 100_000, false),
+        (0, 103_000, true), (.max, .max, true),
+    ])
+    func whatKeepsUp(bytes: Int64, entries: Int64, keepsUp: Bool) {
+        let progress = StageProgress()
+        progress.add(bytes: bytes, entries: entries)
+        #expect(UnpackStage.keepsUp(progress, seconds: 100) == keepsUp)
+    }
+
+    /// The names of an lha are in whatever code page it says, and the helper may open no table for that any more.
+    @Test(arguments: [
+        ([0x93, 0xFA, 0x96, 0x7B, 0x8C, 0xEA], UInt32(932), "日本語"), ([0xD6, 0xD0, 0xCE, 0xC4], 936, "中文"),
+        ([0x8F, 0xE0, 0xA8], 866, "При"),
+    ])
+    func namesOfManyCodePages(name: [UInt8], codePage: UInt32, expected: String) throws {
+        let archive = LhaBuilder.archive(name, codePage: codePage, content: "x\n")
+        let fixture = try StageFixture(drop: "a.lzh", archive)
+        let payload = try fixture.run("unpack", ["formats": ["lha"]])
+        #expect(try fixture.names(payload) == [expected])
+        let unknown = LhaBuilder.archive(name, codePage: 99999, content: "x\n")
+        let failure = try StageFixture(drop: "b.lzh", unknown).failure("unpack", ["formats": ["lha"]])
+        #expect(failure.class == .file && failure.code == "archive.unsupported")
     }
 
     @Test func badArchivesFailTheFile() throws {

@@ -4,8 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The daemon on a kernel without Landlock: archives are unpacked all the same, and it says once what is missing; or,
-/// where that is required, none is.
+/// The daemon on a kernel without Landlock: no archive is unpacked, and it says what is missing; or, where that is not
+/// required, all are, and it says so once. And on one without openat2, where nothing is amiss.
 @Suite(.timeLimit(.minutes(5))) struct SandboxTests {
     private let scratch: ScratchFolder
 
@@ -14,7 +14,7 @@ import Testing
         try scratch.makeFolder("inbox")
     }
 
-    private func daemon(requiring: Bool, hasLandlock: Bool = false) throws -> DropmillProcess {
+    private func daemon(_ options: String, kernel: String? = "landlock") throws -> DropmillProcess {
         try scratch.write(
             """
             inbox: ../inbox
@@ -22,12 +22,12 @@ import Testing
             failed: ../failed
             ready: { quiet: 20ms }
             stages:
-              - unpack: { require_sandbox: \(requiring) }
+              - unpack: { \(options) }
               - move: { to: "../output/{stem}" }
 
             """,
             to: "pipelines/main.yaml")
-        let wrapper = hasLandlock ? [] : [DropmillProcess.built("oldkernel").string, "landlock"]
+        let wrapper = kernel.map { [DropmillProcess.built("oldkernel").string, $0] } ?? []
         return try DropmillProcess(
             ["run", "--log-format", "json"], in: scratch.path, log: scratch.path("log"), wrapper: wrapper)
     }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func itSaysSoOnceAndGoesOn() async throws {
-        var daemon = try daemon(requiring: false)
+        var daemon = try daemon("require_sandbox: false")
         for name in ["one", "two", "three"] {
             try drop(name)
             let isThere = await eventually { scratch.exists("output/\(name)/file") }
@@ -54,12 +54,13 @@ import Testing
         }
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
-        #expect(try count("this kernel has no Landlock", in: daemon) == 1, "\(daemon.transcript)")
+        #expect(try count("confined by its list of system calls alone", in: daemon) == 1, "\(daemon.transcript)")
+        #expect(try count("the daemon runs as root", in: daemon) == (geteuid() == 0 ? 1 : 0))
         #expect(try count("\"event\":\"paused\"", in: daemon) == 0)
     }
 
     @Test func whereItIsRequiredNothingIsUnpacked() async throws {
-        var daemon = try daemon(requiring: true)
+        var daemon = try daemon("require: true")
         try drop("one")
         let isPaused = try await eventually { try daemon.hasLogged("paused", "the kernel has no Landlock") }
         #expect(isPaused, "\(daemon.transcript)")
@@ -69,11 +70,21 @@ import Testing
         try daemon.end()
 
         // The same folders on a kernel that has it: nothing was lost.
-        daemon = try self.daemon(requiring: true, hasLandlock: true)
+        daemon = try self.daemon("require_sandbox: true", kernel: nil)
         let isThere = await eventually { scratch.exists("output/one/file") && scratch.exists("processed/one.zip") }
         #expect(isThere, "\(daemon.transcript)")
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
         #expect(try count("this kernel has no Landlock", in: daemon) == 0)
+    }
+
+    /// As below systemd's RestrictSUIDSGID= and DynamicUser=.
+    @Test func withoutOpenat2() async throws {
+        var daemon = try daemon("require: true", kernel: "openat2")
+        try drop("one")
+        let isThere = await eventually { scratch.exists("output/one/file") && scratch.exists("processed/one.zip") }
+        #expect(isThere, "\(daemon.transcript)")
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
     }
 }

@@ -147,10 +147,14 @@ struct ArchiveHandle: ~Copyable {
         if ["ncrypt", "Crypto codec", "assphrase"].contains(where: { message.contains($0) }) {
             return .encrypted(entry)
         }
-        if message.hasPrefix("Error reading") {
-            return .system(action: "read", entry: nil, errno: Errno(rawValue: archive_errno(pointer)))
+        let errno = Errno(rawValue: archive_errno(pointer))
+        if message.hasPrefix("Error reading") || errno.isOfConfinement {
+            return .system(action: "read", entry: nil, errno: errno)
         }
-        if archive_errno(pointer) == ENOMEM {
+        if message.contains("be converted from") {
+            return .unsupported(entry, "has a name in a character set that is not known here", detail: message)
+        }
+        if errno == .noMemory {
             return .unsupported(entry, "needs more memory to unpack than there is", detail: message)
         }
         if message.contains("nsupported") || message.contains("not supported") {

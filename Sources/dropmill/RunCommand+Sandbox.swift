@@ -1,0 +1,12 @@
+import CLinux
+import Glibc
+
+extension RunCommand {
+    /// What is to be said at the start where the daemon's user may do everything and the kernel can keep no process of
+    /// its from files; nil where either is not so.
+    static var sandboxWarning: String? {
+        guard geteuid() == 0, dm_landlock_version() == 0 else { return nil }
+        return "the daemon runs as root, and this kernel has no Landlock (Linux 5.13 and later can) to keep what reads "
+            + "strangers' files from all others; give it a user of its own"
+    }
+}
