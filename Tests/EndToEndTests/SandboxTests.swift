@@ -75,7 +75,7 @@ import Testing
         #expect(isThere, "\(daemon.transcript)")
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
-        #expect(try count("this kernel has no Landlock", in: daemon) == 0)
+        #expect(try count("confined by its list of system calls alone", in: daemon) == 0)
     }
 
     /// As below systemd's RestrictSUIDSGID= and DynamicUser=.
