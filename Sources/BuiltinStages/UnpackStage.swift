@@ -96,8 +96,8 @@ package struct UnpackStage: Stage {
         }
     }
 
-    /// Whether as much came out as does where only the disk is slow: then another attempt may find it faster. An archive
-    /// that takes its time without that would take it each time.
+    /// Whether as much came out as does where only the disk is slow: then another attempt may find it faster. An
+    /// archive that takes its time without that would take it each time.
     static func keepsUp(_ progress: StageProgress, seconds: Int64) -> Bool {
         // A name costs a disk about as much as a block.
         let done = Double(progress.bytes) + 4096 * Double(progress.entries)

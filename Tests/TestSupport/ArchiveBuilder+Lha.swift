@@ -1,4 +1,4 @@
-/// An lha of one file, stored, that names the code page of its name (a header of level 2, as Windows programs write it).
+/// An lha of one file, stored, that names the code page of its name: a header of level 2, as on Windows.
 package enum LhaBuilder {
     /// The name is in the bytes of that code page.
     package static func archive(_ name: [UInt8], codePage: UInt32, content: String) -> [UInt8] {
