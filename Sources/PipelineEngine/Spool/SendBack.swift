@@ -4,6 +4,9 @@ package import SystemPackage
 
 /// Sends failed originals back into an inbox, as if they were dropped again. Works beside a running daemon: all that
 /// meets it is one rename into the inbox.
+///
+/// The folders of an inbox are the senders', who may exchange them at any time. So both ends of a move are held open:
+/// the folder of the failed original, and the way from the inbox down, name by name.
 package struct SendBack: Sendable {
     /// What became of one.
     package struct Sent: Sendable, Equatable {
@@ -33,62 +36,94 @@ package struct SendBack: Sendable {
     /// Sends into this inbox.
     package init(inbox: FilePath) { self.inbox = inbox }
 
+    /// Where a failed original lies.
+    private struct Original {
+        let folder: HeldFolder
+        let name: FileName
+        let record: JobRecord
+
+        var path: FilePath { folder.path.appending(name) }
+    }
+
     /// Sends a failed job's original in, under its drop's name, numbered where that is taken. `note` is told which
     /// inode will appear in the inbox before it does; what it throws ends the matter, and the original stays.
     package func send(
         _ record: JobRecord, note: (FileIdentity) throws(Refusal) -> Void
     ) throws(Refusal) -> Sent {
-        guard let original = record.original else { throw Refusal("nothing is known of its original; drop it again") }
-        let name = record.drop.name
-        // As soon as it is in the inbox it may fail again, and then what lies at these places is the next job's.
-        var before = Self.identities(of: Self.reports(beside: original, of: record))
-        try note(try Self.refusing { () throws(IOError) in try Self.identity(of: original) })
-        let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
-        if let path = try Self.refusing({ () throws(IOError) in try Self.place(original, as: name, in: folder) }) {
-            return Sent(path: path, leftover: tidy(after: original, of: record, sentTo: path, before))
+        guard let path = record.original, let own = path.lastName else {
+            throw Refusal("nothing is known of its original; drop it again")
         }
-        guard Folder.kind(of: original) != .folder else {
-            throw Refusal("'\(original.text)' is a folder on another file system than the inbox; move it there by hand")
+        let original = try Self.refusing { () throws(IOError) in try Self.hold(path, own, record) }
+        // As soon as it is in the inbox it may fail again, and then what lies at these places is the next job's.
+        var before = try Self.refusing { () throws(IOError) in try Self.reports(beside: original) }
+        let (identity, kind) = try Self.refusing { () throws(IOError) in try Self.examine(original) }
+        let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
+        try note(identity)
+        let name = record.drop.name
+        if let placed = try Self.refusing({ () throws(IOError) in
+            try Self.place(original.name, of: original.folder, as: name, in: folder)
+        }) {
+            return Sent(
+                path: folder.path.appending(placed), leftover: tidy(after: original, sentTo: placed, in: folder, before)
+            )
+        }
+        guard kind != .folder else {
+            throw Refusal("'\(path.text)' is a folder on another file system than the inbox; move it there by hand")
         }
         // Only a copy leaves the original behind; one that was moved and fails again comes back as the same inode.
-        before[original] = FileIdentity.of(original)
+        before[original.name] = identity
         // Another file system, or another mount of the same one: a hidden copy, which no inbox takes, gets the name.
-        let copy = inbox.appending(".dropmill-\(record.id.text).partial")
-        let path: FilePath
+        let copy = try Self.refusing { () throws(IOError) in
+            try Self.copy(original.name, of: original.folder, to: folder, as: "\(record.id.text).partial")
+        }
         do throws(Refusal) {
-            try note(try Self.refusing { () throws(IOError) in try Self.copy(original, to: copy) })
-            guard let placed = try Self.refusing({ () throws(IOError) in try Self.place(copy, as: name, in: folder) })
-            else {
-                throw Refusal("cannot rename within '\(inbox.text)'; move '\(original.text)' there by hand")
+            try note(copy.identity)
+            let placed = try Self.refusing { () throws(IOError) in
+                try Self.place(copy.name, of: folder, as: name, in: folder)
             }
-            path = placed
+            // Senders may rename what lies in their folder: the original goes only for the copy itself.
+            guard let placed,
+                try Self.refusing({ () throws(IOError) in try folder.identity(of: placed) })
+                    == copy.identity
+            else { throw Refusal("the copy of '\(path.text)' was exchanged in '\(inbox.text)'; try again") }
+            return Sent(
+                path: folder.path.appending(placed), leftover: tidy(after: original, sentTo: placed, in: folder, before)
+            )
         } catch {
             // A hidden file more does no harm; the next try begins by removing it.
-            _ = copy.withPlatformString { unlink($0) }
+            do throws(IOError) { try folder.remove(copy.name) } catch {}
             throw error
         }
-        return Sent(path: path, leftover: tidy(after: original, of: record, sentTo: path, before))
     }
 
-    /// The folder of the inbox that the drop lay in, made anew where it is gone. Where something else has its name by
-    /// now, the drop goes into what there still is of its path: nothing may lead out of the inbox.
-    private func home(of drop: Drop) throws(IOError) -> FilePath {
-        var folder = inbox
+    private static func hold(_ path: FilePath, _ name: FileName, _ record: JobRecord) throws(IOError) -> Original {
+        do throws(IOError) {
+            return Original(folder: try HeldFolder(path.removingLastComponent()), name: name, record: record)
+        } catch {
+            throw IOError("examine", path, error.errno)
+        }
+    }
+
+    /// The folder of the inbox that the drop lay in, made anew where it is gone. Where something else has the name of
+    /// one of them by now, be it a link, the drop goes to the inbox's top: nothing leads out of the inbox.
+    private func home(of drop: Drop) throws(IOError) -> HeldFolder {
+        let top = try HeldFolder(inbox)
+        var folder = top
         for name in drop.folders {
-            let next = folder.appending(name)
-            if Folder.kind(of: next) == nil { try Folder.make(next) }
-            guard Folder.kind(of: next) == .folder else { break }
+            guard let next = try folder.makeFolder(name) else { return top }
             folder = next
         }
         return folder
     }
 
-    /// Gives the file its name in the folder; nil where a rename cannot reach.
-    private static func place(_ source: FilePath, as name: FileName, in folder: FilePath) throws(IOError) -> FilePath? {
+    /// Gives the file its name in the folder and returns which that is; nil where a rename cannot reach.
+    private static func place(
+        _ source: FileName, of origin: HeldFolder, as name: FileName, in folder: HeldFolder
+    ) throws(IOError) -> FileName? {
         for number in 1...mostNames {
-            let target = folder.appending(number == 1 ? name : name.numbered(number))
+            let target = number == 1 ? name : name.numbered(number)
             do throws(IOError) {
-                try NoReplace.rename(source, to: target)
+                try origin.move(source, to: target, in: folder)
                 return target
             } catch {
                 switch error.errno {
@@ -98,90 +133,94 @@ package struct SendBack: Sendable {
                 }
             }
         }
-        throw IOError("send in", folder.appending(name), .fileExists)
+        throw IOError("send in", folder.path.appending(name), .fileExists)
     }
 
-    /// Makes a whole copy that is on the disk; returns what it is.
-    private static func copy(_ original: FilePath, to copy: FilePath) throws(IOError) -> FileIdentity {
+    /// Makes a whole copy that is on the disk, under a hidden name; returns what it is.
+    private static func copy(
+        _ name: FileName, of origin: HeldFolder, to folder: HeldFolder, as hidden: String
+    ) throws(IOError) -> (name: FileName, identity: FileIdentity) {
+        guard let copy = FileName(".dropmill-" + hidden) else { throw IOError("copy", origin.path, .invalidArgument) }
         // One from a try that was interrupted.
-        try Folder.remove(copy)
-        try Transfer.copyFile(
-            original.lastEntry, in: try Folder.holding(original), to: copy.lastEntry, in: try Folder.holding(copy))
-        try OpenFile.open(copy, O_RDONLY | O_NOFOLLOW).sync()
-        return try identity(of: copy)
+        try folder.remove(copy)
+        let from = try OpenFile.open(name, in: origin.file, O_RDONLY | O_NONBLOCK)
+        let to = try OpenFile.open(copy, in: folder.file, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        try Transfer.copyFile(from, to: to)
+        try to.sync()
+        let identity = FileIdentity(try to.status())
+        try to.close()
+        return (copy, identity)
     }
 
     /// What follows once it is in the inbox: its name is brought to the disk before the copied original goes, and the
     /// report that lay beside it is about a job that is over. Its marker follows it, under the name that fits.
     private func tidy(
-        after original: FilePath, of record: JobRecord, sentTo path: FilePath, _ before: [FilePath: FileIdentity]
+        after original: Original, sentTo name: FileName, in folder: HeldFolder, _ before: [FileName: FileIdentity]
     ) -> IOError? {
         do throws(IOError) {
-            let durability = Durability(.full)
-            let inbox = path.removingLastComponent()
-            for marker in Self.markers(beside: original, of: record) {
-                guard let name = Self.name(of: marker, beside: original, for: path) else { continue }
-                if try Self.place(marker, as: name, in: inbox) != nil { continue }
-                let copy = inbox.appending(".dropmill-\(record.id.text).marker")
-                try Folder.remove(copy)
-                try Transfer.copyFile(
-                    marker.lastEntry, in: try Folder.holding(marker), to: copy.lastEntry, in: try Folder.holding(copy))
-                _ = try Self.place(copy, as: name, in: inbox)
-                try Folder.removeFile(marker)
+            let origin = original.folder
+            for marker in try Self.markers(beside: original) {
+                guard let target = Self.name(of: marker, beside: original.name, for: name) else { continue }
+                if try Self.place(marker, of: origin, as: target, in: folder) != nil { continue }
+                let copy = try Self.copy(marker, of: origin, to: folder, as: "\(original.record.id.text).marker")
+                _ = try Self.place(copy.name, of: folder, as: target, in: folder)
+                try origin.remove(marker)
             }
-            try durability.sync(folders: [inbox])
-            let folder = original.removingLastComponent()
-            for (path, identity) in before where FileIdentity.of(path) == identity { try Folder.removeFile(path) }
-            try durability.sync(folders: [folder])
+            try folder.sync()
+            for (name, identity) in before where try origin.identity(of: name) == identity { try origin.remove(name) }
+            try origin.sync()
             return nil
         } catch {
             return error
         }
     }
 
+    /// The names of what was published beside a failed original.
+    private static func beside(_ original: Original) -> [FileName] {
+        let folder = original.record.original?.removingLastComponent()
+        return original.record.outputs.filter { $0.removingLastComponent() == folder }.compactMap(\.lastName)
+    }
+
+    private static func isReport(_ name: FileName) -> Bool {
+        name.bytes.suffix(reportSuffix.utf8.count).elementsEqual(reportSuffix.utf8)
+    }
+
     /// What lies beside a failed original and is no report: its marker.
-    private static func markers(beside original: FilePath, of record: JobRecord) -> [FilePath] {
-        record.outputs.filter {
-            $0.removingLastComponent() == original.removingLastComponent() && Folder.kind(of: $0) == .regular
-                && !$0.bytes.suffix(reportSuffix.utf8.count).elementsEqual(reportSuffix.utf8)
+    private static func markers(beside original: Original) throws(IOError) -> [FileName] {
+        var markers: [FileName] = []
+        for name in beside(original) where !isReport(name) {
+            guard let status = try original.folder.status(of: name) else { continue }
+            if FileKind(mode: status.st_mode) == .regular { markers.append(name) }
         }
+        return markers
     }
 
     /// The marker's name for the name that its drop has now: what is the drop's name or stem in it changes with that.
-    private static func name(of marker: FilePath, beside original: FilePath, for sent: FilePath) -> FileName? {
-        guard let own = marker.lastName, let before = original.lastName, let now = sent.lastName else { return nil }
+    private static func name(of marker: FileName, beside before: FileName, for now: FileName) -> FileName? {
         for (old, new) in [(before.bytes, now.bytes), (before.stem, now.stem)] {
-            guard let range = own.bytes.firstRange(of: old) else { continue }
-            return FileName(own.bytes[..<range.lowerBound] + new + own.bytes[range.upperBound...])
+            guard let range = marker.bytes.firstRange(of: old) else { continue }
+            return FileName(marker.bytes[..<range.lowerBound] + new + marker.bytes[range.upperBound...])
         }
-        return own
+        return marker
     }
 
-    /// What was written beside a failed original: as it is on record, else where it is found by its name.
-    private static func reports(beside original: FilePath, of record: JobRecord) -> [FilePath] {
-        let folder = original.removingLastComponent()
-        let recorded = record.outputs.filter {
-            $0.removingLastComponent() == folder
-                && $0.bytes.suffix(reportSuffix.utf8.count).elementsEqual(reportSuffix.utf8)
-        }
-        guard recorded.isEmpty, let name = original.lastName else { return recorded }
-        return [folder.appending(name.appending(reportSuffix, unique: record.id.text))]
+    /// What was written beside a failed original, and which inode it is: as it is on record, else found by its name.
+    private static func reports(beside original: Original) throws(IOError) -> [FileName: FileIdentity] {
+        var names = beside(original).filter(isReport)
+        if names.isEmpty { names = [original.name.appending(reportSuffix, unique: original.record.id.text)] }
+        var reports: [FileName: FileIdentity] = [:]
+        for name in names { reports[name] = try original.folder.identity(of: name) }
+        return reports
     }
 
-    private static func identities(of paths: [FilePath]) -> [FilePath: FileIdentity] {
-        var identities: [FilePath: FileIdentity] = [:]
-        for path in paths { identities[path] = FileIdentity.of(path) }
-        return identities
-    }
-
-    /// The device and inode of a regular file, or of a folder.
-    private static func identity(of path: FilePath) throws(IOError) -> FileIdentity {
-        var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
-        guard [.regular, .folder].contains(FileKind(mode: status.st_mode)) else {
-            throw IOError("send in", path, .invalidArgument)
+    /// The inode and kind of a regular file, or of a folder.
+    private static func examine(_ original: Original) throws(IOError) -> (FileIdentity, FileKind) {
+        guard let status = try original.folder.status(of: original.name) else {
+            throw IOError("examine", original.path, .noSuchFileOrDirectory)
         }
-        return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        let kind = FileKind(mode: status.st_mode)
+        guard kind == .regular || kind == .folder else { throw IOError("send in", original.path, .invalidArgument) }
+        return (FileIdentity(status), kind)
     }
 
     /// Turns a failed call into a sentence with its remedy.
@@ -200,13 +239,5 @@ package struct SendBack: Sendable {
                 }
             throw Refusal("\(error); \(remedy)")
         }
-    }
-}
-
-extension Folder {
-    /// Removes a file; one that is not there counts as removed.
-    fileprivate static func removeFile(_ path: FilePath) throws(IOError) {
-        guard path.withPlatformString({ unlink($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { return }
-        throw IOError("remove", path, .last)
     }
 }

@@ -15,12 +15,22 @@ package enum Transfer {
         sharing: Bool = true, isStopped: () -> Bool = { false }
     ) throws(IOError) {
         let from = try folder.open(source, O_RDONLY | O_NONBLOCK)
+        guard FileKind(mode: try from.status().st_mode) == .regular else {
+            throw IOError("copy", from.path, .invalidArgument)
+        }
+        let to = try other.open(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        try copyFile(from, to: to, sharing: sharing, isStopped: isStopped)
+        try to.close()
+    }
+
+    /// The same between two files that are open, the target for writing and empty.
+    package static func copyFile(
+        _ from: borrowing OpenFile, to: borrowing OpenFile, sharing: Bool = true, isStopped: () -> Bool = { false }
+    ) throws(IOError) {
         let status = try from.status()
         guard FileKind(mode: status.st_mode) == .regular else { throw IOError("copy", from.path, .invalidArgument) }
-        let to = try other.open(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         try copyContent(from, status, to, sharing: sharing, isStopped)
         try copyMetadata(status, to)
-        try to.close()
     }
 
     /// Copies a file, link or folder with all it holds; the target must not exist. A FIFO, socket or device is made
