@@ -37,11 +37,11 @@ import Testing
     }
 
     /// A job folder with its drop, and the record of a job that has stood at a stage.
-    private func found(_ name: String, _ change: (inout JobRecord) -> Void = { _ in }) throws -> JobRecord {
+    private func found(_ name: String, _ change: (inout JobRecord) throws -> Void = { _ in }) throws -> JobRecord {
         let job = job(try name.fileName)
         try scratch.write(Array("x".utf8), to: job.original)
         var record = JobRecord(claimed: job, identity: .unknown, definition: "as it is")
-        change(&record)
+        try change(&record)
         return record
     }
 
@@ -153,7 +153,11 @@ import Testing
         let record = try found("a") { record in
             record.state = .settling
             record.recoveries = before
-            record.intents = [Intent(role: .original, source: "/a", target: "/b", identity: .unknown)]
+            record.intents = [
+                Intent(
+                    role: .original, source: work.folder(of: record.id).appending(try "a".fileName),
+                    target: scratch.path("processed/a"), identity: .unknown)
+            ]
         }
         let stopped = try reconcile([record], after: Self.stopped)
         #expect(stopped.resumed.map(\.record) == (after == nil ? [] : [record]))
@@ -168,6 +172,50 @@ import Testing
         guard after == nil else { return }
         try Folder.remove(work.folder(of: record.id))
         #expect(try reconcile([record], after: Self.stopped).changed.map(\.state) == [.vanished])
+    }
+
+    /// Source and target, from the scratch folder on; `JOB`: the job's folder.
+    @Test(
+        "What a journal says to move from or to elsewhere is not moved, and said loudly",
+        arguments: [
+            ("secret", "processed/a"), ("JOB/../../../../secret", "processed/a"), ("JOB/a", "out-evil/a"),
+            ("JOB/a", "processed/../elsewhere/a"), ("JOB/a", "processed-evil/a"), ("JOB", "processed/a"),
+        ])
+    func forged(source: String, target: String) async throws {
+        try scratch.write("secret", to: "secret")
+        for folder in ["processed", "failed", "elsewhere", "processed-evil", "out-evil"] {
+            try scratch.makeFolder(folder)
+        }
+        let record = try found("a") { record in
+            let job = ".dropmill/test/active/\(record.id)"
+            let from = scratch.path(source.hasPrefix("JOB") ? job + source.dropFirst(3) : source)
+            record.state = .settling
+            record.intents = [
+                Intent(
+                    role: .original, source: from, target: scratch.path(target),
+                    identity: FileIdentity.of(from) ?? .unknown)
+            ]
+        }
+        let before = try scratch.tree()
+        let findings = try reconcile([record], after: Self.killed)
+        #expect(findings.resumed.isEmpty)
+        #expect(findings.parked == 1)
+        #expect(
+            findings.warnings.allSatisfy { $0.contains("(intent.outside)") && $0.contains("'\(scratch.path.text)/") })
+        #expect(findings.warnings.count == 1)
+        #expect(try scratch.tree() == before)
+    }
+
+    @Test("What a journal says that stages made is not believed where it lies elsewhere")
+    func forgedPayload() throws {
+        try scratch.write("secret", to: "secret")
+        let record = try found("a") { record in
+            record.stage = 1
+            record.payload = Payload(file: try "secret".fileName, in: scratch.path)
+        }
+        let resumed = try #require(try reconcile([record], after: Self.stopped).resumed.first).record
+        #expect(resumed.payload == nil)
+        #expect(resumed.stage == 0)
     }
 
     @Test("Before its intents are on record a settlement has moved nothing: what is not on the disk is made anew")

@@ -24,7 +24,7 @@ import Testing
         var pipeline = Pipeline(
             name: "test", source: "test.yaml", inbox: scratch.path("inbox"),
             processed: .folder(scratch.path("processed")),
-            failed: scratch.path("failed"))
+            failed: scratch.path("failed"), stages: [try .publishing(below: scratch.path)])
         adjust(&pipeline)
         return Spool(pipeline: pipeline, work: try WorkFolder(for: pipeline))
     }
@@ -227,7 +227,7 @@ import Testing
 
     @Test("`processed: delete` deletes the original")
     func deletes() throws {
-        let spool = try spool { $0.processed = .delete }
+        let spool = try spool { ($0.processed, $0.stages) = (.delete, []) }
         settle(spool, succeeded(try dropped("a", "x", spool)))
         #expect(try scratch.tree("processed") == [])
         #expect(try scratch.tree(".dropmill/test/active") == [])

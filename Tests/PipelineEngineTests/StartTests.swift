@@ -14,7 +14,7 @@ import Testing
     init() throws { scratch = try ScratchFolder() }
 
     private func harness(_ adjust: (inout Pipeline) -> Void = { _ in }) throws -> EngineHarness {
-        try EngineHarness(scratch: scratch, stages: [.passing], adjust: adjust)
+        try EngineHarness(scratch: scratch, stages: [try .publishing(below: scratch.path("output"))], adjust: adjust)
     }
 
     /// A job folder with its drop, of which no journal knows.

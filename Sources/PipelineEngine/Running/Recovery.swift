@@ -42,6 +42,7 @@ package struct Recovery: Sendable {
     }
 
     private let pipeline: Pipeline
+    private let bounds: IntentBounds
     private let work: WorkFolder
     /// Whether the journal knows no earlier run.
     private let isFirstRun: Bool
@@ -56,6 +57,7 @@ package struct Recovery: Sendable {
         of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, at time: Timestamp = .now()
     ) {
         self.pipeline = pipeline
+        bounds = IntentBounds(of: pipeline)
         self.work = work
         isFirstRun = lastRun == nil
         wasKilled = lastRun.map { $0.endedAt == nil } ?? true
@@ -157,7 +159,9 @@ package struct Recovery: Sendable {
     ) throws(IOError) -> Resumed {
         var record = found
         let made = record.payload.map { [$0.path] + $0.copies.map(\.path) } ?? []
-        let isUsable = made.allSatisfy { Folder.kind(of: $0) != nil }
+        // The journal alone says where it is, so that is not believed of what lies elsewhere.
+        let isOurs = record.payload.map { bounds.allow($0, in: folder) } ?? true
+        let isUsable = isOurs && made.allSatisfy { Folder.kind(of: $0) != nil }
         // What a drop that stays its sender's looked like before is not known any more.
         let isKept = pipeline.ownership == .keep && record.payload?.isDrop ?? true
         if wasRebooted || record.definition != pipeline.definition || !isUsable || isKept
@@ -233,6 +237,15 @@ package struct Recovery: Sendable {
     /// it is left to somebody, and holds up no other.
     private func rollForward(_ found: JobRecord, _ folder: FilePath, _ findings: inout Findings) {
         var record = found
+        let job = job(record, folder)
+        if let strange = record.intents.first(where: { !bounds.allow($0, of: job) }) {
+            findings.parked += 1
+            let failure = StageFailure.outside(strange, of: job)
+            findings.warnings.append(
+                "\(failure.summary) Nothing of job \(record.id) is moved (\(failure.code)): it is left alone in "
+                    + "'\(folder.text)'. \(failure.remedy)")
+            return
+        }
         guard record.recoveries < Self.limit(of: pipeline) else {
             findings.parked += 1
             findings.warnings.append(
@@ -250,7 +263,7 @@ package struct Recovery: Sendable {
         let outcome = record.failure.map { JobState.Outcome.failed($0) } ?? .processed
         findings.resumed.append(
             Resumed(
-                job: job(record, folder), record: record, resumption: .settle(outcome),
+                job: job, record: record, resumption: .settle(outcome),
                 isSuspect: Self.isSuspect(record.recoveries, in: pipeline)))
     }
 

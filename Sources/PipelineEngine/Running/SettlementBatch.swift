@@ -31,6 +31,7 @@ struct SettlementBatch {
     private let spool: Spool
     private let journal: JournalWriter
     private let names: NameChooser
+    private let bounds: IntentBounds
     /// The paths that were chosen for this batch.
     private var reserved: [FilePath] = []
     private var steps: [Step]
@@ -43,6 +44,7 @@ struct SettlementBatch {
         self.spool = spool
         self.journal = journal
         self.names = names
+        bounds = IntentBounds(of: spool.pipeline)
         steps = settlements.map { Step(settlement: $0) }
     }
 
@@ -89,10 +91,14 @@ struct SettlementBatch {
             steps[index].moves = Self.moves(of: settlement.record.intents)
             // They were given away by an earlier batch, perhaps of an earlier run.
             reserved += names.reserveAgain(settlement.record.intents.map(\.target))
-            return
+        } else {
+            try renewDrop(index)
+            for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
         }
-        try renewDrop(index)
-        for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
+        let job = settlement.job
+        if let strange = steps[index].moves.joined().first(where: { !bounds.allow($0, of: job) }) {
+            throw .outside(strange, of: job)
+        }
     }
 
     /// What fails goes back to its sender; what succeeds has to be what the stages looked at.

@@ -1,4 +1,5 @@
 import PipelineKit
+import SystemPackage
 
 /// A stage that does what a test says.
 struct FakeStage: Stage {
@@ -21,6 +22,12 @@ struct FakeStage: Stage {
 extension StageEntry {
     static func fake(workers: Int = 1, when: Glob? = nil, _ body: @escaping FakeStage.Body) -> StageEntry {
         StageEntry(kind: "fake", stage: FakeStage(body), workers: workers, when: when.map { Condition(name: $0) })
+    }
+
+    /// May publish anywhere below a folder.
+    static func publishing(below folder: FilePath) throws -> StageEntry {
+        let target = PathTemplate(try Template("{name}", use: .path), below: folder)
+        return StageEntry(kind: "fake", stage: passing.stage, targets: ["to": target])
     }
 
     /// Hands on what it gets.

@@ -17,7 +17,8 @@ struct SpoolHarness {
         writer = JournalWriter(journal: try SQLiteJournal.open(writing: scratch.path("state"), durable: false))
         var pipeline = Pipeline(
             name: "test", source: "test.yaml", inbox: scratch.path("inbox"),
-            processed: .folder(scratch.path("processed")), failed: scratch.path("failed"))
+            processed: .folder(scratch.path("processed")), failed: scratch.path("failed"),
+            stages: [try .publishing(below: scratch.path)])
         adjust(&pipeline, scratch)
         spool = Spool(pipeline: pipeline, work: try WorkFolder(for: pipeline))
     }

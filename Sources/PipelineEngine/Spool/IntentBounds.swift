@@ -1,0 +1,70 @@
+import PipelineKit
+import SystemPackage
+
+/// Between which folders a settlement of a pipeline moves things, whatever a journal says: from a job's folder to the
+/// configured ones. A value, decided by the paths alone.
+struct IntentBounds: Sendable {
+    private let folders: [FilePath]
+    /// Targets without placeholders: a folder that is published becomes the target itself.
+    private let places: [FilePath]
+
+    /// Those of a pipeline.
+    init(of pipeline: Pipeline) {
+        folders = OwnFolders.targets(of: pipeline).map(\.path)
+        places = pipeline.stages.flatMap(\.targets.values).filter(\.template.isFixed).map(\.fixedFolder)
+    }
+
+    /// Whether the intent may be carried out.
+    func allow(_ intent: Intent, of job: Job) -> Bool {
+        isBelow(intent.source, job.folder) && (folders.contains { isBelow(intent.target, $0) } || isAt(intent.target))
+    }
+
+    /// Whether what a job's stages made, as it is on record, lies in the job's folder.
+    func allow(_ payload: Payload, in folder: FilePath) -> Bool {
+        isBelow(payload.path, folder) && payload.copies.allSatisfy { isBelow($0.path, folder) }
+    }
+
+    /// Strictly below, name by name and never up again. The kernel is not asked: a link in the text is for whoever
+    /// makes the move to refuse.
+    private func isBelow(_ path: FilePath, _ folder: FilePath) -> Bool {
+        // By bytes: this is asked of every job. A path is kept without any slash that it does not need.
+        path.withBytes { path in
+            folder.withBytes { folder in
+                let isRoot = folder.count == 1 && folder[0] == Self.slash
+                let start = isRoot ? 1 : folder.count + 1
+                guard path.first == Self.slash, path.count > start, path.starts(with: folder),
+                    path[start - 1] == Self.slash
+                else { return false }
+                return path[start...].split(separator: Self.slash).allSatisfy {
+                    !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
+                }
+            }
+        }
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// Whether it is such a target, another number of it, or a file beside it: `photos`, `photos.2`, `photos.sha256`.
+    private func isAt(_ path: FilePath) -> Bool {
+        guard let name = path.lastName else { return false }
+        return places.contains { place in
+            guard let own = place.lastName, path.removingLastComponent() == place.removingLastComponent() else {
+                return false
+            }
+            return name == own || name.bytes.starts(with: own.bytes + [UInt8(ascii: ".")])
+        }
+    }
+}
+
+extension StageFailure {
+    /// An intent leads out of the folders that are the pipeline's.
+    static func outside(_ intent: Intent, of job: Job) -> StageFailure {
+        .file(
+            "intent.outside",
+            "To settle '\(job.drop.name)', '\(intent.source.text)' would be moved to '\(intent.target.text)', and one "
+                + "of them is in no folder of the pipeline.",
+            remedy:
+                "If the pipeline's folders were changed, set them back until this job is settled. Else find out who "
+                + "can write to the journal.")
+    }
+}
