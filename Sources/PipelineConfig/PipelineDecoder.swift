@@ -6,7 +6,7 @@ struct PipelineDecoder {
     /// The file's own keys.
     static let keys = [
         "name", "inbox", "processed", "failed", "stages", "match", "ready", "order", "on_conflict", "active", "retry",
-        "work", "durability", "min_free", "on_failure", "ownership", "mode", "owner", "group",
+        "work", "trust", "durability", "min_free", "on_failure", "ownership", "mode", "owner", "group",
     ]
 
     /// The file, as it was given.
@@ -115,6 +115,13 @@ struct PipelineDecoder {
         draft.inbox = folder("inbox", map, required: "the folder that is watched")
         draft.failed = folder("failed", map, required: "the folder for originals that failed")
         draft.work = folder("work", map)
+        let base = base
+        draft.trust =
+            map.read("trust", problems: &problems) { node throws(OptionProblem) in
+                var folders: [FilePath] = []
+                for member in node.members { folders.append(try Self.folder(member, below: base).absolute) }
+                return folders
+            } ?? []
         if let entry = map.given("processed"), entry.value.content.text == "delete" {
             draft.processed = PipelineDraft.Placed(value: .delete, position: entry.value.position)
         } else {
@@ -132,14 +139,18 @@ struct PipelineDecoder {
         }
         let base = base
         let path = map.read(key, problems: &problems) { node throws(OptionProblem) in
-            let text = try node.string()
-            if text.isEmpty { throw node.problem("a folder is needed, found an empty text") }
-            if text.utf8.contains(0) { throw node.problem("a path must not hold a NUL") }
-            if text == "~" || text.hasPrefix("~/") { throw node.problem(Self.tilde) }
-            let path = base.pushing(FilePath(text)).lexicallyNormalized()
-            return path.isEmpty ? FilePath(".") : path
+            try Self.folder(node, below: base)
         }
         return path.map { PipelineDraft.Placed(value: $0, position: entry.value.position) }
+    }
+
+    private static func folder(_ node: OptionNode, below base: FilePath) throws(OptionProblem) -> FilePath {
+        let text = try node.string()
+        if text.isEmpty { throw node.problem("a folder is needed, found an empty text") }
+        if text.utf8.contains(0) { throw node.problem("a path must not hold a NUL") }
+        if text == "~" || text.hasPrefix("~/") { throw node.problem(tilde) }
+        let path = base.pushing(FilePath(text)).lexicallyNormalized()
+        return path.isEmpty ? FilePath(".") : path
     }
 
     /// What to say of `~/…`, which would otherwise become a folder called `~`.

@@ -34,6 +34,7 @@ struct PipelineDraft {
     var processed: Placed<Pipeline.Processed>?
     var failed: Placed<FilePath>?
     var work: Placed<FilePath>?
+    var trust: [FilePath] = []
     var match = MatchRule()
     var ready = ReadyRule()
     var onConflict = Pipeline.ConflictPolicy.rename
@@ -63,7 +64,7 @@ struct PipelineDraft {
         guard telling.count == onFailure.count else { return nil }
         var pipeline = Pipeline(
             name: name.value, source: source, inbox: inbox.value, processed: processed.value, failed: failed.value,
-            work: work?.value, match: match, ready: ready, onConflict: onConflict,
+            work: work?.value, trust: trust, match: match, ready: ready, onConflict: onConflict,
             order: order, activeJobs: activeJobs, activeBytes: activeBytes, retry: retry, durability: durability,
             minFree: minFree, stages: entries, onFailure: telling,
             definition: PipelineDefinition.fingerprint(of: stages.map(\.definition)))

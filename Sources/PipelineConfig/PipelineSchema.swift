@@ -48,6 +48,7 @@ package struct PipelineSchema {
         "on_conflict": .choice(Pipeline.ConflictPolicy.allCases.map(\.rawValue)),
         "durability": .choice(Pipeline.Durability.allCases.map(\.rawValue)),
         "min_free": .size, "ownership": .choice(Pipeline.Ownership.allCases.map(\.rawValue)),
+        "trust": .anyNumber(.text),
     ]
 
     private static let maps: [String: [(key: String, shape: OptionSchema)]] = [

@@ -7,7 +7,7 @@ import PipelineKit
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Try in every folder what the daemon does there: events, leases, renames, rights, space.",
+        abstract: "Try in every folder what the daemon does there: events, leases, renames, rights, trust, space.",
         discussion: """
             Nothing is left behind, and a running daemon is not disturbed: what is put into a folder has a hidden name \
             and is gone in a moment. Run it as the daemon's user, since rights and limits are that user's. Exits with \
@@ -42,7 +42,8 @@ struct DoctorCommand: ParsableCommand {
         let examination = Examination { interruption.isAskedFor }
         // A daemon that runs has its watches already.
         let watches = state.isHeldIfKnown == true ? 0 : pipelines.reduce(0) { $0 + Examination.watches(of: $1) }
-        let surroundings = examination.surroundings(state: state.path, watches: watches)
+        let surroundings = examination.surroundings(
+            state: state.path, watches: watches, trusting: pipelines.flatMap(\.trust))
         let examined = pipelines.map { examination.pipeline($0) }
         return DoctorReport(
             user: CurrentUser.name, isRunning: state.isHeldIfKnown, surroundings: surroundings, pipelines: examined)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import PipelineEngine
 import PipelineKit
 import SystemPackage
 
@@ -23,8 +24,9 @@ struct InitCommand: ParsableCommand {
         let base = folder
         let file = base.appending("pipelines").appending("starter.yaml")
         do throws(IOError) {
-            try Folder.make(base.appending("pipelines"))
-            for name in ["inbox", "processed", "failed", "output"] { try Folder.make(base.appending(name)) }
+            // `run` refuses folders that others may write to, as some umasks let them; the inbox is the senders'.
+            for name in ["pipelines", "processed", "failed", "output"] { try Folder.makeOwn(base.appending(name)) }
+            try Folder.make(base.appending("inbox"))
             let written = try Self.create(file, Array(Self.starter.utf8))
             print(written ? "wrote \(file.text)" : "\(file.text) is there already and was left as it is")
         } catch {

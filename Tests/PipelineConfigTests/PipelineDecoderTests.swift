@@ -64,6 +64,7 @@ import Testing
             active: { jobs: 8, bytes: 1GiB }
             retry: { attempts: 5, backoff: 250ms }
             work: .work
+            trust: [/srv/shared, ../out]
             durability: fast
             min_free: 2GB
             stages:
@@ -90,6 +91,7 @@ import Testing
         #expect(pipeline.activeJobs == 8)
         #expect(pipeline.activeBytes == ByteSize("1GiB"))
         #expect(pipeline.work == "/conf/.work")
+        #expect(pipeline.trust == ["/srv/shared", "/out"])
         #expect(pipeline.durability == .fast)
         #expect(pipeline.minFree == ByteSize(bytes: 2_000_000_000))
         #expect(pipeline.retry == RetryPolicy(attempts: 5, backoff: .milliseconds(250)))
@@ -109,7 +111,7 @@ import Testing
         (
             "colour: red",
             "7:1: unknown key 'colour'; known are name, inbox, processed, failed, stages, match, ready, order, "
-                + "on_conflict, active, retry, work, durability, min_free, on_failure"
+                + "on_conflict, active, retry, work, trust, durability, min_free, on_failure"
         ),
         ("<<: {a: b}", "7:1: unknown key '<<'; known are \(PipelineDecoder.keys.joined(separator: ", "))"),
         ("match: '*'", "7:8: 'match' holds a map of include, exclude, depth; found '*'"),
@@ -123,6 +125,8 @@ import Testing
             "7:7: 'name': '\(String(repeating: "a", count: 65))' is no plain name; \(plainName)"
         ),
         ("name: [a]", "7:7: 'name': expected a text, found a list"),
+        ("trust: ''", "7:8: 'trust': a folder is needed, found an empty text"),
+        ("trust: [/a, ~/x]", "7:13: 'trust': '~' is not expanded; write '${HOME}/…' or the path in full"),
         ("work: ''", "7:7: 'work': a folder is needed, found an empty text"),
         ("work: \"a\\0\"", "7:7: 'work': a path must not hold a NUL"),
         ("work: ~/x", "7:7: 'work': '~' is not expanded; write '${HOME}/…' or the path in full"),

@@ -11,6 +11,7 @@
 #include "CLinuxHelper.h"
 #include "CLinuxKeeper.h"
 #include "CLinuxMemory.h"
+#include "CLinuxPlace.h"
 
 /// rename(2) that fails with EEXIST where the target exists (renameat2(2), RENAME_NOREPLACE).
 int dm_rename_noreplace(int old_folder, const char *old_name, int new_folder, const char *new_name);

@@ -12,7 +12,8 @@ package struct Examination {
     package init(isStopped: @escaping () -> Bool = { false }) { self.isStopped = isStopped }
 
     /// What holds for all pipelines: the user's limits, and the folder for the journal.
-    package func surroundings(state: FilePath, watches: Int) -> [ExaminedPlace] {
+    /// `trusted`: folders above that one which are accepted as they are.
+    package func surroundings(state: FilePath, watches: Int, trusting trusted: [FilePath] = []) -> [ExaminedPlace] {
         let machine = ExaminedPlace(
             role: "machine", path: nil, findings: InotifyLimits.findings(needed: watches))
         let state = state.absolute
@@ -26,13 +27,7 @@ package struct Examination {
         } else {
             journal.findings.append(.good(.journal, "on a local file system, as it must be"))
         }
-        if let owner = owner(of: state), owner != geteuid() {
-            let user = CurrentUser.name(of: owner)
-            journal.findings.append(
-                .note(
-                    .user, "belongs to \(user), and all of this was tried as \(CurrentUser.name)",
-                    "See it with the daemon's eyes: sudo -u \(user) dropmill doctor"))
-        }
+        journal.findings.append(contentsOf: PrivateState.findings(on: state, trusting: trusted))
         return [machine, journal]
     }
 
@@ -78,34 +73,23 @@ package struct Examination {
         add("inbox", pipeline.inbox) { $0.basics(minFree: nil) + $0.watching() }
         guard let work = workFolder(of: pipeline) else { return ExaminedPipeline(name: pipeline.name, places: places) }
         let bench = bench(in: work)
+        let own = OwnFolders(of: pipeline)
         add("work", work) { examiner in
             if let stranger = stranger(work) { return [stranger] }
-            return [examiner.fileSystem(), rights(examiner, bench), examiner.space(pipeline.minFree)]
-                + [RenameExaminer.claim(from: inbox.existing, to: bench)]
+            return [examiner.fileSystem(), rights(examiner, bench)] + own.findings(on: ("work", work))
+                + [examiner.space(pipeline.minFree), RenameExaminer.claim(from: inbox.existing, to: bench)]
         }
-        for (role, path) in Self.targets(of: pipeline) {
+        for (role, path) in OwnFolders.targets(of: pipeline) {
             add(role, path) { examiner in
                 var findings = examiner.basics(minFree: role.contains(".") ? ByteSize(bytes: 0) : pipeline.minFree)
+                let trust = own.findings(on: (role, path))
                 guard stranger(work) == nil, !findings.contains(where: { $0.check == .rights && $0.grade == .problem })
-                else { return findings }
+                else { return findings + trust }
                 findings.append(RenameExaminer.settlement(from: bench, to: examiner.existing))
-                return findings
+                return findings + trust
             }
         }
         return ExaminedPipeline(name: pipeline.name, places: places)
-    }
-
-    /// Where results and originals go, as far as it is known before there is a drop.
-    static func targets(of pipeline: Pipeline) -> [(role: String, path: FilePath)] {
-        var targets: [(String, FilePath)] = []
-        if case .folder(let processed) = pipeline.processed { targets.append(("processed", processed)) }
-        targets.append(("failed", pipeline.failed))
-        for stage in pipeline.stages {
-            for (option, template) in stage.targets.sorted(by: { $0.key < $1.key }) {
-                targets.append(("\(stage.kind).\(option)", template.fixedFolder))
-            }
-        }
-        return targets
     }
 
     // MARK: The work folder
@@ -128,10 +112,9 @@ package struct Examination {
     /// The work folder is its user's alone, so that nothing can be tried in it as another one.
     private func stranger(_ work: FilePath) -> Finding? {
         guard geteuid() != 0, let owner = owner(of: work), owner != geteuid() else { return nil }
-        let user = CurrentUser.name(of: owner)
         return .note(
-            .user, "belongs to \(user), so nothing can be tried in it as \(CurrentUser.name)",
-            "See it with the daemon's eyes: sudo -u \(user) dropmill doctor")
+            .user, "belongs to \(AccountName.user(owner)), so nothing can be tried in it as \(CurrentUser.name)",
+            "Run this as the daemon's own user")
     }
 
     private func rights(_ examiner: FolderExaminer, _ bench: FilePath) -> Finding {

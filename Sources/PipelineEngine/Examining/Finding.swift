@@ -16,6 +16,7 @@ package struct Finding: Sendable, Equatable {
     package enum Check: String, Sendable {
         case fileSystem = "file system"
         case rights
+        case trust
         case space
         case events
         case leases

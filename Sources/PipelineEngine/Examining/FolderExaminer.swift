@@ -104,7 +104,7 @@ struct FolderExaminer {
         guard geteuid() != 0, status.st_uid != geteuid() else { return nil }
         return .problem(
             .rights, "has the sticky bit, so \(CurrentUser.name) may not take out what others drop",
-            "Remove it: chmod -t '\(folder.text)'; or give that user the folder")
+            "Give that user the folder: chown \(CurrentUser.name) '\(folder.text)'")
     }
 
     private static let patience: Int32 = 1000

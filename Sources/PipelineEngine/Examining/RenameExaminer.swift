@@ -49,7 +49,8 @@ struct RenameExaminer {
         finding("from the inbox", from: inbox, to: work) {
             .problem(
                 .rename, "the inbox is on another file system, or another mount of the same one",
-                "Set `work:` to a folder on the inbox's own mount, such as a hidden one in the inbox")
+                "Set `work:` to a folder on the inbox's own mount, below folders that only root or \(CurrentUser.name) "
+                    + "can change")
         }
     }
 

@@ -21,7 +21,7 @@ extension SQLiteJournal {
         }
         do {
             let name = try text(of: path)
-            if Folder.kind(of: path) != nil { try look(name, path, checking: checking) }
+            if Folder.kind(of: path) == nil { try create(path) } else { try look(name, path, checking: checking) }
             let pool = try DatabasePool(path: name, configuration: configuration())
             try Migrations.all.migrate(pool)
             // GRDB sets NORMAL while it opens, so this comes after, and is not believed but read back.
@@ -56,6 +56,20 @@ extension SQLiteJournal {
             return SQLiteJournal(path: file(in: folder), reader: queue, writer: nil)
         } catch {
             throw JournalError(error, "read", path)
+        }
+    }
+
+    /// Makes an empty database that is its user's alone; SQLite gives its log the same rights.
+    private static func create(_ path: FilePath) throws(JournalError) {
+        do throws(IOError) {
+            try OpenFile.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600).close()
+        } catch {
+            let isFull = error.errno == .noSpace || error.errno == .diskQuotaExceeded
+            let remedy = isFull ? "Free space on its file system." : "Check the rights to its folder."
+            // Another process may have been faster.
+            guard error.errno == .fileExists else {
+                throw JournalError(.environment, "Cannot create the journal '\(path.text)': \(error.errno). \(remedy)")
+            }
         }
     }
 

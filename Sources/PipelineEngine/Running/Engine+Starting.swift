@@ -15,11 +15,8 @@ extension Engine {
     /// Locks the state folder, opens the journal and begins a run. A journal that is damaged is set aside, said loudly,
     /// and begun anew: the work folders know every job.
     func openState() throws(EngineError) -> Opening {
-        do throws(IOError) {
-            try Folder.make(configuration.state, mode: 0o700)
-        } catch {
-            throw EngineError(kind: .configuration, message: "\(error); name another state folder with --state")
-        }
+        let warning = try PrivateState.prepare(configuration.state, trusting: pipelines.flatMap(\.trust))
+        if let warning { observer(.warning(pipeline: nil, message: warning)) }
         let lock = try FolderLock(configuration.state, describedAs: "the state folder")
         do throws(JournalError) {
             let opening = try openOrReplace(lock)
@@ -108,8 +105,6 @@ extension Engine {
     ) throws(EngineError) -> Prepared {
         do throws(IOError) {
             try Folder.make(pipeline.inbox)
-            if case .folder(let processed) = pipeline.processed { try Folder.make(processed) }
-            try Folder.make(pipeline.failed)
         } catch {
             throw EngineError(
                 kind: .configuration,
@@ -117,9 +112,13 @@ extension Engine {
                     "\(pipeline.source.text): \(error); make the folder, or give the user that Dropmill runs as "
                     + "the right to make it")
         }
+        let own = OwnFolders(of: pipeline)
+        try own.prepare()
         let work = try WorkFolder(for: pipeline)
         let recovery = Recovery(of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot)
         do {
+            // The folders above it may have been missing before.
+            try own.refuseWork()
             let known = try Self.complete(records, of: pipeline, with: recovery.folders(), state.journal)
             let findings = try recovery.reconcile(known.records, over: known.over)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
@@ -127,6 +126,7 @@ extension Engine {
         } catch {
             work.release()
             if let error = error as? JournalError { throw notStarted(error) }
+            if let error = error as? EngineError { throw error }
             throw EngineError(
                 kind: .configuration,
                 message: "\(pipeline.source.text): \(error); look after the work folder '\(work.path.text)'")

@@ -127,6 +127,9 @@ extension Spool {
         }
         if !missing.isEmpty {
             made.note(missing)
+            // What is configured is ours alone, what lies below it as the umask says.
+            let own = targets.filter { path.starts(with: $0) }
+            for folder in own where missing.contains(folder) { try Folder.makeOwn(folder) }
             try Folder.make(path)
         }
         for folder in made.leading(to: path) {

@@ -13,11 +13,14 @@ package struct Spool: Sendable {
     package let sight: WriterSight
     /// What all spools of the process made for outputs.
     let made: MadeFolders
+    /// The configured folders that things are moved into.
+    let targets: [FilePath]
 
     /// A spool.
     package init(pipeline: Pipeline, work: WorkFolder) {
         self.pipeline = pipeline
         made = .ofProcess
+        targets = OwnFolders.targets(of: pipeline).map(\.path)
         self.work = work
         sight = WriterSight(of: pipeline.inbox, isPatient: true)
     }

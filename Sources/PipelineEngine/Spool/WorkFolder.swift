@@ -29,7 +29,7 @@ package final class WorkFolder: Sendable {
             active = path.appending("active")
             astray = path.appending("astray")
             spares = SpareFolders(from: active, in: path.appending("spare"))
-            try Folder.make(path.removingLastComponent())
+            try Folder.makeOwn(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
         } catch {
             throw Self.unusable(pipeline, "\(error)")

@@ -14,6 +14,8 @@ package struct Pipeline: Sendable {
     package var failed: FilePath
     /// The work folder, where one is configured; else it is chosen beside the inbox.
     package var work: FilePath?
+    /// Folders and links that are accepted although somebody else could use them to lead us elsewhere; absolute.
+    package var trust: [FilePath]
     /// Which names are drops.
     package var match: MatchRule
     /// When a drop is complete.
@@ -47,7 +49,8 @@ package struct Pipeline: Sendable {
     /// A pipeline whose keys but the folders have their defaults.
     package init(
         name: String, source: FilePath, inbox: FilePath, processed: Processed, failed: FilePath, work: FilePath? = nil,
-        match: MatchRule = MatchRule(), ready: ReadyRule = ReadyRule(), onConflict: ConflictPolicy = .rename,
+        trust: [FilePath] = [], match: MatchRule = MatchRule(), ready: ReadyRule = ReadyRule(),
+        onConflict: ConflictPolicy = .rename,
         order: Order = .arrival, activeJobs: Int = 256, activeBytes: ByteSize? = nil,
         retry: RetryPolicy = RetryPolicy(), durability: Durability = .full,
         minFree: ByteSize = .minFree, stages: [StageEntry] = [], onFailure: [StageEntry] = [],
@@ -59,6 +62,7 @@ package struct Pipeline: Sendable {
         self.processed = processed
         self.failed = failed
         self.work = work
+        self.trust = trust
         self.match = match
         self.ready = ready
         self.onConflict = onConflict

@@ -75,6 +75,36 @@ import Testing
         #expect(try scratch.tree() == ["elsewhere/", "inbox/", "work/"])
     }
 
+    @Test("It tells each folder that a start would refuse, and none of its remedies is refused")
+    func trust() throws {
+        let pipeline = try pipeline()
+        try scratch.makeFolder("processed")
+        #expect(grade(try findings(pipeline, "processed"), .trust) == .good)
+        #expect(scratch.path("processed").withPlatformString { chmod($0, 0o777) } == 0)
+        let finding = try #require(try findings(pipeline, "processed").first { $0.check == .trust })
+        #expect(finding.grade == .problem)
+        #expect(finding.fact.hasPrefix("'\(scratch.path("processed").text)' can be written to by others"))
+        #expect(finding.remedy?.hasPrefix("Close it (chmod go-w '\(scratch.path("processed").text)')") == true)
+        let accepting = try self.pipeline { $0.trust = [scratch.path("processed")] }
+        #expect(grade(try findings(accepting, "processed"), .trust) == .good)
+    }
+
+    @Test("A state folder that a start would refuse is a problem, and nobody is advised to become its owner")
+    func state() throws {
+        let state = try scratch.makeFolder("state")
+        func findings() throws -> [Finding] {
+            try #require(Examination().surroundings(state: state, watches: 1).first { $0.role == "state" }).findings
+        }
+        #expect(grade(try findings(), .trust) == .good)
+        #expect(state.withPlatformString { chmod($0, 0o777) } == 0)
+        #expect(grade(try findings(), .trust) == .problem)
+        guard geteuid() == 0 else { return }
+        #expect(state.withPlatformString { chmod($0, 0o700) } == 0)
+        #expect(state.withPlatformString { chown($0, 65534, 65534) } == 0)
+        #expect(grade(try findings(), .trust) == .problem)
+        #expect(try findings().allSatisfy { $0.remedy?.contains("sudo -u nobody") != true })
+    }
+
     @Test("Another file system for results means copies", .enabled(if: TemporaryMount.isPossible, "needs root"))
     func otherFileSystem() throws {
         let mount = try TemporaryMount(tmpfs: "size=4m", at: scratch.path("processed"))

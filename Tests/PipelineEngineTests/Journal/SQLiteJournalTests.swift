@@ -162,7 +162,9 @@ struct SQLiteJournalTests {
         } else {
             folder = scratch.path
         }
+        // Closed to others as they are made, these are opened by somebody who wants that.
         chmod(scratch.path.string, 0o755)
+        for name in ["", "-wal", "-shm"] { chmod(folder.appending("journal.sqlite" + name).string, 0o644) }
         await #expect(processExitsWith: .success) { [path = folder.string as String] in
             guard setgid(65534) == 0, setuid(65534) == 0 else { exit(2) }
             let reader = try SQLiteJournal.open(reading: FilePath(path))

@@ -1,0 +1,117 @@
+package import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// The folders of a pipeline that nobody but root and our user may exchange for others: work, processed, failed and
+/// those of outputs. The inbox is not among them: it is the senders'.
+struct OwnFolders: Sendable {
+    /// One of them.
+    typealias Own = (role: String, path: FilePath)
+
+    private let pipeline: Pipeline
+    private let trust: FolderTrust
+
+    /// Those of this pipeline.
+    init(of pipeline: Pipeline, as user: uid_t = geteuid()) {
+        self.pipeline = pipeline
+        trust = FolderTrust(accepting: pipeline.trust, as: user)
+    }
+
+    /// Where results and originals go, as far as it is known before there is a drop.
+    static func targets(of pipeline: Pipeline) -> [Own] {
+        var targets: [Own] = []
+        if case .folder(let processed) = pipeline.processed { targets.append(("processed", processed)) }
+        targets.append(("failed", pipeline.failed))
+        for stage in pipeline.stages {
+            for (option, template) in stage.targets.sorted(by: { $0.key < $1.key }) {
+                targets.append(("\(stage.kind).\(option)", template.fixedFolder))
+            }
+        }
+        return targets
+    }
+
+    /// Refuses the start where one of them, or a folder on the way to it, could be exchanged by somebody else; makes
+    /// `processed` and `failed`, and what somebody else could otherwise make first. The inbox must exist.
+    func prepare() throws(EngineError) {
+        let targets = Self.targets(of: pipeline)
+        // Before anything is made, and again for what was missing.
+        let before = try ways(to: targets)
+        try refuseWork()
+        for (target, way) in zip(targets, before) {
+            let isOutput = target.role.contains(".")
+            // An output is made once something goes there.
+            if isOutput, !way.mayBeForestalled { continue }
+            do throws(IOError) {
+                try Folder.makeOwn(target.path)
+            } catch {
+                throw EngineError(
+                    kind: .configuration,
+                    message:
+                        "\(pipeline.source.text): \(error); make the folder, or give the user that Dropmill runs as "
+                        + "the right to make it")
+            }
+        }
+        _ = try ways(to: targets)
+    }
+
+    /// Refuses the start where the work folder could be exchanged.
+    func refuseWork() throws(EngineError) {
+        let work: FilePath
+        do throws(IOError) {
+            work = try WorkFolder.path(for: pipeline)
+        } catch {
+            // Opening the work folder tells.
+            return
+        }
+        _ = try ways(to: [("work", work)])
+    }
+
+    /// Everything that is at fault on the way to one of them.
+    func faults(on own: Own) -> [(fact: String, remedy: String)] {
+        trust.way(to: own.path).faults.map { ($0.fact, remedy(of: $0, own.role)) }
+    }
+
+    private func ways(to folders: [Own]) throws(EngineError) -> [FolderTrust.Way] {
+        var ways: [FolderTrust.Way] = []
+        for own in folders {
+            let way = trust.way(to: own.path)
+            if let fault = way.faults.first {
+                throw EngineError(
+                    kind: .configuration,
+                    message: "\(pipeline.source.text): the folder of '\(own.role)' cannot be trusted: \(fault.fact); "
+                        + remedy(of: fault, own.role))
+            }
+            ways.append(way)
+        }
+        return ways
+    }
+
+    private func remedy(of fault: FolderTrust.Fault, _ role: String) -> String {
+        let user = AccountName.user(trust.user)
+        let accept = "; or accept it: `trust: [\"\(fault.path.text)\"]` in the pipeline"
+        guard role == "work", pipeline.work == nil else { return fault.remedy(for: user) + accept }
+        guard holdsWork(fault) else {
+            return fault.remedy(for: user, orElse: "set 'work:' to a folder of \(user)'s own on the inbox's mount")
+                + accept
+        }
+        // The inbox is a mount point, so there is no other place for the work folder.
+        return
+            "mount its file system a level higher, with the inbox as a folder in it; or give the inbox to \(user) and "
+            + "let everybody take away only what is their own (chmod +t '\(fault.path.text)')" + accept
+    }
+
+    /// Whether it is the inbox that is at fault, because the work folder lies in it.
+    private func holdsWork(_ fault: FolderTrust.Fault) -> Bool {
+        !trust.way(to: pipeline.inbox.absolute.removingLastComponent()).faults.contains(fault)
+            && trust.way(to: pipeline.inbox).faults.contains(fault)
+    }
+}
+
+extension Folder {
+    /// Makes a folder that only our user may write to, whatever the umask says, with those above it that are missing.
+    package static func makeOwn(_ path: FilePath, mode: mode_t = 0o755) throws(IOError) {
+        let parent = path.removingLastComponent()
+        if parent != path, !parent.isEmpty, kind(of: parent, followingLinks: true) == nil { try makeOwn(parent) }
+        try make(path, mode: mode)
+    }
+}
