@@ -231,7 +231,7 @@ package struct RunStage: Stage {
     private func checkSpace(_ folder: FilePath) throws(StageFailure) {
         var status = statvfs()
         guard folder.withPlatformString({ statvfs($0, &status) }) == 0 else { return }
-        let isFull = UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+        let isFull = UInt64(status.f_bavail).multipliedSaturated(by: UInt64(status.f_frsize)) < 1 << 20
         guard isFull || (status.f_files > 0 && status.f_favail == 0) else { return }
         throw StageFailure(inStage: IOError("write", folder, .noSpace))
     }

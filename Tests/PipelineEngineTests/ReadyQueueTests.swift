@@ -4,8 +4,8 @@ import Testing
 @testable import PipelineEngine
 
 @Suite("ReadyQueue and ActiveRoom") struct ReadyQueueTests {
-    private func fingerprint(_ size: Int64, modified: Int64 = 0) -> Fingerprint {
-        Fingerprint(device: 1, inode: 1, size: size, modified: modified, changed: 0)
+    private func fingerprint(_ size: Int64, modified: Int = 0) -> Fingerprint {
+        Fingerprint(device: 1, inode: 1, size: size, modified: FileTime(seconds: modified), changed: .distantPast)
     }
 
     private func drain(_ queue: inout ReadyQueue) -> [String] {
@@ -27,7 +27,7 @@ import Testing
     func orders(order: Pipeline.Order, expected: [String]) throws {
         var queue = ReadyQueue(order: order)
         for (name, size, modified) in [("c", 20, 2), ("a", 10, 4), ("b", 40, 1), ("d", 30, 3)] {
-            queue.add(DropPath(try name.fileName), fingerprint(Int64(size), modified: Int64(modified)))
+            queue.add(DropPath(try name.fileName), fingerprint(Int64(size), modified: modified))
         }
         #expect(queue.count == 4)
         #expect(drain(&queue) == expected)

@@ -137,9 +137,10 @@ struct BagReading {
         guard let oxum = try BagTexts.oxum(ofInfo: text) else { return }
         var bytes: Int64 = 0
         for file in data {
-            bytes += try StageFailure.onIOError { () throws(IOError) in
+            let size = try StageFailure.onIOError { () throws(IOError) in
                 try FileSize.of(file, below: try context.open(root))
             }
+            bytes = bytes.addingSaturated(size)
         }
         guard oxum == "\(bytes).\(data.count)" else {
             throw Self.invalid(

@@ -109,9 +109,10 @@ package struct BagStage: Stage {
     ) throws(StageFailure) -> [UInt8] {
         var bytes: Int64 = 0
         for file in files {
-            bytes += try StageFailure.onIOError { () throws(IOError) in
+            let size = try StageFailure.onIOError { () throws(IOError) in
                 Int64(try context.open(file, of: payload).status().st_size)
             }
+            bytes = bytes.addingSaturated(size)
         }
         var text = ""
         for (key, value) in info {

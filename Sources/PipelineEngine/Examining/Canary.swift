@@ -41,7 +41,7 @@ struct Canary: ~Copyable {
             var status = stat()
             let path = folder.appending(name)
             guard path.withPlatformString({ lstat($0, &status) }) == 0 else { continue }
-            if time(nil) - status.st_ctim.tv_sec > abandonedAfter { _ = path.withPlatformString { unlink($0) } }
+            if status.st_ctim.tv_sec < time(nil) - abandonedAfter { _ = path.withPlatformString { unlink($0) } }
         }
     }
 }

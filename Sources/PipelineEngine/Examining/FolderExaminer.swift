@@ -69,7 +69,8 @@ struct FolderExaminer {
         guard existing.withPlatformString({ statvfs($0, &info) }) == 0 else {
             return .note(.space, "cannot be told: \(Errno.last)")
         }
-        let free = ByteSize(bytes: Int64(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize)))
+        let free = ByteSize(
+            bytes: Int64(clamping: UInt64(info.f_bavail).multipliedSaturated(by: UInt64(info.f_frsize))))
         if floor.bytes > 0, free < floor {
             return .problem(
                 .space, "\(free) free, and \(floor) are kept free, so nothing is claimed",
@@ -183,7 +184,7 @@ struct FolderExaminer {
             let next = try Self.changed(canary.path)
             guard next != last else { continue }
             // The first step may have begun before.
-            if steps > 0 || next - last >= 1_000_000_000 { smallest = min(smallest, .nanoseconds(next - last)) }
+            if steps > 0 || next - last >= .seconds(1) { smallest = min(smallest, next - last) }
             last = next
             steps += 1
         }
@@ -198,10 +199,10 @@ struct FolderExaminer {
     /// Whether the measuring has gone on long enough where it has seen a step.
     private func isLong(_ start: MonotonicTime) -> Bool { MonotonicTime.now() - start > .milliseconds(100) }
 
-    private static func changed(_ path: FilePath) throws(IOError) -> Int64 {
+    private static func changed(_ path: FilePath) throws(IOError) -> Timestamp {
         var status = stat()
         guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
-        return Fingerprint(status).changed
+        return Timestamp(Fingerprint(status).changed)
     }
 
     private static func milliseconds(_ duration: Duration) -> String {

@@ -1,4 +1,5 @@
 import Glibc
+package import PipelineKit
 
 /// What tells one state of a file, or of a folder with all it holds, from another.
 package struct Fingerprint: Hashable, Sendable {
@@ -8,15 +9,15 @@ package struct Fingerprint: Hashable, Sendable {
     package var inode: UInt64
     /// Bytes; of a folder: those of all its files.
     package var size: Int64
-    /// Last change of the content, in nanoseconds; can be set by anybody. Of a folder: the newest of all.
-    package var modified: Int64
-    /// Last change of content or metadata, in nanoseconds; set by the kernel alone. Of a folder: the newest of all.
-    package var changed: Int64
+    /// Last change of the content; can be set by anybody. Of a folder: the newest of all.
+    package var modified: FileTime
+    /// Last change of content or metadata; set by the kernel alone. Of a folder: the newest of all.
+    package var changed: FileTime
     /// Of a folder: a hash over the paths, inodes, sizes and times of all it holds, valid in this process; else 0.
     package var listing: Int
 
     /// A fingerprint.
-    package init(device: UInt64, inode: UInt64, size: Int64, modified: Int64, changed: Int64, listing: Int = 0) {
+    package init(device: UInt64, inode: UInt64, size: Int64, modified: FileTime, changed: FileTime, listing: Int = 0) {
         self.device = device
         self.inode = inode
         self.size = size
@@ -27,9 +28,8 @@ package struct Fingerprint: Hashable, Sendable {
 
     init(_ status: stat) {
         self.init(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
-            changed: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec))
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: max(0, Int64(status.st_size)),
+            modified: FileTime(status.st_mtim), changed: FileTime(status.st_ctim))
     }
 
     /// Whether the content is the same as far as can be seen after a rename, which changes `changed`.
@@ -40,4 +40,8 @@ package struct Fingerprint: Hashable, Sendable {
 
     /// Which file or folder it is of.
     package var identity: FileIdentity { FileIdentity(device: device, inode: inode) }
+}
+
+extension FileTime {
+    init(_ time: timespec) { self.init(seconds: time.tv_sec, nanoseconds: time.tv_nsec) }
 }

@@ -334,7 +334,7 @@ extension ReadyGate {
         guard !candidate.marks.isDisjoint(with: [.disturbed, .touched]) else {
             return .quiet(for: passed, of: whole)
         }
-        let rate = Int64(growth[slot] ?? 0)
+        let rate = Int64(saturating: Double(growth[slot] ?? 0))
         return rate > 0
             ? .growing(bytesPerSecond: rate, for: passed, of: whole) : .changing(for: passed, of: whole)
     }

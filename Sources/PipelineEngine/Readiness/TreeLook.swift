@@ -15,8 +15,8 @@ struct TreeLook {
     private let sight: WriterSight?
     private let since: MonotonicTime?
     private var size: Int64 = 0
-    private var modified: Int64 = .min
-    private var changed: Int64 = .min
+    private var modified = FileTime.distantPast
+    private var changed = FileTime.distantPast
     private var hasher = Hasher()
     private var writer = OpenWriters.none
     private var folders: Set<FileIdentity> = []
@@ -97,7 +97,7 @@ struct TreeLook {
             let fingerprint = Fingerprint(status)
             // The rename of the top folder changes the ctime of that folder alone.
             hasher.combine(fingerprint)
-            size += fingerprint.size
+            size = size.addingSaturated(fingerprint.size)
             if status.st_nlink > 1 {
                 let known = names[fingerprint.identity]?.found ?? 0
                 names[fingerprint.identity] = (known + 1, Int(status.st_nlink), path)

@@ -6,12 +6,12 @@ struct ReadyQueue {
     private struct Ready {
         let inode: UInt64
         let size: Int64
-        let modified: Int64
-        let changed: Int64
+        let modified: FileTime
+        let changed: FileTime
+        /// Its place in `devices`. Here, where it fills what the times leave free.
+        let device: UInt32
         /// As they came.
         let number: Int64
-        /// Its place in `devices`.
-        let device: UInt32
     }
 
     private typealias Drops = KeyedHeap<DropPath, Ready>
@@ -28,10 +28,13 @@ struct ReadyQueue {
     init(order: Pipeline.Order) {
         self.order = order
         drops = KeyedHeap { @Sendable path, ready, otherPath, other in
-            let rank = Self.rank(ready, order)
-            let otherRank = Self.rank(other, order)
-            if rank != otherRank { return rank < otherRank }
-            return order == .name ? path < otherPath : ready.number < other.number
+            switch order {
+            case .oldest where ready.modified != other.modified: ready.modified < other.modified
+            case .smallest where ready.size != other.size: ready.size < other.size
+            case .largest where ready.size != other.size: ready.size > other.size
+            case .name: path < otherPath
+            default: ready.number < other.number
+            }
         }
     }
 
@@ -57,7 +60,7 @@ struct ReadyQueue {
             path,
             Ready(
                 inode: fingerprint.inode, size: fingerprint.size, modified: fingerprint.modified,
-                changed: fingerprint.changed, number: lastNumber, device: UInt32(device)))
+                changed: fingerprint.changed, device: UInt32(device), number: lastNumber))
         drops.enqueue(slot)
         if fingerprint.listing != 0 { listings[slot] = fingerprint.listing }
     }
@@ -91,16 +94,6 @@ struct ReadyQueue {
         listings[slot] = nil
         if let moved = drops.remove(slot) { listings[slot] = listings.removeValue(forKey: moved) }
     }
-
-    /// What comes first; smaller first.
-    private static func rank(_ ready: Ready, _ order: Pipeline.Order) -> Int64 {
-        switch order {
-        case .arrival, .name: 0
-        case .oldest: ready.modified
-        case .smallest: ready.size
-        case .largest: -ready.size
-        }
-    }
 }
 
 /// How much more a pipeline may claim: jobs and bytes. Pure.
@@ -109,7 +102,8 @@ struct ActiveRoom {
     /// Nil: as many as there are.
     private let mostBytes: Int64?
     private var jobs = 0
-    private var bytes: Int64 = 0
+    /// Wider than any size, so that what is given back is what was taken.
+    private var bytes: Int128 = 0
 
     init(jobs: Int, bytes: ByteSize?) {
         mostJobs = jobs
@@ -120,19 +114,19 @@ struct ActiveRoom {
     func has(_ size: Int64) -> Bool {
         guard jobs < mostJobs else { return false }
         guard let mostBytes, jobs > 0 else { return true }
-        return bytes + size <= mostBytes
+        return bytes + Int128(size) <= mostBytes
     }
 
     /// A job takes up room.
     mutating func take(_ size: Int64) {
         jobs += 1
-        bytes += size
+        bytes += Int128(size)
     }
 
     /// It gives it back.
     mutating func giveBack(_ size: Int64) {
         jobs -= 1
-        bytes -= size
+        bytes -= Int128(size)
     }
 }
 

@@ -19,7 +19,8 @@ package struct FreeSpace: Sendable {
         guard floor.bytes > 0 else { return }
         for folder in folders {
             guard let info = Self.look(at: folder) else { continue }
-            let free = ByteSize(bytes: Int64(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize)))
+            let free = ByteSize(
+                bytes: Int64(clamping: UInt64(info.f_bavail).multipliedSaturated(by: UInt64(info.f_frsize))))
             guard free < floor else { continue }
             throw StageFailure(
                 .environment, code: "space.floor",

@@ -86,7 +86,7 @@ package struct Spool: Sendable {
             return try refusal(of: inbox.path.appending(name), at: path, error)
         }
         let drop = Drop(
-            name: name, folders: path.names, size: ready.size, droppedAt: Timestamp(nanoseconds: ready.changed),
+            name: name, folders: path.names, size: ready.size, droppedAt: Timestamp(ready.changed),
             isFolder: pipeline.ready.unit == .folder && Folder.kind(of: target) == .folder)
         return .claimed(Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
     }

@@ -19,10 +19,10 @@ extension Duration {
         self = .nanoseconds(Int64((number * seconds * 1e9).rounded()))
     }
 
-    /// Whole nanoseconds.
+    /// Whole nanoseconds; beyond 292 years as many as an `Int64` can count.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        return seconds.multipliedSaturated(by: 1_000_000_000).addingSaturated(attoseconds / 1_000_000_000)
     }
 
     /// Seconds, with their fraction.

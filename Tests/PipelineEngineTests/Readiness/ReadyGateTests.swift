@@ -25,9 +25,12 @@ private struct Story: Sendable, CustomTestStringConvertible {
 }
 
 private func file(
-    size: Int64 = 100, mtime: Int64 = 1, ctime: Int64 = 1, inode: UInt64 = 7, _ writers: OpenWriters = .none
+    size: Int64 = 100, mtime: Int = 1, ctime: Int = 1, inode: UInt64 = 7, _ writers: OpenWriters = .none
 ) -> Sample {
-    .file(Fingerprint(device: 1, inode: inode, size: size, modified: mtime, changed: ctime), writers)
+    .file(
+        Fingerprint(
+            device: 1, inode: inode, size: size, modified: FileTime(seconds: mtime), changed: FileTime(seconds: ctime)),
+        writers)
 }
 
 private let stories: [Story] = [
