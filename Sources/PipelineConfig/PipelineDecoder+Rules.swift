@@ -14,7 +14,10 @@ extension PipelineDecoder {
 
     /// `ready`: when a drop is complete.
     mutating func ready(_ map: OptionMap) -> ReadyRule {
-        let keys = ["quiet", "writers", "marker", "manifest", "timeout", "unit", "empty"]
+        let keys = [
+            "quiet", "writers", "marker", "manifest", "timeout", "unit", "empty", "max_size", "max_entries",
+            "max_depth",
+        ]
         let ready = OptionMap(map.given("ready")?.value, name: "ready", keys: keys, problems: &problems)
         var rule = ReadyRule(
             quiet: ready.read("quiet", problems: &problems) { node throws(OptionProblem) in
@@ -46,6 +49,7 @@ extension PipelineDecoder {
         }
         rule.timeout = timeout(ready, longerThan: rule.quiet)
         rule.manifest = manifest(ready, rule)
+        rule.limits = limits(ready)
         return rule
     }
 
@@ -59,6 +63,20 @@ extension PipelineDecoder {
             }
             return timeout
         }
+    }
+
+    private mutating func limits(_ ready: OptionMap) -> ReadyRule.Limits {
+        var limits = ReadyRule.Limits()
+        limits.size = ready.read("max_size", problems: &problems) { node throws(OptionProblem) in try node.size() }
+        limits.entries =
+            ready.read("max_entries", problems: &problems) { node throws(OptionProblem) in
+                try node.integer(in: 1...Int(Int32.max))
+            } ?? limits.entries
+        limits.depth =
+            ready.read("max_depth", problems: &problems) { node throws(OptionProblem) in
+                try node.integer(in: ReadyRule.Limits.depths)
+            } ?? limits.depth
+        return limits
     }
 
     private mutating func manifest(_ ready: OptionMap, _ rule: ReadyRule) -> Glob? {

@@ -59,7 +59,8 @@ package struct PipelineSchema {
         "ready": [
             ("quiet", .duration), ("writers", .choice(ReadyRule.Writers.allCases.map(\.rawValue))), ("marker", .text),
             ("manifest", .text), ("timeout", .duration), ("unit", .choice(ReadyRule.Unit.allCases.map(\.rawValue))),
-            ("empty", .choice(ReadyRule.Empty.allCases.map(\.rawValue))),
+            ("empty", .choice(ReadyRule.Empty.allCases.map(\.rawValue))), ("max_size", .size),
+            ("max_entries", .integer(1...Int(Int32.max))), ("max_depth", .integer(ReadyRule.Limits.depths)),
         ],
         "active": [("jobs", .integer(1...100_000)), ("bytes", .size)],
         "retry": retry,

@@ -41,7 +41,9 @@ struct Canary: ~Copyable {
             var status = stat()
             let path = folder.appending(name)
             guard path.withPlatformString({ lstat($0, &status) }) == 0 else { continue }
-            if status.st_ctim.tv_sec < time(nil) - abandonedAfter { _ = path.withPlatformString { unlink($0) } }
+            if FileTime(status.st_ctim) < FileTime(seconds: time(nil) - abandonedAfter) {
+                _ = path.withPlatformString { unlink($0) }
+            }
         }
     }
 }

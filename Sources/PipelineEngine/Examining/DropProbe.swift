@@ -69,7 +69,13 @@ package final class DropProbe: @unchecked Sendable {
         let folder = try OpenInbox(inbox).open(path.folder)
         if gate.contains(path) { gate.recheck(path, at: .now()) } else { gate.touch(path, at: .now()) }
         for request in gate.due(at: .now()) {
-            let found = try examiner.look(at: path, in: folder.file, deciding: request.deciding)
+            let found: Examiner.Finding
+            switch try examiner.look(at: path, in: folder.file, deciding: request.deciding) {
+            case .over(let finding): found = finding
+            case .underWay(let look):
+                _ = try look.goOn(until: .distantFuture)
+                found = try examiner.finding(of: look, at: path, in: folder.file, deciding: request.deciding)
+            }
             switch gate.record(found.sample, of: path, at: .now(), lacking: found.lacking) {
             case .ready: return .over(.complete)
             case .vanished: return .over(.gone)

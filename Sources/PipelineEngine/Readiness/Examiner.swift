@@ -12,6 +12,15 @@ struct Examiner {
         let sample: Sample
         /// What the candidate lacks, if this look was to decide.
         var lacking: Waiting?
+        /// Why it fails once it is complete, if this look was to decide.
+        var excess: StageFailure?
+    }
+
+    /// A look that was begun.
+    enum Look {
+        case over(Finding)
+        /// It takes as long as there is much in the folder; `finding` tells what it found.
+        case underWay(TreeLook)
     }
 
     private let rule: ReadyRule
@@ -123,19 +132,39 @@ struct Examiner {
     // MARK: Looking
 
     /// One look at a candidate, in its folder. `deciding`: it may be the one that finds it complete.
-    func look(at path: DropPath, in inbox: borrowing OpenFile, deciding: Bool) throws(IOError) -> Finding {
-        let name = path.name
+    func look(at path: DropPath, in inbox: borrowing OpenFile, deciding: Bool) throws(IOError) -> Look {
         let asked = deciding && rule.writers == .wait ? sight : nil
-        let sample = try Sample.take(of: name, in: inbox, unit: rule.unit, asking: asked)
-        guard deciding, rule.hasCondition, case .file(let fingerprint, let writers) = sample, !writers.areKnown else {
+        let sample = try Sample.take(
+            of: path.name, in: inbox, unit: rule.unit, asking: rule.unit == .file ? asked : nil)
+        guard rule.unit == .folder, case .file = sample else {
+            return .over(try finding(sample, nil, of: path, in: inbox, deciding: deciding))
+        }
+        return .underWay(try TreeLook(at: path.name, in: inbox, limits: rule.limits, asking: asked))
+    }
+
+    /// What a look at a folder found, once it is over.
+    func finding(
+        of look: TreeLook, at path: DropPath, in inbox: borrowing OpenFile, deciding: Bool
+    ) throws(IOError) -> Finding {
+        try finding(look.sample, look.excess, of: path, in: inbox, deciding: deciding)
+    }
+
+    private func finding(
+        _ sample: Sample, _ excess: ReadyRule.Limits.Excess?, of path: DropPath, in inbox: borrowing OpenFile,
+        deciding: Bool
+    ) throws(IOError) -> Finding {
+        guard deciding, case .file(let fingerprint, let writers) = sample, !writers.areKnown else {
             return Finding(sample: sample)
         }
+        if let excess = excess ?? rule.limits.excess(ofSize: fingerprint.size), !rule.isMarkerBeside(path.name) {
+            return Finding(sample: sample, excess: .excess(path.name, excess, rule.limits))
+        }
+        guard rule.hasCondition else { return Finding(sample: sample) }
         do throws(IOError) {
             return Finding(sample: sample, lacking: try lack(of: path, in: inbox, fingerprint))
         } catch {
-            // It vanished or was replaced just now: the next look will show it.
-            guard error.isUnreachable else { throw error }
-            return Finding(sample: try Sample.take(of: name, in: inbox, unit: rule.unit))
+            // It vanished or was replaced just now, or what came with it cannot be opened: the next look will show it.
+            return Finding(sample: try Sample.blocked(error, fingerprint))
         }
     }
 

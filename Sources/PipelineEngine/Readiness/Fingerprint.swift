@@ -32,6 +32,13 @@ package struct Fingerprint: Hashable, Sendable {
             modified: FileTime(status.st_mtim), changed: FileTime(status.st_ctim))
     }
 
+    /// That of something that cannot be examined.
+    static func unknown(at time: Timestamp = .now()) -> Fingerprint {
+        let (seconds, nanoseconds) = time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let now = FileTime(seconds: Int(seconds), nanoseconds: Int(nanoseconds))
+        return Fingerprint(device: 0, inode: 0, size: 0, modified: now, changed: now)
+    }
+
     /// Whether the content is the same as far as can be seen after a rename, which changes `changed`.
     package func sameContent(as other: Fingerprint) -> Bool {
         device == other.device && inode == other.inode && size == other.size && modified == other.modified

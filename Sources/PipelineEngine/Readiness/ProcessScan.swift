@@ -116,11 +116,11 @@ struct ProcessScan: Sendable {
     }
 
     /// makedev(3), which is a macro.
-    private static func device(_ major: UInt64, _ minor: UInt64) -> UInt64 {
+    static func device(_ major: UInt64, _ minor: UInt64) -> UInt64 {
         (major & 0xFFFF_F000) << 32 | (major & 0xFFF) << 8 | (minor & 0xFFFF_FF00) << 12 | minor & 0xFF
     }
 
-    private static func program(of process: Int32) -> String? {
+    static func program(of process: Int32) -> String? {
         do throws(IOError) {
             let name = try SmallFile.read(FilePath("/proc/\(process)/comm"), atMost: 64)
             return String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)

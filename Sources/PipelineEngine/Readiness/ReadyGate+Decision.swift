@@ -31,6 +31,8 @@ extension ReadyGate {
         case changing
         /// Some process has it open for writing.
         case openWriter
+        /// It cannot be opened or examined.
+        case blocked
         /// Something that has to come with it is not there, or not right.
         case lacking
     }

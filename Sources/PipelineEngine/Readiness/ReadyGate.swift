@@ -80,6 +80,9 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// Between two looks at a folder that lacks something: as often as an inbox is looked through without events.
     package static var folderPause: Duration { .seconds(2) }
 
+    /// Between two looks at one that cannot be opened or examined: nothing tells when that is over.
+    package static var blockedPause: Duration { .seconds(1) }
+
     /// And at least so many times what one look took: no more than a twentieth of the time goes into them.
     private static var restForLooks: Int { 20 }
 
@@ -209,25 +212,38 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
             return .refused(reason)
         case .file(let fingerprint, let writers):
             let (decision, due) = judge(slot, fingerprint, writers, lacking, cost * Self.restForLooks, now)
-            let admitted = candidates[slot].admitted
             // Digests that take long to compare are not the drop's fault; whoever compares them says when it is done.
             if decision == .waiting(.lacking), lacking == .verifying {
                 candidates[slot].due = .distantFuture
                 candidates.dequeue(slot)
                 return decision
             }
-            if case .waiting = decision, let timeout = rule.timeout, now >= admitted + timeout {
-                let waiting = waiting(for: key, at: now) ?? .unseen
-                forget(slot)
-                return .overdue(fingerprint, waiting)
-            }
+            if case .waiting = decision, isOverdue(slot, now) { return overdue(key, fingerprint, now) }
             switch decision {
             case .waiting: schedule(slot, at: due)
             case .ignored: park(slot)
             default: forget(slot)
             }
             return decision
+        case .blocked(let errno, let fingerprint):
+            // Once may be chance.
+            if case .blocked? = remarks[slot] { candidates[slot].marks.insert(.disturbed) }
+            remark(slot, .blocked("\(errno)"))
+            if isOverdue(slot, now) { return overdue(key, fingerprint ?? .unknown(), now) }
+            schedule(slot, at: now + Self.blockedPause)
+            return .waiting(.blocked)
         }
+    }
+
+    private func isOverdue(_ slot: Slot, _ now: MonotonicTime) -> Bool {
+        rule.timeout.map { now >= candidates[slot].admitted + $0 } ?? false
+    }
+
+    /// It has had its time.
+    private mutating func overdue(_ key: Key, _ fingerprint: Fingerprint, _ now: MonotonicTime) -> Decision {
+        let waiting = waiting(for: key, at: now) ?? .unseen
+        forget(key)
+        return .overdue(fingerprint, waiting)
     }
 
     /// What a sample of a file says, with the time of the next one.

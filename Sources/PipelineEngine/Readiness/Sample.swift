@@ -1,6 +1,6 @@
 import Glibc
 package import PipelineKit
-import SystemPackage
+package import SystemPackage
 
 /// What one look at a candidate found.
 package enum Sample: Sendable, Hashable {
@@ -10,8 +10,11 @@ package enum Sample: Sendable, Hashable {
     case gone
     /// Something that is never taken; why.
     case refused(String)
+    /// Something that cannot be opened or examined for now, for a reason of its own; what it is, as far as it is known.
+    case blocked(Errno, Fingerprint?)
 
-    /// Looks at an entry of a folder. `sight`: also ask it for open writers, which costs opening every file.
+    /// Looks at an entry of a folder; of a folder that is a drop, at itself alone: `TreeLook` sees what it holds. `sight`:
+    /// also ask it for a file's open writers, which costs opening it.
     package static func take(
         of name: FileName, in folder: borrowing OpenFile, unit: ReadyRule.Unit = .file, asking sight: WriterSight? = nil
     ) throws(IOError) -> Sample {
@@ -19,16 +22,14 @@ package enum Sample: Sendable, Hashable {
         let parent = folder.descriptor
         guard name.withCString({ fstatat(parent, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
             let error = Errno.last
-            guard error == .noSuchFileOrDirectory else {
-                throw IOError("examine", folder.path.appending(name), error)
-            }
-            return .gone
+            if error == .noSuchFileOrDirectory { return .gone }
+            return try blocked(IOError("examine", folder.path.appending(name), error), nil)
         }
         switch (FileKind(mode: status.st_mode), unit) {
         case (.regular, .file):
             guard let sight else { return .file(Fingerprint(status), .notAsked) }
             return try asking(sight, name, folder, Fingerprint(status))
-        case (.folder, .folder): return try TreeLook.take(of: name, in: folder, asking: sight).sample
+        case (.folder, .folder): return .file(Fingerprint(status), .notAsked)
         case (.folder, .file): return .refused("a folder; only files are taken here")
         case (.regular, .folder): return .refused("a file; only folders are taken here")
         case (.symbolicLink, _): return .refused("a symbolic link; put the file itself here")
@@ -53,8 +54,16 @@ package enum Sample: Sendable, Hashable {
             case .noSuchFileOrDirectory: return .gone
             // It was replaced just now: what it is by now, without asking.
             case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return try take(of: name, in: folder)
-            default: throw error
+            // Others may not open it now: somebody has a write lease on it.
+            case .resourceTemporarilyUnavailable: return .file(seen, .some(LeaseHolders.holder(of: seen.identity)))
+            default: return try blocked(error, seen)
             }
         }
+    }
+
+    /// What an error about a drop makes of a look at it. Throws where it is everybody's.
+    static func blocked(_ error: IOError, _ seen: Fingerprint?) throws(IOError) -> Sample {
+        guard error.errno.trouble(with: .drop) != .pauses else { throw error }
+        return .blocked(error.errno, seen)
     }
 }

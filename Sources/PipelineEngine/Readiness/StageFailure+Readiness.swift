@@ -21,6 +21,21 @@ extension StageFailure {
             remedy: "Drop it again as it is meant to be, and leave it alone from then on.")
     }
 
+    /// The drop is beyond what its pipeline takes.
+    static func excess(
+        _ name: FileName, _ excess: ReadyRule.Limits.Excess, _ limits: ReadyRule.Limits
+    ) -> StageFailure {
+        let (fact, key) =
+            switch excess {
+            case .size: ("has more than \(limits.size?.description ?? "0 B")", "max_size")
+            case .entries: ("holds more than \(limits.entries) files and folders", "max_entries")
+            case .depth: ("has more than \(limits.depth) folders in each other", "max_depth")
+            }
+        return .file(
+            "ready.limit", "'\(name)' \(fact), which is as much as is taken here.",
+            remedy: "Drop it in smaller parts, or raise `ready.\(key)`.", detail: "ready.\(key)")
+    }
+
     /// A marker is there, and its drop never came.
     static func markerWithoutDrop(_ name: FileName, _ rule: ReadyRule) -> StageFailure {
         let time = rule.timeout.map { " within \($0.text)" } ?? ""
@@ -32,6 +47,7 @@ extension StageFailure {
     private static func remedy(for waiting: Waiting) -> String {
         switch waiting {
         case .heldOpen(let writer): "Let \(writer.text) close it, and drop it again."
+        case .blocked: "See to it that the user that Dropmill runs as can open it, and drop it again."
         case .marker(let name, .missing): "Drop it again with its marker '\(name)'."
         case .marker(let name, _): "Drop it again with a marker '\(name)' that fits it."
         case .manifest(.lacks): "Drop the folder again with all that its manifest lists."

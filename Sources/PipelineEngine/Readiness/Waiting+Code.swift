@@ -9,6 +9,7 @@ extension Waiting {
         case .growing: "growing"
         case .changing: "changing"
         case .heldOpen: "open-writer"
+        case .blocked: "blocked"
         case .marker: "marker"
         case .manifest: "manifest"
         case .verifying: "verifying"

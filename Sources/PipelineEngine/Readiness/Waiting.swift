@@ -17,6 +17,8 @@ package enum Waiting: Sendable, Hashable {
     case changing(for: Duration, of: Duration)
     /// A process has it open for writing.
     case heldOpen(Writer)
+    /// It cannot be opened or examined, for a reason that is its own and may pass: the kernel's word on it.
+    case blocked(String)
     /// It is complete but for its marker.
     case marker(FileName, MarkerFault)
     /// It is complete but for what its manifest lists.
@@ -52,12 +54,16 @@ package enum Waiting: Sendable, Hashable {
         package var program: String?
         /// Whether it has none of the files open, but is in the folder or has that open.
         package var isInFolder: Bool
+        /// Whether it keeps others from opening the file (a write lease of fcntl(2)).
+        package var holdsLease: Bool
 
         /// A writer.
-        package init(process: Int32? = nil, program: String? = nil, isInFolder: Bool = false) {
+        package init(process: Int32? = nil, program: String? = nil, isInFolder: Bool = false, holdsLease: Bool = false)
+        {
             self.process = process
             self.program = program
             self.isInFolder = isInFolder
+            self.holdsLease = holdsLease
         }
 
         /// Somebody, nobody knows who.
@@ -105,7 +111,10 @@ extension Waiting {
         case .changing(let passed, let quiet): "changing: quiet for \(Self.share(passed, of: quiet))"
         case .heldOpen(let writer) where writer.isInFolder:
             "\(writer.text) is in the folder, and may still put files there"
+        case .heldOpen(let writer) where writer.holdsLease:
+            "\(writer.text) keeps others from opening it, by a lease"
         case .heldOpen(let writer): "held open for writing by \(writer.text)"
+        case .blocked(let reason): "it cannot be opened or examined: \(reason)"
         case .marker(let name, let fault): "marker \(name.text) \(fault.text)"
         case .manifest(let fault): fault.text
         case .verifying: "its digests are being verified"

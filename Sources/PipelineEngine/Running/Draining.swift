@@ -5,8 +5,15 @@ import PipelineKit
 struct Draining {
     private(set) var gate: ReadyGate<JobID>
     private var jobs: [JobID: Job] = [:]
+    /// Since when each is here.
+    private var since: [JobID: MonotonicTime] = [:]
 
-    init(rule: ReadyRule) { gate = ReadyGate(rule: rule) }
+    private let rule: ReadyRule
+
+    init(rule: ReadyRule) {
+        self.rule = rule
+        gate = ReadyGate(rule: rule)
+    }
 
     /// Where the drops lay.
     var paths: [DropPath] { jobs.values.map(\.drop.path) }
@@ -34,6 +41,7 @@ struct Draining {
 
     mutating func add(_ job: Job) {
         jobs[job.id] = job
+        since[job.id] = .now()
         gate.touch(job.id, at: .now())
     }
 
@@ -45,7 +53,7 @@ struct Draining {
         var copying: [Job] = []
         /// Those that wait no more, as they were claimed: complete, or taken from the work folder by others.
         var ended: [Job] = []
-        /// Why not all could be looked at.
+        /// Why none can be looked at: trouble of one alone is not told here.
         var error: IOError?
     }
 
@@ -84,27 +92,33 @@ struct Draining {
         do throws(IOError) {
             try body(&self, &turn)
         } catch {
-            turn.error = error
-            gate.forget(job.id)
-            gate.touch(job.id, at: .now() + Self.pauseAfterTrouble)
+            if error.errno.trouble(with: .drop) == .pauses {
+                turn.error = error
+            } else if let timeout = rule.timeout, let since = since[job.id], .now() - since >= timeout,
+                condemnOverdue(job, error, &turn)
+            {
+                return
+            }
+            gate.postpone(job.id, to: .now() + Self.pauseAfterTrouble)
         }
     }
 
     /// Looks at one that is due. Its state, where it stood still and is to be proved.
     private mutating func look(at job: Job, _ spool: Spool, _ turn: inout Turn) throws(IOError) -> Fingerprint? {
-        var sample = Sample.gone
+        var look = Spool.Look(sample: .gone)
         do throws(IOError) {
-            sample = try spool.look(at: job).sample
+            look = try spool.look(at: job)
         } catch {
             guard error.errno == .noSuchFileOrDirectory else { throw error }
         }
-        switch gate.record(sample, of: job.id, at: .now()) {
-        case .ready(let fingerprint): return fingerprint
+        switch gate.record(look.sample, of: job.id, at: .now()) {
+        case .ready(let fingerprint):
+            guard let excess = look.excess else { return fingerprint }
+            try condemn(job, .excess(job.drop.name, excess, rule.limits), fingerprint.identity, &turn)
         case .overdue(let fingerprint, let waiting):
-            let failure = StageFailure.overdue(job.drop.name, waiting, spool.pipeline.ready)
-            try Condemnation.write(failure, in: job.folder)
-            end(job, &turn)
-            turn.complete.append(Spool.Claimed(job: job, identity: fingerprint.identity, failure: failure))
+            let failure = StageFailure.overdue(job.drop.name, waiting, rule)
+            let identity = FileIdentity.of(job.original) ?? fingerprint.identity
+            try condemn(job, failure, identity, &turn)
         case .ignored:
             // Empty files are ignored in the inbox; this one is claimed, so it runs.
             end(job, &turn)
@@ -114,17 +128,36 @@ struct Draining {
         case .refused(let reason):
             // It was complete, and became this before it was claimed: nothing but a failure gets it out of here.
             let failure = StageFailure.unfit(job.drop.name, reason)
-            try Condemnation.write(failure, in: job.folder)
-            end(job, &turn)
-            let identity = FileIdentity.of(job.original) ?? .unknown
-            turn.complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
+            try condemn(job, failure, FileIdentity.of(job.original) ?? .unknown, &turn)
         case .waiting: break
         }
         return nil
     }
 
+    /// What is its own trouble has lasted for all the time that it may take; whether it could be noted that it fails.
+    private mutating func condemnOverdue(_ job: Job, _ error: IOError, _ turn: inout Turn) -> Bool {
+        let failure = StageFailure.overdue(job.drop.name, .blocked("\(error)"), rule)
+        do throws(IOError) {
+            try condemn(job, failure, FileIdentity.of(job.original) ?? .unknown, &turn)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// It is to fail, as it is.
+    private mutating func condemn(
+        _ job: Job, _ failure: StageFailure, _ identity: FileIdentity, _ turn: inout Turn
+    ) throws(IOError) {
+        try Condemnation.write(failure, in: job.folder)
+        gate.forget(job.id)
+        end(job, &turn)
+        turn.complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
+    }
+
     private mutating func end(_ job: Job, _ turn: inout Turn) {
         jobs[job.id] = nil
+        since[job.id] = nil
         turn.ended.append(job)
     }
 }

@@ -6,32 +6,79 @@ extension Intake {
     /// How many samples or claims are made before events get their turn.
     private static let batch = 256
 
+    /// And how long folders are looked at before they do.
+    private static let turn = Duration.milliseconds(50)
+
     func sample(_ inbox: OpenInbox) throws(IOError) {
         let requests = gate.due(at: .now(), limit: Self.batch)
         let areFolders = spool.pipeline.ready.unit == .folder
+        let end = MonotonicTime.now() + Self.turn
         for (index, request) in requests.enumerated() {
-            let found: Examiner.Finding
+            if areFolders {
+                // What was heard of it meanwhile makes its look only one of several.
+                if longLooks.contains(request.key) { continue }
+                if .now() >= end {
+                    for rest in requests[index...] { gate.postpone(rest.key, to: .now()) }
+                    break
+                }
+            }
             // Most looks are one call, and then to ask what they cost would cost as much.
             let begun = request.deciding || areFolders ? MonotonicTime.spentByThread() : nil
             do throws(IOError) {
-                found = try look(at: request.key, in: inbox, deciding: request.deciding)
+                switch try look(at: request.key, in: inbox, deciding: request.deciding) {
+                case .over(let found):
+                    record(found, of: request.key, cost: begun.map { MonotonicTime.spentByThread() - $0 } ?? .zero)
+                case .underWay(let look):
+                    try goOn(LongLooks.Underway(path: request.key, deciding: request.deciding, look: look), in: inbox)
+                }
             } catch {
                 // None of those that are due may be forgotten because one could not be looked at.
                 let later = MonotonicTime.now() + Self.troubledPause
                 for unanswered in requests[index...] { gate.postpone(unanswered.key, to: later) }
                 throw error
             }
-            switch gate.record(
-                found.sample, of: request.key, at: .now(), lacking: found.lacking,
-                cost: begun.map { MonotonicTime.spentByThread() - $0 } ?? .zero)
-            {
-            case .ready(let fingerprint): ready.add(request.key, fingerprint)
-            case .refused(let reason): report(request.key, reason)
-            case .overdue(let fingerprint, let waiting):
-                condemn(request.key, fingerprint, .overdue(request.key.name, waiting, spool.pipeline.ready))
-            case .vanished: forgetReport(request.key)
-            case .waiting, .ignored: break
-            }
+        }
+        guard let next = longLooks.next() else { return }
+        do throws(IOError) {
+            try goOn(next, in: inbox)
+        } catch {
+            gate.postpone(next.path, to: .now() + Self.troubledPause)
+            throw error
+        }
+    }
+
+    /// A slice of a look at a folder.
+    private func goOn(_ underway: LongLooks.Underway, in inbox: OpenInbox) throws(IOError) {
+        let begun = MonotonicTime.spentByThread()
+        let isOver = try underway.look.goOn(until: .now() + TreeLook.slice)
+        var underway = underway
+        underway.cost += MonotonicTime.spentByThread() - begun
+        guard isOver else {
+            // Where many take long, it begins anew when there is room.
+            if !longLooks.add(underway) { gate.postpone(underway.path, to: .now() + Self.troubledPause) }
+            return
+        }
+        let found: Examiner.Finding
+        do throws(IOError) {
+            let folder = try inbox.open(underway.path.folder)
+            found = try examiner.finding(
+                of: underway.look, at: underway.path, in: folder.file, deciding: underway.deciding)
+        } catch {
+            found = Examiner.Finding(sample: error.isUnreachable ? .gone : try Sample.blocked(error, nil))
+        }
+        record(found, of: underway.path, cost: underway.cost)
+    }
+
+    /// What a look found, and what follows.
+    private func record(_ found: Examiner.Finding, of path: DropPath, cost: Duration) {
+        switch gate.record(found.sample, of: path, at: .now(), lacking: found.lacking, cost: cost) {
+        case .ready(let fingerprint):
+            if let excess = found.excess { condemn(path, fingerprint, excess) } else { ready.add(path, fingerprint) }
+        case .refused(let reason): report(path, reason)
+        case .overdue(let fingerprint, let waiting):
+            condemn(path, fingerprint, .overdue(path.name, waiting, spool.pipeline.ready))
+        case .vanished: forgetReport(path)
+        case .waiting, .ignored: break
         }
     }
 
@@ -116,8 +163,9 @@ extension Intake {
         do throws(IOError) {
             folder = try inbox.open(path.folder)
         } catch {
-            guard error.isUnreachable else { throw error }
-            return .vanished
+            if error.isUnreachable { return .vanished }
+            guard error.errno.trouble(with: .drop) != .pauses else { throw error }
+            return .refused("its folder cannot be opened: \(error.errno)")
         }
         if condemned[path] == nil, !isStill(path.name, ready, in: folder.file) { return nil }
         return try spool.claim(
@@ -170,7 +218,8 @@ extension Intake {
                     }
                 }
             } catch {
-                fail(StageFailure(error))
+                // Trouble of that drop is told of while it waits.
+                if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
             }
             room.take(job.drop.size)
             draining.add(job)

@@ -45,6 +45,8 @@ extension Intake {
         case .gone: break
         case .file(let fingerprint, _): condemn(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
         case .refused(let reason): tell("it has the name of a marker, its drop has not come, and it is \(reason)")
+        case .blocked(let error, _):
+            tell("it has the name of a marker, its drop has not come, and it cannot be examined (\(error))")
         }
     }
 
@@ -53,7 +55,7 @@ extension Intake {
             return try Sample.take(of: marker.name, in: try inbox.open(marker.folder).file)
         } catch {
             if error.isUnreachable { return .gone }
-            guard error.errno == .permissionDenied else { throw error }
+            guard error.errno == .permissionDenied else { return try Sample.blocked(error, nil) }
             return .refused("in a folder that may not be entered (\(error.errno))")
         }
     }
@@ -61,14 +63,16 @@ extension Intake {
     /// One look at a candidate.
     func look(
         at path: DropPath, in inbox: OpenInbox, deciding: Bool
-    ) throws(IOError) -> Examiner.Finding {
+    ) throws(IOError) -> Examiner.Look {
         let folder: OpenInbox.Opened
         do throws(IOError) {
             folder = try inbox.open(path.folder)
         } catch {
-            if error.isUnreachable { return Examiner.Finding(sample: .gone) }
-            guard error.errno == .permissionDenied else { throw error }
-            return Examiner.Finding(sample: .refused("its folder may not be entered (\(error.errno))"))
+            if error.isUnreachable { return .over(Examiner.Finding(sample: .gone)) }
+            guard error.errno == .permissionDenied else {
+                return .over(Examiner.Finding(sample: try Sample.blocked(error, nil)))
+            }
+            return .over(Examiner.Finding(sample: .refused("its folder may not be entered (\(error.errno))")))
         }
         return try examiner.look(at: path, in: folder.file, deciding: deciding)
     }

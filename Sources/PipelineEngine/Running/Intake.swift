@@ -54,6 +54,8 @@ final class Intake: @unchecked Sendable {
     /// Why drops in `ready` fail without being complete.
     var condemned: [DropPath: StageFailure] = [:]
     var examiner: Examiner
+    /// Looks at folders that were begun and are not over.
+    var longLooks = LongLooks()
     /// Markers that have been alone for too long, to be failed or reported.
     var overdueMarkers: [DropPath] = []
     private let digests: DigestCheck
@@ -200,6 +202,7 @@ final class Intake: @unchecked Sendable {
                 ready.remove(path)
                 condemned[path] = nil
                 gate.forget(path)
+                longLooks.forget(path)
                 reported.forget(path)
             }
         }
@@ -253,7 +256,7 @@ final class Intake: @unchecked Sendable {
         let now = MonotonicTime.now()
         let rest = ready.isEmpty ? nil : restEnds
         let due = [gate.nextDue, draining.gate.nextDue, examiner.nextDue, rest].compactMap { $0 }.min()
-        if let due, due <= now {
+        if !longLooks.isEmpty || due.map({ $0 <= now }) ?? false {
             turnSoon()
         } else {
             if mayClaim { turnSoon() } else { wake(after: due.map { $0 - now }) }

@@ -112,10 +112,24 @@ package struct Spool: Sendable {
                     + "to write to the folder")
         case .improperLink where !path.isTop:
             return .refused("its folder is another mount than the inbox; give that one a pipeline of its own")
+        // Where it is not the inbox as a whole that is on another mount by now.
+        case .improperLink where isInboxInPlace:
+            return .refused(
+                "it cannot be moved by a rename (\(error)), as a folder of an overlay's lower layer cannot; copy it into "
+                    + "the inbox anew")
         // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
-        case let error where !error.isEnvironmental && error != .improperLink:
+        case let error where error != .improperLink && error.trouble(with: .result) != .pauses:
             return .refused("it cannot be moved: \(error)")
         default: throw IOError("claim", drop, error)
+        }
+    }
+
+    private var isInboxInPlace: Bool {
+        do throws(StageFailure) {
+            try checkInbox()
+            return true
+        } catch {
+            return false
         }
     }
 
@@ -134,6 +148,8 @@ package struct Spool: Sendable {
             return .complete(Claimed(job: job, identity: ready.identity, failure: failure))
         }
         let look = try look(at: job, since: claimed)
+        if case .blocked(let error, _) = look.sample { return .draining(Waiting.blocked("\(error)").text) }
+        if look.excess != nil { return .draining("it grew while it was claimed") }
         guard case .file(let fingerprint, let writers) = look.sample else {
             return .draining("it was replaced by something that is no drop")
         }
@@ -153,14 +169,16 @@ package struct Spool: Sendable {
         return .complete(Claimed(job: complete, identity: state.identity, seal: seal))
     }
 
-    /// One look at a claimed drop.
+    /// What a look at a claimed drop found.
     package struct Look {
         /// What it is.
-        package var sample: Sample
+        let sample: Sample
         /// What of it has other names.
         var linked: [FilePath] = []
         /// Whether some of it is not ours alone.
         var isForeign = false
+        /// The limit that it is beyond.
+        var excess: ReadyRule.Limits.Excess?
     }
 
     /// One look at a claimed drop. `since`: what a look at the machine's processes has to be younger than; nil: about
@@ -170,11 +188,12 @@ package struct Spool: Sendable {
         if job.drop.isFolder {
             do throws(IOError) {
                 let folder = try OpenFile.openFolder(job.folder)
-                let look = try TreeLook.take(of: job.drop.name, in: folder, asking: sight, since: since)
-                return Look(sample: look.sample, linked: look.linked, isForeign: look.isForeign)
+                let look = try TreeLook.take(
+                    of: job.drop.name, in: folder, limits: pipeline.ready.limits, asking: sight, since: since)
+                return Look(
+                    sample: look.sample, linked: look.linked, isForeign: look.isForeign, excess: look.excess)
             } catch {
-                guard error.isUnreachable else { throw error }
-                return Look(sample: .gone)
+                return Look(sample: error.isUnreachable ? .gone : try Sample.blocked(error, nil))
             }
         }
         var status = stat()
@@ -188,22 +207,28 @@ package struct Spool: Sendable {
             let writers = sight?.writers(of: file.descriptor, fingerprint.identity, since: since) ?? .notAsked
             return Look(
                 sample: .file(fingerprint, writers), linked: status.st_nlink > 1 ? [job.original] : [],
-                isForeign: TakeOver.isNeeded(status))
+                isForeign: TakeOver.isNeeded(status), excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
         } catch {
             let path = job.original
             switch error.errno {
             // A symbolic link or a socket: exchanged for the file just before it was claimed.
-            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: 
+            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:
                 return Look(sample: .refused("it is no regular file"))
             // A file that may not be read is complete for all that can be seen; the first stage says what is wrong.
-            case .permissionDenied: break
-            default: throw error
+            case .permissionDenied, .resourceTemporarilyUnavailable: break
+            case .noSuchFileOrDirectory: throw error
+            default: return Look(sample: try Sample.blocked(error, nil))
             }
             guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
             let fingerprint = Fingerprint(status)
+            // Somebody has a write lease on it.
+            if error.errno == .resourceTemporarilyUnavailable {
+                guard sight != nil else { return Look(sample: .blocked(error.errno, fingerprint)) }
+                return Look(sample: .file(fingerprint, .some(LeaseHolders.holder(of: fingerprint.identity))))
+            }
             return Look(
                 sample: .file(fingerprint, sight?.seen(fingerprint.identity, since: since) ?? .notAsked),
-                isForeign: TakeOver.isNeeded(status))
+                isForeign: TakeOver.isNeeded(status), excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
         }
     }
 }

@@ -22,7 +22,12 @@ extension InboxWatcher {
             // It may be looked into now.
             if refused.remove(folder) != nil, let path = folder.path { told(.vanished(path)) }
             watch(opened)
-            try list(opened, &pending)
+            do throws(IOError) {
+                try list(opened, &pending)
+            } catch {
+                guard !folder.isTop, error.errno.trouble(with: .drop) != .pauses else { throw error }
+                refuse(folder, "it cannot be listed: \(error.errno)")
+            }
         }
     }
 
@@ -37,7 +42,8 @@ extension InboxWatcher {
                 refuse(
                     folder, "it may not be looked into (\(error.errno)); give the user that Dropmill runs as the right")
             } else {
-                throw error
+                guard error.errno.trouble(with: .drop) != .pauses else { throw error }
+                refuse(folder, "it cannot be looked into: \(error.errno)")
             }
             return nil
         }

@@ -44,10 +44,5 @@ package final class OpenInbox {
 
 extension IOError {
     /// Whether a folder of an inbox could not be opened because it is gone, or something else by now.
-    package var isUnreachable: Bool {
-        switch errno {
-        case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels: true
-        default: false
-        }
-    }
+    package var isUnreachable: Bool { errno.trouble(with: .drop) == .gone }
 }

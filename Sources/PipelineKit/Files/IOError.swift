@@ -30,15 +30,4 @@ extension IOError: CustomStringConvertible {
 extension Errno {
     /// The calling thread's errno, just after a call has failed.
     package static var last: Errno { Errno(rawValue: systemErrno()) }
-
-    /// Whether the surroundings are to blame (space, rights, mounts, hardware), not the file that was being worked on.
-    package var isEnvironmental: Bool {
-        switch self {
-        case .noSpace, .diskQuotaExceeded, .readOnlyFileSystem, .ioError, .permissionDenied, .notPermitted,
-            .staleNFSFileHandle, .noSuchAddressOrDevice, .operationNotSupportedByDevice, .tooManyOpenFiles,
-            .tooManyOpenFilesInSystem, .noMemory, .noSuchFileOrDirectory, .notDirectory:
-            true
-        default: false
-        }
-    }
 }

@@ -18,10 +18,13 @@ package struct ReadyRule: Sendable, Hashable {
     /// A drop that is not complete after so long is failed; nil: it may take as long as it likes.
     package var timeout: Duration?
 
+    /// How large a drop may be; one beyond that is failed.
+    package var limits: Limits
+
     /// A rule; the defaults are the contract's.
     package init(
         quiet: Duration? = nil, writers: Writers = .wait, empty: Empty = .process, unit: Unit = .file,
-        marker: MarkerRule? = nil, manifest: Glob? = nil, timeout: Duration? = nil
+        marker: MarkerRule? = nil, manifest: Glob? = nil, timeout: Duration? = nil, limits: Limits = Limits()
     ) {
         self.quiet = quiet ?? .seconds(1)
         blindQuiet = quiet ?? .seconds(10)
@@ -31,6 +34,7 @@ package struct ReadyRule: Sendable, Hashable {
         self.marker = marker
         self.manifest = manifest
         self.timeout = timeout
+        self.limits = limits
     }
 
     /// Whether a drop needs something besides standing still.
@@ -44,6 +48,32 @@ package struct ReadyRule: Sendable, Hashable {
 
     /// Whether a file of this name beside the drops can only be a marker, and so is none of them.
     package func isMarkerBeside(_ name: FileName) -> Bool { markerBeside?.isMarker(name) ?? false }
+
+    /// How large a drop may be.
+    package struct Limits: Sendable, Hashable {
+        /// The most bytes of a file, or of all files of a folder; nil: any number.
+        package var size: ByteSize?
+        /// The most files and folders that a folder may hold, at all depths.
+        package var entries: Int
+        /// How many folders may lie in each other in it.
+        package var depth: Int
+
+        /// What `depth` can be: each of these folders is open while a look is in it.
+        package static let depths = 1...256
+
+        /// Limits; the defaults are the contract's.
+        package init(size: ByteSize? = nil, entries: Int = 1_000_000, depth: Int = 64) {
+            self.size = size
+            self.entries = entries
+            self.depth = depth
+        }
+
+        /// The limit that a drop is beyond.
+        package enum Excess: Sendable, Hashable { case size, entries, depth }
+
+        /// Whether a drop of so many bytes is too large.
+        package func excess(ofSize bytes: Int64) -> Excess? { size.map { bytes > $0.bytes } ?? false ? .size : nil }
+    }
 
     /// What one drop is.
     package enum Unit: String, Sendable, CaseIterable {

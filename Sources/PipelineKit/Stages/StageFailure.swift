@@ -44,11 +44,11 @@ package struct StageFailure: Error, Sendable, Equatable {
     /// The work was called off.
     package static let cancelled = StageFailure(.cancelled, code: "cancelled", summary: "The work was called off.")
 
-    /// A failed system call. `environment` where the kernel blames space, rights, mounts or hardware; else of the file.
+    /// A failed system call about something of ours. `environment` where the kernel blames space, rights, mounts or
+    /// hardware; else of the file.
     package init(_ error: IOError) {
-        let environmental = error.errno.isEnvironmental
         self.init(
-            environmental ? .environment : .file,
+            error.errno.trouble(with: .result) == .pauses ? .environment : .file,
             code: "io.\(error.slug)",
             summary: "\(error).",
             remedy: Self.remedy(for: error),
