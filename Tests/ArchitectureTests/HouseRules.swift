@@ -102,7 +102,7 @@ enum HouseRules {
         return file.lines.enumerated().flatMap { index, line in
             let code = codePart(of: line)
             let isOfTime =
-                code.contains("tv_sec") && (code.contains("*") || code.contains(" - ") || code.contains(" + "))
+                code.contains(".tv_sec") && (code.contains("*") || code.contains(" - ") || code.contains(" + "))
             let isOfSpace = code.contains("f_bavail") && code.contains(" * ")
             let isOfSize = code.contains("st_size") && code.contains("+=")
             return isOfTime || isOfSpace || isOfSize || code.contains("* 1_000_000_000")

@@ -66,7 +66,8 @@ import Testing
                 let requests = gate.due(at: now, limit: 256)
                 if requests.isEmpty { return }
                 for request in requests {
-                    let state = Fingerprint(device: 1, inode: 2, size: 3, modified: FileTime(seconds: 4), changed: FileTime(seconds: 5))
+                    let time = FileTime(seconds: 4)
+                    let state = Fingerprint(device: 1, inode: 2, size: 3, modified: time, changed: time)
                     let lack = lacking ? rule.marker?.name(for: request.key.name) : nil
                     let decision = gate.record(
                         .file(state, .none), of: request.key, at: now, lacking: lack.map { .marker($0, .missing) })

@@ -34,6 +34,30 @@ extension Torture {
             #expect(report.contains("stopped \(attempts) times while this job was running"), "\(report)")
         }
 
+        /// Nor can one that kills it when it is only looked at.
+        @Test(arguments: [2, 3]) func looksEndInFailed(attempts: Int) throws {
+            let site = try Site.plain()
+            try site.mill.build(["retry: { attempts: \(attempts) }"])
+            try site.mill.dropPlain("poison.txt", fate: .failed)
+            for number in 1...3 { try site.mill.dropPlain("other-\(number).txt") }
+            var fault = site.mill.fault(["openat"])
+            fault.path = "*/inbox/poison.txt"
+            fault.at = 1
+            var kills = 0
+            var run = try site.mill.runOnce(fault)
+            while run.status == 137, kills < attempts + 3 {
+                kills += 1
+                #expect(try site.mill.violations(.interrupted(copying: false)) == [])
+                run = try site.mill.runOnce(fault)
+            }
+            #expect(kills == attempts)
+            #expect(run.status == 1, "\(run.log)")
+            #expect(try site.mill.violations(.settled) == [])
+            let path = site.mill.layout.failed.appending("poison.txt.error.json")
+            let report = String(decoding: try ScratchFolder.read(path), as: UTF8.self)
+            #expect(report.contains("stopped \(attempts) times while it looked at"), "\(report)")
+        }
+
         /// Many others are at work when it kills: none of them may be taken for the culprit.
         @Test func othersAreInnocent() throws {
             let site = try Site.plain()

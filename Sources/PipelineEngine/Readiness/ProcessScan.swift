@@ -129,6 +129,20 @@ struct ProcessScan: Sendable {
         }
     }
 
+    /// The name of the user that a process runs as, or the number; nil where it is gone.
+    static func user(of process: Int32) -> String? {
+        var status = stat()
+        guard stat("/proc/\(process)", &status) == 0 else { return nil }
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16 << 10) { buffer in
+            guard let base = buffer.baseAddress,
+                getpwuid_r(status.st_uid, &entry, base, buffer.count, &found) == 0, let name = found?.pointee.pw_name
+            else { return "\(status.st_uid)" }
+            return String(cString: name)
+        }
+    }
+
     /// Whether `/proc` shows the processes of the whole machine: in a container's own process namespace it does not,
     /// and a process outside may write to a folder that is mounted in. The first namespace has a fixed number
     /// (PROC_PID_INIT_INO of the kernel's proc_ns.h). Nor does it where it was mounted to hide the processes of others

@@ -13,8 +13,8 @@ package enum Sample: Sendable, Hashable {
     /// Something that cannot be opened or examined for now, for a reason of its own; what it is, as far as it is known.
     case blocked(Errno, Fingerprint?)
 
-    /// Looks at an entry of a folder; of a folder that is a drop, at itself alone: `TreeLook` sees what it holds. `sight`:
-    /// also ask it for a file's open writers, which costs opening it.
+    /// Looks at an entry of a folder; of a folder that is a drop, at itself alone: `TreeLook` sees what it holds.
+    /// `sight`: also ask it for a file's open writers, which costs opening it.
     package static func take(
         of name: FileName, in folder: borrowing OpenFile, unit: ReadyRule.Unit = .file, asking sight: WriterSight? = nil
     ) throws(IOError) -> Sample {

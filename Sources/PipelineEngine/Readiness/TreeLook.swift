@@ -2,8 +2,8 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// One look at a folder with all it holds, as a drop. It goes down with the folders open that it is in, one `openat` for
-/// each, and ends where the rule's limits are passed. It can be broken off at any entry and gone on with.
+/// One look at a folder with all it holds, as a drop. It goes down with those folders open that it is in, one `openat`
+/// for each, and ends where the rule's limits are passed. It can be broken off at any entry and gone on with.
 final class TreeLook {
     /// What it is as a whole, once the look is over.
     private(set) var sample = Sample.gone

@@ -13,6 +13,7 @@ extension Waiting {
         case .marker: "marker"
         case .manifest: "manifest"
         case .verifying: "verifying"
+        case .suspect: "suspect"
         case .room: "room"
         case .paused: "paused"
         case .markerWithoutDrop: "marker-without-drop"

@@ -25,6 +25,8 @@ package enum Waiting: Sendable, Hashable {
     case manifest(ManifestFault)
     /// Its digests are being compared with those that came with it.
     case verifying
+    /// The daemon died while it looked at it: it is looked at again when nothing else is to be done.
+    case suspect
     /// It is complete; the active window has no room.
     case room
     /// It is complete; the pipeline is paused for this reason, a sentence.
@@ -118,6 +120,8 @@ extension Waiting {
         case .marker(let name, let fault): "marker \(name.text) \(fault.text)"
         case .manifest(let fault): fault.text
         case .verifying: "its digests are being verified"
+        case .suspect:
+            "the daemon stopped while it looked at this; it is looked at again when nothing else is to be done"
         case .room: "complete; waits for a free place among the active jobs"
         case .paused(let reason): "complete; the pipeline is paused: \(reason)"
         case .markerWithoutDrop: "a marker whose drop has not come"
@@ -176,6 +180,12 @@ extension Waiting.Writer {
         guard let process else { return "a process" }
         guard let program else { return "process \(process)" }
         return "\(EscapedText.of(program)) (pid \(process))"
+    }
+
+    /// The same with the user: `rsync (pid 4121, user alice)`.
+    package var fullText: String {
+        guard let process, let user = ProcessScan.user(of: process) else { return text }
+        return "\(program.map { EscapedText.of($0) } ?? "a process") (pid \(process), user \(EscapedText.of(user)))"
     }
 }
 

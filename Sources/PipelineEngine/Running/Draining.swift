@@ -58,17 +58,22 @@ struct Draining {
     }
 
     /// Looks at those that are due. What could not be looked at stays, to be looked at again.
-    mutating func turn(_ spool: Spool) -> Turn {
+    ///
+    /// `noting`: is told of each that is looked at.
+    mutating func turn(_ spool: Spool, noting: (Job) -> Void = { _ in }) -> Turn {
         var turn = Turn()
         var still: [(job: Job, state: Fingerprint)] = []
-        for request in gate.due(at: .now()) {
+        // Folders may take long: others are dealt with in between.
+        for request in gate.due(at: .now(), limit: rule.unit == .folder ? 1 : .max) {
             guard let job = jobs[request.key] else { continue }
+            noting(job)
             attempt(job, &turn) { (draining, turn) throws(IOError) in
                 if let state = try draining.look(at: job, spool, &turn) { still.append((job, state)) }
             }
         }
         let now = MonotonicTime.now()
         for (job, state) in still {
+            noting(job)
             attempt(job, &turn) { (draining, turn) throws(IOError) in
                 switch try spool.prove(job, ready: state, claimed: now) {
                 case .complete(let claimed):
@@ -106,12 +111,14 @@ struct Draining {
     /// Looks at one that is due. Its state, where it stood still and is to be proved.
     private mutating func look(at job: Job, _ spool: Spool, _ turn: inout Turn) throws(IOError) -> Fingerprint? {
         var look = Spool.Look(sample: .gone)
+        let begun = MonotonicTime.spentByThread()
         do throws(IOError) {
             look = try spool.look(at: job)
         } catch {
             guard error.errno == .noSuchFileOrDirectory else { throw error }
         }
-        switch gate.record(look.sample, of: job.id, at: .now()) {
+        let cost = MonotonicTime.spentByThread() - begun
+        switch gate.record(look.sample, of: job.id, at: .now(), cost: cost) {
         case .ready(let fingerprint):
             guard let excess = look.excess else { return fingerprint }
             try condemn(job, .excess(job.drop.name, excess, rule.limits), fingerprint.identity, &turn)

@@ -22,6 +22,7 @@ extension Intake {
                     break
                 }
             }
+            noteLook(at: request.key)
             // Most looks are one call, and then to ask what they cost would cost as much.
             let begun = request.deciding || areFolders ? MonotonicTime.spentByThread() : nil
             do throws(IOError) {
@@ -39,6 +40,7 @@ extension Intake {
             }
         }
         guard let next = longLooks.next() else { return }
+        noteLook(at: next.path)
         do throws(IOError) {
             try goOn(next, in: inbox)
         } catch {
@@ -55,6 +57,7 @@ extension Intake {
         underway.cost += MonotonicTime.spentByThread() - begun
         guard isOver else {
             // Where many take long, it begins anew when there is room.
+            longDrops.insert(underway.path)
             if !longLooks.add(underway) { gate.postpone(underway.path, to: .now() + Self.troubledPause) }
             return
         }
@@ -71,6 +74,11 @@ extension Intake {
 
     /// What a look found, and what follows.
     private func record(_ found: Examiner.Finding, of path: DropPath, cost: Duration) {
+        switch found.sample {
+        case .file(_, .some(let writer)): tellHeld(path, by: writer)
+        case .file(_, .notAsked): break
+        default: heldOpen.ended(path)
+        }
         switch gate.record(found.sample, of: path, at: .now(), lacking: found.lacking, cost: cost) {
         case .ready(let fingerprint):
             if let excess = found.excess { condemn(path, fingerprint, excess) } else { ready.add(path, fingerprint) }
@@ -93,6 +101,7 @@ extension Intake {
         defer { prove(claims) }
         while mayClaim, claims.count < Self.batch, let next = ready.first() {
             ready.removeFirst()
+            noteLook(at: next.path)
             let othersNeedMarker = examiner.sharesMarker(next.path)
             let isCondemned = condemned[next.path] != nil
             let claim: Spool.Claim?
@@ -104,13 +113,15 @@ extension Intake {
                 throw error
             }
             condemned[next.path] = nil
+            let isLong = longDrops.remove(next.path) != nil && !isCondemned
             switch claim {
             case .claimed(let job):
                 took(next.path)
                 room.take(job.drop.size)
                 claims.append(
                     Unproved(
-                        job: job, ready: next.fingerprint, othersNeedMarker: othersNeedMarker, isCondemned: isCondemned)
+                        job: job, ready: next.fingerprint, othersNeedMarker: othersNeedMarker, isCondemned: isCondemned,
+                        isLong: isLong)
                 )
             case .vanished: took(next.path)
             case .refused(let reason):
@@ -127,28 +138,54 @@ extension Intake {
         let ready: Fingerprint
         let othersNeedMarker: Bool
         let isCondemned: Bool
+        /// Whether a look at it takes longer than others should wait for.
+        let isLong: Bool
     }
 
-    /// Proves what was claimed together. It is ours by now: whatever is wrong, it must not be forgotten.
+    /// Proves what was claimed together: what takes long elsewhere, so that it holds up nothing here.
     private func prove(_ claims: [Unproved]) {
         let now = MonotonicTime.now()
         var complete: [Spool.Claimed] = []
-        for claim in claims {
-            let proof: Spool.Proof
-            do throws(IOError) {
-                proof = try spool.prove(
-                    claim.job, ready: claim.ready, claimed: now, othersNeedMarker: claim.othersNeedMarker,
-                    isCondemned: claim.isCondemned)
-            } catch {
-                proof = .draining("\(error)")
-            }
-            switch proof {
-            case .complete(let claimed): complete.append(claimed)
-            case .draining(let reason): drain(claim.job, because: reason)
-            case .copying: copy(claim.job)
+        for claim in claims where !claim.isLong {
+            noteLook(at: claim.job)
+            if let claimed = conclude(claim, Self.proof(of: claim, by: spool, claimed: now)) {
+                complete.append(claimed)
             }
         }
         if !complete.isEmpty { deliver(.claimed(complete, adopted: false)) }
+        for claim in claims where claim.isLong {
+            proving += 1
+            proofs.async { @Sendable [weak self, spool] in
+                let proof = Self.proof(of: claim, by: spool, claimed: now)
+                self?.queue.async { @Sendable [weak self] in
+                    guard let self, self.isRunning else { return }
+                    self.proving -= 1
+                    if let claimed = self.conclude(claim, proof) { self.deliver(.claimed([claimed], adopted: false)) }
+                    self.turnSoon()
+                }
+            }
+        }
+    }
+
+    /// It is ours by now: whatever is wrong, it must not be forgotten.
+    private static func proof(of claim: Unproved, by spool: Spool, claimed now: MonotonicTime) -> Spool.Proof {
+        do throws(IOError) {
+            return try spool.prove(
+                claim.job, ready: claim.ready, claimed: now, othersNeedMarker: claim.othersNeedMarker,
+                isCondemned: claim.isCondemned)
+        } catch {
+            return .draining("\(error)")
+        }
+    }
+
+    /// The drop, if it is complete; else it has to stand still once more.
+    private func conclude(_ claim: Unproved, _ proof: Spool.Proof) -> Spool.Claimed? {
+        switch proof {
+        case .complete(let claimed): return claimed
+        case .draining(let reason): drain(claim.job, because: reason)
+        case .copying: copy(claim.job)
+        }
+        return nil
     }
 
     /// Has a claimed drop stand still once more.
@@ -187,6 +224,8 @@ extension Intake {
     }
 
     private func took(_ path: DropPath) {
+        suspects.clear(.drop(path))
+        heldOpen.ended(path)
         watcher?.took(path)
         if let marker = examiner.took(path, at: .now()) { watcher?.took(marker) }
     }
@@ -196,11 +235,18 @@ extension Intake {
         var complete: [Spool.Claimed] = []
         let begun = MonotonicTime.now()
         for job in jobs {
+            noteLook(at: job)
             do throws(IOError) {
+                if let failure = suspects.verdict(on: .job(job.id), named: job.drop.name),
+                    try Condemnation.read(in: job.folder) == nil
+                {
+                    try Condemnation.write(failure, in: job.folder)
+                }
                 if let failure = try Condemnation.read(in: job.folder) {
                     let identity = FileIdentity.of(job.original) ?? .unknown
                     room.take(job.drop.size)
                     complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
+                    suspects.clear(.job(job.id))
                     continue
                 }
                 let look = try spool.look(at: job, since: begun)
@@ -209,9 +255,11 @@ extension Intake {
                     case .complete(let claimed):
                         room.take(claimed.job.drop.size)
                         complete.append(claimed)
+                        suspects.clear(.job(job.id))
                         continue
                     case .copying:
                         room.take(job.drop.size)
+                        suspects.clear(.job(job.id))
                         copy(job)
                         continue
                     case .draining: break
@@ -228,8 +276,11 @@ extension Intake {
     }
 
     func drain() throws(IOError) {
-        let drained = draining.turn(spool)
-        for job in drained.ended { room.giveBack(job.drop.size) }
+        let drained = draining.turn(spool, noting: noteLook)
+        for job in drained.ended {
+            room.giveBack(job.drop.size)
+            suspects.clear(.job(job.id))
+        }
         for claimed in drained.complete { room.take(claimed.job.drop.size) }
         for job in drained.copying {
             room.take(job.drop.size)

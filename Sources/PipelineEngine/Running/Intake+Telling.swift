@@ -22,9 +22,11 @@ extension Intake {
         let alone = examiner.markersAlone.filter { reported[$0] == nil }
         let left = (reported.all.prefix(limit).map(\.path) + alone).prefix(limit).sorted()
         let claimed = draining.standing(at: now, limit: limit)
+        let held = heldDrops
         return InboxSnapshot(
-            watching: watcher?.mode, waiting: gate.waitingCount + ready.count + draining.paths.count,
-            longest: Array((claimed + (inGate + complete).compactMap { standing(of: $0, at: now) }).prefix(limit)),
+            watching: watcher?.mode, waiting: gate.waitingCount + ready.count + draining.paths.count + held.count,
+            longest: Array(
+                (claimed + (inGate + complete + held).compactMap { standing(of: $0, at: now) }).prefix(limit)),
             leftCount: reported.count + alone.count, left: left.compactMap { standing(of: $0, at: now) })
     }
 
@@ -37,6 +39,7 @@ extension Intake {
             let waiting = paused.map { Waiting.paused($0.summary) } ?? .room
             return WaitingDrop(path: path.bytes, known: nil, waiting: waiting)
         }
+        if suspects.isHeld(.drop(path)) { return WaitingDrop(path: path.bytes, known: nil, waiting: .suspect) }
         if let reason = reported[path] { return WaitingDrop(path: path.bytes, known: nil, waiting: .refused(reason)) }
         if examiner.isMarkerForAll(path), watcher?.knows(path) ?? false {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerOfAll)

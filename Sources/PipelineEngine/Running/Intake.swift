@@ -15,6 +15,8 @@ final class Intake: @unchecked Sendable {
         case claimed([Spool.Claimed], adopted: Bool)
         case draining(Job, reason: String)
         case refused(DropPath, reason: String)
+        /// Somebody has held a drop open for so long that it is to be told.
+        case heldOpen(DropPath, Waiting.Writer, for: Duration)
         case watching(WatchMode, reason: String?)
         /// So many drops wait in the inbox.
         case waiting(Int)
@@ -56,13 +58,26 @@ final class Intake: @unchecked Sendable {
     var examiner: Examiner
     /// Looks at folders that were begun and are not over.
     var longLooks = LongLooks()
+    /// Drops that took longer than one slice.
+    var longDrops: Set<DropPath> = []
+    /// Where these are proved once they are claimed.
+    let proofs: DispatchQueue
+    /// How many are being proved there.
+    var proving = 0
+    /// What is looked at just now, for the next run; nil where it cannot be noted.
+    var note: LookNote?
+    /// What earlier runs may have died of.
+    var suspects: Suspects
+    /// Claimed drops among them.
+    var heldJobs: [Job] = []
+    var heldOpen = HeldOpen<DropPath>()
     /// Markers that have been alone for too long, to be failed or reported.
     var overdueMarkers: [DropPath] = []
     private let digests: DigestCheck
     /// Why nothing is claimed.
     private(set) var paused: StageFailure?
     private(set) var isRunning = false
-    private var hasScanned = false
+    private(set) var hasScanned = false
     private var isTurnAsked = false
     /// When refused drops were last looked at without having been touched.
     private var lastLookAtRefused = MonotonicTime(nanoseconds: 0)
@@ -83,6 +98,7 @@ final class Intake: @unchecked Sendable {
         self.deliver = deliver
         isOnce = once
         queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).inbox")
+        proofs = DispatchQueue(label: "dropmill.\(spool.pipeline.name).proofs")
         let rule = spool.pipeline.ready.holding(in: spool.pipeline.inbox)
         gate = ReadyGate(
             rule: rule,
@@ -94,6 +110,7 @@ final class Intake: @unchecked Sendable {
         digests = DigestCheck(of: spool.pipeline.name, in: spool.pipeline.inbox, for: queue)
         examiner = Examiner(rule: rule, sight: spool.sight, digests: digests)
         ready = ReadyQueue(order: spool.pipeline.order)
+        suspects = Suspects(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
         room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
         watcher = InboxWatcher(
@@ -118,7 +135,9 @@ final class Intake: @unchecked Sendable {
         queue.async { @Sendable [self] in
             isRunning = true
             for size in resumed { room.take(size) }
-            adopt(jobs)
+            openNote()
+            heldJobs = jobs.filter { suspects.isHeld(.job($0.id)) }
+            adopt(jobs.filter { !suspects.isHeld(.job($0.id)) })
             watcher?.start()
             turn()
         }
@@ -132,6 +151,7 @@ final class Intake: @unchecked Sendable {
             watcher = nil
             digests.stop()
             copying.stop()
+            longLooks = LongLooks()
             timer?.cancel()
             timer = nil
             done()
@@ -195,7 +215,7 @@ final class Intake: @unchecked Sendable {
             case .appeared(let path), .changed(let path):
                 // `once` is for what is there now; and what is to fail fails as it is.
                 if isOnce, hasScanned, !gate.contains(path), !ready.contains(path) { continue }
-                if condemned[path] != nil { continue }
+                if condemned[path] != nil || suspects.isHeld(.drop(path)) { continue }
                 ready.remove(path)
                 gate.touch(path, at: now)
             case .vanished(let path):
@@ -203,6 +223,9 @@ final class Intake: @unchecked Sendable {
                 condemned[path] = nil
                 gate.forget(path)
                 longLooks.forget(path)
+                longDrops.remove(path)
+                heldOpen.ended(path)
+                suspects.clear(.drop(path))
                 reported.forget(path)
             }
         }
@@ -212,7 +235,10 @@ final class Intake: @unchecked Sendable {
     /// Refused names may have become files, or may be moved now, without an event; many of them are not looked at all
     /// the time.
     private func scanned(isInitial: Bool) {
-        if isInitial { hasScanned = true }
+        if isInitial {
+            hasScanned = true
+            forgetGoneSuspects()
+        }
         let now = MonotonicTime.now()
         if reported.count < Self.fewRefused || now - lastLookAtRefused >= .seconds(60) {
             lastLookAtRefused = now
@@ -236,6 +262,7 @@ final class Intake: @unchecked Sendable {
     private func turn() {
         isTurnAsked = false
         guard isRunning else { return }
+        defer { note?.end() }
         do throws(StageFailure) {
             try spool.checkInbox()
             do throws(IOError) {
@@ -244,6 +271,7 @@ final class Intake: @unchecked Sendable {
                 try condemnMarkers(in: inbox)
                 try claim(inbox)
                 try drain()
+                try admitSuspect()
             } catch {
                 throw StageFailure(error)
             }
@@ -255,7 +283,8 @@ final class Intake: @unchecked Sendable {
         if let means = spool.sight.news() { deliver(.sight(means)) }
         let now = MonotonicTime.now()
         let rest = ready.isEmpty ? nil : restEnds
-        let due = [gate.nextDue, draining.gate.nextDue, examiner.nextDue, rest].compactMap { $0 }.min()
+        let suspicion = suspects.held.isEmpty ? nil : now + Self.troubledPause
+        let due = [gate.nextDue, draining.gate.nextDue, examiner.nextDue, rest, suspicion].compactMap { $0 }.min()
         if !longLooks.isEmpty || due.map({ $0 <= now }) ?? false {
             turnSoon()
         } else {
@@ -290,7 +319,8 @@ final class Intake: @unchecked Sendable {
     }
 
     private func tellIfIdle() {
-        guard isOnce, isRunning, hasScanned, ready.isEmpty, copying.isEmpty else { return }
+        guard isOnce, isRunning, hasScanned, ready.isEmpty, suspects.held.isEmpty, proving == 0, copying.isEmpty
+        else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
         let now = MonotonicTime.now()

@@ -1,7 +1,7 @@
 import PipelineKit
 
-/// Looks at folders that take longer than a slice of time: each goes on for one at its turn, while others are looked at,
-/// claimed and told of. A value of the intake.
+/// Looks at folders that take longer than a slice of time: each goes on for one at its turn, while others are looked
+/// at, claimed and told of. A value of the intake.
 struct LongLooks {
     /// One of them.
     struct Underway {

@@ -68,6 +68,12 @@ final class PipelineRunner: @unchecked Sendable {
             for claim in claimed { begin(claim, adopted: adopted) }
         case .draining(let job, let reason): observer(.draining(job, reason: reason))
         case .refused(let path, let reason): observer(.refused(pipeline: pipeline.name, path: path, reason: reason))
+        case .heldOpen(let path, let writer, let time):
+            observer(
+                .warning(
+                    pipeline: pipeline.name,
+                    message: "'\(path)' has been held open for \(time.text) by \(writer.fullText), and is not taken "
+                        + "before that ends; set `ready.timeout` to have such drops fail"))
         case .watching(let mode, let reason):
             if let reason { observer(.watching(pipeline: pipeline.name, mode, reason: reason)) }
         case .failed(let failure): intakeFailed(failure)

@@ -6,12 +6,28 @@ struct ReadyQueue {
     private struct Ready {
         let inode: UInt64
         let size: Int64
-        let modified: FileTime
-        let changed: FileTime
-        /// Its place in `devices`. Here, where it fills what the times leave free.
-        let device: UInt32
-        /// As they came.
-        let number: Int64
+        private let modifiedSeconds: Int64
+        private let changedSeconds: Int64
+        private let modifiedNanoseconds: UInt32
+        private let changedNanoseconds: UInt32
+        /// As they came, and in the lowest 16 bits its place in `devices`: two words less than with a field for each,
+        /// and as large as what the gate keeps, so that the memory of those that leave it is used again.
+        private let place: UInt64
+
+        init(_ fingerprint: Fingerprint, number: UInt64, device: Int) {
+            inode = fingerprint.inode
+            size = fingerprint.size
+            modifiedSeconds = fingerprint.modified.seconds
+            changedSeconds = fingerprint.changed.seconds
+            modifiedNanoseconds = fingerprint.modified.nanoseconds
+            changedNanoseconds = fingerprint.changed.nanoseconds
+            place = number << 16 | UInt64(device)
+        }
+
+        var modified: FileTime { FileTime(seconds: Int(modifiedSeconds), nanoseconds: Int(modifiedNanoseconds)) }
+        var changed: FileTime { FileTime(seconds: Int(changedSeconds), nanoseconds: Int(changedNanoseconds)) }
+        var number: UInt64 { place >> 16 }
+        var device: Int { Int(place & 0xFFFF) }
     }
 
     private typealias Drops = KeyedHeap<DropPath, Ready>
@@ -22,7 +38,7 @@ struct ReadyQueue {
     private var devices: [UInt64] = []
     /// What a fingerprint of a folder has beside: files have none.
     private var listings: [Drops.Slot: Int] = [:]
-    private var lastNumber: Int64 = 0
+    private var lastNumber: UInt64 = 0
 
     /// A queue that is empty.
     init(order: Pipeline.Order) {
@@ -54,13 +70,10 @@ struct ReadyQueue {
     mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
         remove(path)
         lastNumber += 1
-        let device = devices.firstIndex(of: fingerprint.device) ?? devices.count
+        // Beyond what has a place it is that of another: then it is found changed at its claim, and looked at anew.
+        let device = devices.firstIndex(of: fingerprint.device) ?? min(devices.count, Int(UInt16.max))
         if device == devices.count { devices.append(fingerprint.device) }
-        let slot = drops.insert(
-            path,
-            Ready(
-                inode: fingerprint.inode, size: fingerprint.size, modified: fingerprint.modified,
-                changed: fingerprint.changed, device: UInt32(device), number: lastNumber))
+        let slot = drops.insert(path, Ready(fingerprint, number: lastNumber, device: device))
         drops.enqueue(slot)
         if fingerprint.listing != 0 { listings[slot] = fingerprint.listing }
     }
@@ -80,7 +93,7 @@ struct ReadyQueue {
         return (
             drops.key(of: slot),
             Fingerprint(
-                device: devices[Int(ready.device)], inode: ready.inode, size: ready.size, modified: ready.modified,
+                device: devices[ready.device], inode: ready.inode, size: ready.size, modified: ready.modified,
                 changed: ready.changed, listing: listings[slot] ?? 0)
         )
     }
@@ -101,7 +114,8 @@ struct ActiveRoom {
     private let mostJobs: Int
     /// Nil: as many as there are.
     private let mostBytes: Int64?
-    private var jobs = 0
+    /// How many there are.
+    private(set) var jobs = 0
     /// Wider than any size, so that what is given back is what was taken.
     private var bytes: Int128 = 0
 

@@ -269,7 +269,7 @@ package struct Recovery: Sendable {
 
     /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of
     /// which job was its cause, since it is counted for all that there were.
-    private static func limit(of pipeline: Pipeline) -> Int { max(2, pipeline.retry.attempts) }
+    static func limit(of pipeline: Pipeline) -> Int { max(2, pipeline.retry.attempts) }
 
     /// Whether a job with so many recoveries may be what the daemon dies of: from the second on, and always before the
     /// one that would be too many.

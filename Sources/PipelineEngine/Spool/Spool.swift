@@ -115,8 +115,8 @@ package struct Spool: Sendable {
         // Where it is not the inbox as a whole that is on another mount by now.
         case .improperLink where isInboxInPlace:
             return .refused(
-                "it cannot be moved by a rename (\(error)), as a folder of an overlay's lower layer cannot; copy it into "
-                    + "the inbox anew")
+                "it cannot be moved by a rename (\(error)), as a folder of an overlay's lower layer cannot; copy it "
+                    + "into the inbox anew")
         // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
         case let error where error != .improperLink && error.trouble(with: .result) != .pauses:
             return .refused("it cannot be moved: \(error)")
@@ -145,7 +145,8 @@ package struct Spool: Sendable {
     ) throws(IOError) -> Proof {
         try fetchMarker(of: job, isNeeded: othersNeedMarker)
         if isCondemned ?? true, let failure = try Condemnation.read(in: job.folder) {
-            return .complete(Claimed(job: job, identity: ready.identity, failure: failure))
+            let identity = FileIdentity.of(job.original) ?? ready.identity
+            return .complete(Claimed(job: job, identity: identity, failure: failure))
         }
         let look = try look(at: job, since: claimed)
         if case .blocked(let error, _) = look.sample { return .draining(Waiting.blocked("\(error)").text) }

@@ -16,6 +16,8 @@ package final class WorkFolder: Sendable {
     private let lock: FolderLock
     /// Which folder `active` was at the start.
     private let identity: FileIdentity?
+    /// What is looked at, and what was when the daemon died.
+    package let looks: FilePath
     /// Folders of jobs that are over, in which programs left what is not ours.
     package let astray: FilePath
     private let spares: SpareFolders
@@ -28,6 +30,7 @@ package final class WorkFolder: Sendable {
             path = try Self.path(for: pipeline)
             active = path.appending("active")
             astray = path.appending("astray")
+            looks = path.appending("looks")
             spares = SpareFolders(from: active, in: path.appending("spare"))
             try Folder.makeOwn(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
@@ -61,7 +64,7 @@ package final class WorkFolder: Sendable {
 
     /// A folder that holds other things is somebody's, and not to be tidied by us.
     private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
-        let strangers = try Folder.names(in: path).filter { !["active", "astray", "spare"].contains($0.text) }
+        let strangers = try Folder.names(in: path).filter { !["active", "astray", "spare", "looks"].contains($0.text) }
         guard strangers.isEmpty else {
             throw IOError("use as a work folder (it holds other things)", path, .fileExists)
         }

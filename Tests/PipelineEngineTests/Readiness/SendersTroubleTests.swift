@@ -42,12 +42,12 @@ import Testing
         let holder = try lease(outside)
         defer { end(holder) }
         #expect(await eventually { scratch.exists("leased.txt.leased") })
-        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { $0.ready.timeout = .seconds(4) }
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { $0.ready.timeout = .seconds(15) }
         try engine.start()
         let target = scratch.path("inbox/leased.txt")
         #expect(outside.withPlatformString { from in target.withPlatformString { rename(from, $0) } } == 0)
         for number in 1...5 { try engine.drop("honest-\(number)") }
-        #expect(await eventually { engine.reports.count == 5 })
+        #expect(await eventually { engine.reports.count { $0.job.drop.name.text.hasPrefix("honest") } == 5 })
         var text = ""
         #expect(
             await eventually {

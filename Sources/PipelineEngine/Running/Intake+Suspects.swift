@@ -1,0 +1,71 @@
+import PipelineKit
+import SystemPackage
+
+// What the daemon may have died of in an earlier run, and who holds drops open. All of it on the intake's queue.
+extension Intake {
+    /// What an earlier run died of is known from here on, and what this one looks at is noted.
+    func openNote() {
+        let folder = spool.work.looks
+        do throws(IOError) {
+            note = try LookNote(in: folder)
+        } catch {
+            // Without room for a note there is none: the daemon is there to process drops.
+        }
+        suspects = Suspects(in: folder, left: note?.left, limit: Recovery.limit(of: spool.pipeline))
+    }
+
+    /// A drop is looked at from now on.
+    func noteLook(at path: DropPath) { note?.begin(.drop(path)) }
+
+    /// A claimed one is.
+    func noteLook(at job: Job) { note?.begin(.job(job.id)) }
+
+    /// Those that wait for their turn: what is there of them.
+    var heldDrops: [DropPath] {
+        suspects.held.compactMap { subject in
+            if case .drop(let path) = subject, watcher?.knows(path) ?? false { path } else { nil }
+        }
+    }
+
+    /// Those that somebody took away meanwhile are none any more.
+    func forgetGoneSuspects() {
+        for subject in suspects.held {
+            let isThere =
+                switch subject {
+                case .drop(let path): watcher?.knows(path) ?? false
+                case .job(let id): heldJobs.contains { $0.id == id }
+                }
+            if !isThere { suspects.clear(subject) }
+        }
+    }
+
+    /// Has one suspect looked at, or set aside, once nothing else is to be done: should the daemon die again, it was
+    /// this one.
+    func admitSuspect() throws(IOError) {
+        guard !suspects.held.isEmpty, hasScanned, paused == nil, isQuiet || suspects.isPatienceOver else { return }
+        if let job = heldJobs.first {
+            heldJobs.removeFirst()
+            suspects.admit(.job(job.id))
+            adopt([job])
+            return
+        }
+        guard let path = heldDrops.min() else { return }
+        suspects.admit(.drop(path))
+        guard let failure = suspects.verdict(on: .drop(path), named: path.name) else {
+            return gate.touch(path, at: .now())
+        }
+        condemn(path, .unknown(), failure)
+    }
+
+    /// Nothing is under way, and nothing that is known will be but what its sender has to end.
+    private var isQuiet: Bool {
+        ready.isEmpty && room.jobs <= draining.paths.count && longLooks.isEmpty && draining.allDisturbed
+            && gate.waiting.allSatisfy(\.isDisturbed)
+    }
+
+    /// Somebody has the drop open; told after a while, where no `timeout` ends that.
+    func tellHeld(_ path: DropPath, by writer: Waiting.Writer) {
+        guard spool.pipeline.ready.timeout == nil, let time = heldOpen.saw(path, at: .now()) else { return }
+        deliver(.heldOpen(path, writer, for: time))
+    }
+}

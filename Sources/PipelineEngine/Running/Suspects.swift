@@ -1,0 +1,101 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// What the daemon may have died of while it looked at it: each is looked at once more when nothing else is to be done,
+/// and set aside unseen when that ended the daemon too often. A value of the intake.
+struct Suspects {
+    /// How often the daemon died at each.
+    private(set) var counts: [LookNote.Subject: Int] = [:]
+    /// Those whose turn has not come in this run.
+    private(set) var held: Set<LookNote.Subject> = []
+    private let limit: Int
+    private let begun = MonotonicTime.now()
+    /// Nil where nothing is written down.
+    private let file: FilePath?
+
+    /// None.
+    init(limit: Int) {
+        self.limit = limit
+        file = nil
+    }
+
+    /// Those of the runs before this one, with what the last one died of; `folder`: where they are written down.
+    init(in folder: FilePath, left: LookNote.Subject?, limit: Int) {
+        file = folder.appending("suspects")
+        self.limit = limit
+        counts = Self.read(folder.appending("suspects"))
+        if let left {
+            counts[left, default: 0] += 1
+            save()
+        }
+        held = Set(counts.keys)
+    }
+
+    /// Whether they have waited for all others for so long that it is their turn although there are some.
+    var isPatienceOver: Bool { .now() - begun > .seconds(600) }
+
+    /// Whether it is not to be looked at yet.
+    func isHeld(_ subject: LookNote.Subject) -> Bool { held.contains(subject) }
+
+    /// Why it is not to be looked at any more; nil where it may be.
+    func verdict(on subject: LookNote.Subject, named name: FileName) -> StageFailure? {
+        guard let count = counts[subject], count >= limit else { return nil }
+        return .file(
+            "recovery.limit", "The daemon stopped \(count) times while it looked at '\(name)'.",
+            remedy: "The drop may be what stops it: look at the log of these times before you send it again.")
+    }
+
+    /// Its turn has come.
+    mutating func admit(_ subject: LookNote.Subject) { held.remove(subject) }
+
+    /// It is gone, or was dealt with.
+    mutating func clear(_ subject: LookNote.Subject) {
+        held.remove(subject)
+        if counts.removeValue(forKey: subject) != nil { save() }
+    }
+
+    /// A line for each: how often, and its bytes in hexadecimal digits.
+    private static func read(_ file: FilePath) -> [LookNote.Subject: Int] {
+        do throws(IOError) {
+            let text = String(decoding: try SmallFile.read(file, atMost: 1 << 20), as: UTF8.self)
+            var counts: [LookNote.Subject: Int] = [:]
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                guard words.count == 2, let count = Int(words[0]), count > 0, let bytes = bytes(words[1]),
+                    let subject = LookNote.Subject(bytes)
+                else { continue }
+                counts[subject] = count
+            }
+            return counts
+        } catch {
+            return [:]
+        }
+    }
+
+    private static func bytes(_ hex: Substring) -> [UInt8]? {
+        let digits = hex.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == hex.utf8.count, digits.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+
+    /// What cannot be written down is not counted, and no reason to stop.
+    private func save() {
+        guard let file else { return }
+        let digits = Array("0123456789abcdef".utf8)
+        let lines = counts.map { subject, count in
+            Array("\(count) ".utf8) + subject.bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] } + [0x0A]
+        }
+        let draft = FilePath(file.string + "-draft")
+        do throws(IOError) {
+            let written = try OpenFile.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
+            try written.write(Array(lines.joined()))
+            try written.close()
+            guard draft.withPlatformString({ from in file.withPlatformString { rename(from, $0) } }) == 0 else {
+                return
+            }
+        } catch {
+            return
+        }
+    }
+}

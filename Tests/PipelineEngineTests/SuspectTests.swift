@@ -1,0 +1,144 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// What the daemon may have died of while it only looked at it.
+@Suite("Suspects", .timeLimit(.minutes(5))) struct SuspectTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private var looks: FilePath { scratch.path(".dropmill/test/looks") }
+
+    /// What a process leaves that is killed in the middle of a look.
+    private func die(at subject: LookNote.Subject) throws {
+        try Folder.make(looks, mode: 0o700)
+        try LookNote(in: looks).begin(subject)
+    }
+
+    private func drop(_ text: String) throws -> LookNote.Subject { .drop(DropPath(try text.fileName)) }
+
+    @Test("A note is there for the next process until it is ended; one that was torn is none")
+    func note() throws {
+        let folder = scratch.path("looks")
+        let subjects: [LookNote.Subject] = [
+            try drop("a"), .job(JobIDGenerator().next()), try drop(String(repeating: "x", count: 255)),
+            .drop(DropPath(try "b".fileName, in: InboxFolder([try "sub".fileName, try "two\nlines".fileName]))),
+        ]
+        for subject in subjects {
+            let note = try LookNote(in: folder)
+            note.begin(try drop("other"))
+            note.begin(subject)
+            #expect(try LookNote(in: folder).left == subject)
+            #expect(try LookNote(in: folder).left == nil, "what was read is over")
+            note.begin(subject)
+            note.end()
+            #expect(try LookNote(in: folder).left == nil)
+        }
+        for torn in [[5], [5, 0, 1], [255, 255, 1], [0, 0], []] as [[UInt8]] {
+            try scratch.write(torn, to: folder.appending("now"))
+            #expect(try LookNote(in: folder).left == nil)
+        }
+    }
+
+    @Test("Deaths at one subject add up over runs, others' do not count, and what is dealt with is forgotten")
+    func counts() throws {
+        let folder = try scratch.makeFolder("looks")
+        let (a, b) = (try drop("a"), try drop("b"))
+        let name = try "a".fileName
+        for count in 1...3 {
+            let suspects = Suspects(in: folder, left: a, limit: 3)
+            #expect(suspects.counts == [a: count])
+            #expect(suspects.isHeld(a) && !suspects.isHeld(b))
+            #expect((suspects.verdict(on: a, named: name) != nil) == (count == 3))
+        }
+        var suspects = Suspects(in: folder, left: b, limit: 3)
+        #expect(suspects.counts == [a: 3, b: 1])
+        suspects.admit(b)
+        #expect(!suspects.isHeld(b))
+        suspects.clear(a)
+        #expect(Suspects(in: folder, left: nil, limit: 3).counts == [b: 1])
+        try scratch.write("no such line\n1 6\nx 61\n2 6162\n", to: "looks/suspects")
+        #expect(Suspects(in: folder, left: nil, limit: 3).counts == [try drop("ab"): 2])
+    }
+
+    @Test("A suspect is looked at when nothing else is to be done, and is processed as any other")
+    func last() async throws {
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing])
+        try engine.drop("a-suspect")
+        for number in 1...5 { try engine.drop("other-\(number)") }
+        try die(at: drop("a-suspect"))
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 6 })
+        #expect(engine.reports.last?.job.drop.name.text == "a-suspect")
+        #expect(engine.reports.allSatisfy { $0.outcome == .processed })
+        _ = await engine.stop()
+        #expect(Suspects(in: looks, left: nil, limit: 2).counts.isEmpty)
+        #expect(try LookNote(in: looks).left == nil)
+    }
+
+    @Test("After the limit a drop is set aside unseen, with its reason; all others are processed")
+    func condemned() async throws {
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) {
+            $0.retry.attempts = 2
+            $0.ready.unit = .folder
+        }
+        // What may not be seen: a look would refuse it for the link.
+        try scratch.link("inbox/poison/link", to: "/etc/passwd", makingFolders: true)
+        try scratch.write("1", to: "inbox/good/file")
+        try Folder.make(looks, mode: 0o700)
+        for _ in 1...2 {
+            try die(at: drop("poison"))
+            _ = Suspects(in: looks, left: try LookNote(in: looks).left, limit: 2)
+        }
+        try engine.start(once: true)
+        #expect(await eventually { engine.summary != nil })
+        #expect(scratch.exists("processed/good/file") && scratch.exists("failed/poison/link"))
+        let report = try scratch.text("failed/poison.error.json")
+        #expect(report.contains("stopped 2 times while it looked at 'poison'"), "\(report)")
+        #expect(try scratch.tree("inbox").isEmpty)
+    }
+
+    @Test("A job that the daemon died of before the journal knew it is set aside too; others are adopted")
+    func adopted() async throws {
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { $0.retry.attempts = 2 }
+        let ids = JobIDGenerator()
+        let poison = ids.next()
+        for (id, name) in [(poison, "poison"), (ids.next(), "good"), (ids.next(), "better")] {
+            let folder = scratch.path(".dropmill/test/active").appending(id.text)
+            try scratch.write(Array("1".utf8), to: folder.appending(try name.fileName))
+        }
+        for _ in 1...2 {
+            try die(at: .job(poison))
+            _ = Suspects(in: looks, left: try LookNote(in: looks).left, limit: 2)
+        }
+        try engine.start(once: true)
+        #expect(await eventually { engine.summary != nil })
+        #expect(try scratch.tree("processed") == ["better", "good"])
+        #expect(try scratch.text("failed/poison.error.json").contains("recovery.limit"))
+    }
+
+    @Test("Who holds a drop open is told after ten minutes, then each hour")
+    func heldOpen() {
+        var held = HeldOpen<Int>()
+        var told: [Int64] = []
+        for minute in 0..<200 {
+            let now = MonotonicTime(nanoseconds: Int64(minute) * 60_000_000_000)
+            if minute == 150 { held.ended(1) }
+            if let time = held.saw(1, at: now) { told.append(time.nanoseconds / 60_000_000_000) }
+        }
+        #expect(told == [10, 70, 130, 10])
+        #expect(held.saw(2, at: MonotonicTime(nanoseconds: 0)) == nil)
+    }
+}
+
+extension ScratchFolder {
+    fileprivate func link(_ relative: String, to target: String, makingFolders: Bool) throws(IOError) {
+        if makingFolders { try Folder.make(path(relative).removingLastComponent()) }
+        try link(relative, to: target)
+    }
+}
