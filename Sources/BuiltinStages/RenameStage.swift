@@ -54,11 +54,12 @@ package struct RenameStage: Stage {
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
         let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
+        let matcher = pattern?.matcher()
         var names: [FilePath] = []
         var taken: [FilePath: TreeFile] = [:]
         for file in tree.files {
             try context.checkCancelled()
-            let path = try newPath(of: file, payload, context)
+            let path = try newPath(of: file, payload, matcher, context)
             if let other = taken.updateValue(file, forKey: path) { throw Self.taken(path, other, file) }
             names.append(path)
         }
@@ -105,14 +106,14 @@ package struct RenameStage: Stage {
     }
 
     private func newPath(
-        of file: TreeFile, _ payload: Payload, _ context: StageContext
+        of file: TreeFile, _ payload: Payload, _ matcher: NameMatcher?, _ context: StageContext
     ) throws(StageFailure) -> FilePath {
         guard let name = file.relative.lastName else { return file.relative }
         var values = context.values
         values.name = name
         values.facts["drop"] = context.values.name.stem
-        if let pattern {
-            guard let groups = pattern.groups(in: name) else { return file.relative }
+        if let matcher {
+            guard let groups = try matcher.groups(in: name) else { return file.relative }
             for (index, group) in groups.enumerated() { values.facts["\(index)"] = group }
         }
         let new: FilePath

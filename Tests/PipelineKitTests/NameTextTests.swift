@@ -91,6 +91,26 @@ import Testing
         #expect(Glob(String(repeating: "{a,b}", count: 60)) == nil)
         #expect(Glob("{" + String(repeating: ",", count: 2000) + "}") == nil)
     }
+
+    @Test func refusesNestingAndLengthWithoutEnd() {
+        #expect(Glob(String(repeating: "{", count: 200_000) + String(repeating: "}", count: 200_000)) == nil)
+        #expect(Glob(String(repeating: "{", count: 1500) + String(repeating: "}", count: 1500)) == nil)
+        #expect(Glob(String(repeating: "a", count: 5000)) == nil)
+    }
+
+    /// Matching goes back to the last star only: tried in every way these would take longer than the world will last.
+    @Test(arguments: ["*a", "*?", "*[a]", "*[!b]", "*[[:alpha:]]", "a*a", "*\\a", "*{a,aa}"])
+    func starsDoNotMultiply(_ piece: String) throws {
+        let count = piece.contains("{") ? 8 : 100
+        let glob = try #require(Glob(String(repeating: piece, count: count) + "b"))
+        let name = try #require(FileName(String(repeating: "a", count: 255)))
+        let path = [UInt8](repeating: UInt8(ascii: "a"), count: 4095)
+        let spent = ContinuousClock().measure {
+            #expect(!glob.matches(name))
+            #expect(!glob.matches(path))
+        }
+        #expect(spent < .seconds(10))
+    }
 }
 
 @Suite struct SuggestionTests {

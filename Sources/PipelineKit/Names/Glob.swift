@@ -8,9 +8,12 @@ package struct Glob: Hashable, Sendable {
     /// What it stands for once its braces are written out.
     let alternatives: [String]
 
-    /// A pattern whose braces close, or nil.
+    /// A pattern whose braces close, and that is neither too long nor stands for too many; else nil.
     package init?(_ pattern: String) {
-        guard let alternatives = Self.expand(Array(pattern)), !pattern.isEmpty else { return nil }
+        guard !pattern.isEmpty, pattern.utf8.count <= Self.longest,
+            pattern.utf8.count(where: { $0 == UInt8(ascii: "{") }) <= Self.mostBraces,
+            let alternatives = Self.expand(Array(pattern))
+        else { return nil }
         self.pattern = pattern
         self.alternatives = alternatives
     }
@@ -38,8 +41,13 @@ package struct Glob: Hashable, Sendable {
         return alternatives.contains { fnmatch($0, text, 0) == 0 }
     }
 
-    /// The most patterns that one with braces may stand for.
+    /// The most patterns that one with braces may stand for. With each, a match takes steps by the length of the
+    /// pattern times that of the name: fnmatch(3) goes back to its last `*` only.
     private static let mostAlternatives = 1000
+    /// The most bytes of a pattern: as many as a path has (PATH_MAX).
+    private static let longest = 4096
+    /// The most braces: each is a level of `expand`.
+    private static let mostBraces = 100
 
     /// The patterns that one with braces stands for; nil where a brace is not closed, or too many come out.
     private static func expand(_ pattern: [Character]) -> [String]? {
