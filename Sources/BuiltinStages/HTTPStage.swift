@@ -42,6 +42,8 @@ package struct HTTPStage: Stage {
         "stall_timeout", "how long nothing may come or go", default: .seconds(60))
     private static let authorities = StageOption<FilePath?>.file(
         "ca", "a file of certificates to trust instead of the system's")
+    private static let insecure = StageOption<Bool>.flag(
+        "insecure", "whether secrets may go to another host unencrypted, over http://", default: false)
 
     package static let descriptor = StageDescriptor(
         kind: "http",
@@ -50,7 +52,7 @@ package struct HTTPStage: Stage {
             + "before `Retry-After`; other statuses than 2xx are a failure of the file.",
         options: [
             url.erased, method.erased, body.erased, headers.erased, connecting.erased, stalling.erased,
-            authorities.erased,
+            authorities.erased, insecure.erased,
         ],
         example: #"""
             http: { url: "https://example.org/in/{name}", headers: { Authorization: "Bearer ${file:token}" } }
@@ -63,6 +65,7 @@ package struct HTTPStage: Stage {
     private let connecting: Duration
     private let stalling: Duration
     private let authorities: FilePath?
+    private let insecure: Bool
 
     package init(options: StageOptions) throws(OptionProblem) {
         url = try options.value(Self.url)
@@ -72,6 +75,19 @@ package struct HTTPStage: Stage {
         connecting = try options.value(Self.connecting)
         stalling = try options.value(Self.stalling)
         authorities = try options.value(Self.authorities)
+        insecure = try options.value(Self.insecure)
+        let place: WebPlace
+        do throws(StageFailure) { place = try url.place() } catch { throw options.problem(error.summary) }
+        guard mayKnow(place) else {
+            throw OptionProblem(
+                "'url': a secret would go to \(EscapedText.of(place.host)) where everybody on the way can read it; "
+                    + "use https://, or set 'insecure: true'", at: url.position)
+        }
+    }
+
+    /// Whether what is sent may be sent there.
+    private func mayKnow(_ place: WebPlace) -> Bool {
+        place.isPrivate || insecure || !([url.source] + headers.map(\.value.source)).contains(where: SecretText.isIn)
     }
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
@@ -98,6 +114,13 @@ package struct HTTPStage: Stage {
     }
 
     private func send(_ body: WebRequest.Body, type: String, _ context: StageContext) throws(StageFailure) {
+        // Secrets are read anew, and one may say where to.
+        guard mayKnow(try url.place()) else {
+            throw StageFailure(
+                .environment, code: "http.insecure",
+                summary: "'\(url.source)' leads over http:// to another host by now, and would carry a secret.",
+                remedy: "Let it begin with https://, or set 'insecure: true'; work goes on by itself.")
+        }
         let url = try url.url(context.values)
         var secrets = url.secrets
         // A request may come twice (after a crash, or where its answer was lost): the server can tell by this.
@@ -114,6 +137,8 @@ package struct HTTPStage: Stage {
         let request = WebRequest(
             method.rawValue, url.text, headers: lines, body: body, connecting: connecting,
             stalling: stalling, authorities: authorities?.string)
+        // As they are, and as they stand in a URL.
+        let forms = secrets.map { Array($0.utf8) }.flatMap { [$0, Array(WebAddress.encoded($0).utf8)] }
         var told: Int64 = 0
         let answer: WebRequest.Answer
         do throws(WebRequest.Problem) {
@@ -123,22 +148,32 @@ package struct HTTPStage: Stage {
                 return !context.cancellation.isCancelled
             }
         } catch {
-            throw failure(error)
+            throw failure(error, forms)
         }
-        // As they are, and as they stand in a URL.
-        try judge(answer, secrets.map { Array($0.utf8) }.flatMap { [$0, Array(WebAddress.encoded($0).utf8)] })
+        try judge(answer, forms)
     }
 
-    private func failure(_ problem: WebRequest.Problem) -> StageFailure {
+    private func failure(_ problem: WebRequest.Problem, _ secrets: [[UInt8]]) -> StageFailure {
+        // libcurl names hosts and files.
+        func told(_ words: String) -> String {
+            EscapedText.printable(String(decoding: Masking.masked(Array(words.utf8), secrets), as: UTF8.self))
+        }
         switch problem {
         case .stopped: return .cancelled
         case .address(let words):
             return .file(
-                "http.url", "'\(url.source)' is no URL for it: \(words).", remedy: "Correct 'url' of the stage 'http'.")
+                "http.url", "'\(url.source)' is no URL for it: \(told(words)).",
+                remedy: "Correct 'url' of the stage 'http'.")
         case .connection(let words):
             return StageFailure(
-                .transient, code: "http.connection", summary: "'\(url.source)' could not be reached: \(words).",
+                .transient, code: "http.connection", summary: "'\(url.source)' could not be reached: \(told(words)).",
                 remedy: "See that the server runs and can be reached from here; then send the file again.")
+        case .setup(let words):
+            return StageFailure(
+                .environment, code: "http.setup",
+                summary: "A request to '\(url.source)' cannot be made: \(told(words)).",
+                remedy: "Correct 'ca' (a file of certificates in PEM) and the other options of the stage 'http'; work "
+                    + "goes on by itself.")
         }
     }
 

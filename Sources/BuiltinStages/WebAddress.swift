@@ -1,4 +1,5 @@
 import PipelineKit
+import Web
 
 /// A URL with placeholders, whose values are percent-encoded (RFC 3986), and with secrets.
 struct WebAddress: Sendable {
@@ -9,14 +10,19 @@ struct WebAddress: Sendable {
 
     /// The text as it was written: what may be shown.
     let source: String
+    /// Where it was written.
+    let position: SourcePosition
     private let pieces: [Piece]
+
+    /// Why it is no address: a sentence without a full stop.
+    struct Problem: Error {
+        let message: String
+    }
 
     init(_ node: OptionNode, in context: OptionContext) throws(OptionProblem) {
         let text = try SecretText(node, in: context)
         source = text.source
-        guard source.hasPrefix("https://") || source.hasPrefix("http://") || source.hasPrefix("${") else {
-            throw node.problem("'\(EscapedText.of(source))' is no URL; begin with https:// or http://")
-        }
+        position = node.position
         var pieces: [Piece] = []
         for part in text.parts {
             guard case .text(var rest) = part else {
@@ -37,6 +43,53 @@ struct WebAddress: Sendable {
             pieces.append(.secret(.text(rest)))
         }
         self.pieces = pieces
+        let beginning: String
+        do throws(StageFailure) { beginning = try self.beginning() } catch { throw node.problem(error.summary) }
+        do throws(Problem) { _ = try place(beginning) } catch { throw node.problem(error.message) }
+    }
+
+    /// Which server is spoken to, as the secrets are now.
+    func place() throws(StageFailure) -> WebPlace {
+        let beginning = try beginning()
+        do throws(Problem) {
+            return try place(beginning)
+        } catch {
+            throw StageFailure(
+                .environment, code: "http.url", summary: "\(error.message).",
+                remedy: "Put the secrets in it in order; work goes on by itself.")
+        }
+    }
+
+    /// What comes before the first placeholder.
+    private func beginning() throws(StageFailure) -> String {
+        var beginning = SecretText.Revealed()
+        for piece in pieces {
+            guard case .secret(let part) = piece else { break }
+            try beginning.add(part)
+        }
+        return beginning.text
+    }
+
+    /// Where a URL with this beginning leads. What drops are called must have no say in it.
+    private func place(_ beginning: String) throws(Problem) -> WebPlace {
+        let shown = EscapedText.of(source)
+        for case .template(let placeholder) in pieces where !Self.hasWholeHost(beginning) {
+            throw Problem(
+                message: "'\(shown)' has '\(placeholder.source)' before its path, so that the name of a drop could say "
+                    + "which server gets it; write the host out, and placeholders behind the '/' after it")
+        }
+        guard let place = WebPlace(beginning) else {
+            throw Problem(message: "'\(shown)' is no URL with a host; begin with https:// or http://")
+        }
+        return place
+    }
+
+    /// Whether `https://host/` is complete. More slashes than two are none of a path: libcurl takes a third for a slip.
+    private static func hasWholeHost(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1)
+        guard parts.count == 2, parts[1].starts(with: "//".utf8) else { return false }
+        let end = parts[1].dropFirst(2).firstIndex { "/?#".utf8.contains($0) }
+        return end.map { $0 > parts[1].dropFirst(2).startIndex } ?? false
     }
 
     /// The URL for one job.

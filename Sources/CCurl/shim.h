@@ -1,36 +1,44 @@
 // Setting an option is a variadic function, which Swift cannot call: one function for each type of value.
+// None is without a result that has to be looked at: an option that was not taken is one that is not in force.
 #include <curl/curl.h>
 
-static inline CURLcode dm_curl_number(CURL *handle, CURLoption option, long value) {
+#define DM_CHECKED __attribute__((warn_unused_result)) static inline
+
+DM_CHECKED CURLcode dm_curl_number(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-static inline CURLcode dm_curl_offset(CURL *handle, CURLoption option, curl_off_t value) {
+DM_CHECKED CURLcode dm_curl_offset(CURL *handle, CURLoption option, curl_off_t value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-static inline CURLcode dm_curl_text(CURL *handle, CURLoption option, const char *value) {
+DM_CHECKED CURLcode dm_curl_text(CURL *handle, CURLoption option, const char *value) {
     return curl_easy_setopt(handle, option, value);
 }
 
 // No folder of certificates besides the file of CURLOPT_CAINFO.
-static inline CURLcode dm_curl_no_certificate_folder(CURL *handle) {
+DM_CHECKED CURLcode dm_curl_no_certificate_folder(CURL *handle) {
     return curl_easy_setopt(handle, CURLOPT_CAPATH, NULL);
 }
 
-static inline CURLcode dm_curl_pointer(CURL *handle, CURLoption option, void *value) {
+DM_CHECKED CURLcode dm_curl_pointer(CURL *handle, CURLoption option, void *value) {
     return curl_easy_setopt(handle, option, value);
 }
 
 typedef size_t (*dm_curl_transfer)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*dm_curl_progress)(void *context, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent);
 
-static inline CURLcode dm_curl_on_transfer(CURL *handle, CURLoption option, dm_curl_transfer function) {
+DM_CHECKED CURLcode dm_curl_on_transfer(CURL *handle, CURLoption option, dm_curl_transfer function) {
     return curl_easy_setopt(handle, option, function);
 }
 
-static inline CURLcode dm_curl_on_progress(CURL *handle, dm_curl_progress function) {
+DM_CHECKED CURLcode dm_curl_on_progress(CURL *handle, dm_curl_progress function) {
     return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, function);
+}
+
+// Where libcurl puts its words for what went wrong: CURL_ERROR_SIZE bytes.
+DM_CHECKED CURLcode dm_curl_words(CURL *handle, char *buffer) {
+    return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, buffer);
 }
 
 static inline curl_off_t dm_curl_uploaded(CURL *handle) {

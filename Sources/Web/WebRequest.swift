@@ -62,26 +62,31 @@ package struct WebRequest: Sendable {
         case address(String)
         /// No connection, no trust, no answer: libcurl's own words.
         case connection(String)
+        /// The request cannot be made as it is asked for, such as with a file of certificates that cannot be used; why.
+        case setup(String)
     }
 
     /// Sends it and waits for the answer; redirections are not followed. `onProgress` is told every second at least how
     /// many bytes were sent so far; once it says false the request is broken off.
     package func send(onProgress: (Int64) -> Bool) throws(Problem) -> Answer {
-        guard Self.isReady, let handle = curl_easy_init() else { throw .connection("libcurl has no memory") }
+        // libcurl writes into it until the handle is gone.
+        let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+        words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        defer { words.deallocate() }
+        guard Self.isReady, let handle = curl_easy_init() else { throw .setup("libcurl has no memory") }
         defer { curl_easy_cleanup(handle) }
-        var list: UnsafeMutablePointer<curl_slist>?
+        try Self.check(dm_curl_words(handle, words), CURLOPT_ERRORBUFFER)
+        let list = try headerList()
         defer { curl_slist_free_all(list) }
-        // Without these two curl waits for a word before it sends a body, and says of POST what it is not.
-        for header in ["Expect:", "Content-Type:"] + headers.map({ "\($0.name): \($0.value)" }) {
-            list = curl_slist_append(list, header)
-        }
-        let result = withoutActuallyEscaping(onProgress) { onProgress in
+        let result = try withoutActuallyEscaping(onProgress) { (onProgress) throws(Problem) in
             let transfer = Transferring(body, stalling, onProgress)
             let context = Unmanaged.passUnretained(transfer).toOpaque()
-            set(handle, list, context)
+            try set(handle, list, context)
             let code = withExtendedLifetime(transfer) { curl_easy_perform(handle) }
             return (code: code, answer: transfer.answer, isFull: transfer.isFull, isLate: transfer.isLate)
         }
+        // `SSL certificate problem: self-signed certificate` says more than the code does.
+        var reason: String { words.pointee == 0 ? Self.words(result.code) : String(cString: words) }
         switch result.code {
         // What is longer than anybody reads is not waited for.
         case CURLE_OK,
@@ -96,8 +101,9 @@ package struct WebRequest: Sendable {
                 status: status, text: result.answer, retryAfter: seconds > 0 ? .seconds(seconds) : nil)
         case CURLE_ABORTED_BY_CALLBACK where result.isLate: throw .connection("the answer took too long")
         case CURLE_ABORTED_BY_CALLBACK: throw .stopped
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(Self.words(result.code))
-        default: throw .connection(Self.words(result.code))
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(reason)
+        case CURLE_SSL_CACERT_BADFILE: throw .setup(reason)
+        default: throw .connection(reason)
         }
     }
 
@@ -106,42 +112,70 @@ package struct WebRequest: Sendable {
 
     private static func words(_ code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
 
+    private static func check(_ code: CURLcode, _ option: CURLoption) throws(Problem) {
+        guard code != CURLE_OK else { return }
+        let name = curl_easy_option_by_id(option).map { String(cString: $0.pointee.name) } ?? "\(option.rawValue)"
+        throw .setup("libcurl does not take what is asked for (\(name)): \(words(code))")
+    }
+
+    /// The lines of the header; freed by the caller.
+    private func headerList() throws(Problem) -> UnsafeMutablePointer<curl_slist>? {
+        var list: UnsafeMutablePointer<curl_slist>?
+        // Without these two curl waits for a word before it sends a body, and says of POST what it is not.
+        for header in ["Expect:", "Content-Type:"] + headers.map({ "\($0.name): \($0.value)" }) {
+            guard let longer = curl_slist_append(list, header) else {
+                curl_slist_free_all(list)
+                throw .setup("libcurl has no memory for a header line")
+            }
+            list = longer
+        }
+        return list
+    }
+
     private func set(
         _ handle: UnsafeMutableRawPointer, _ list: UnsafeMutablePointer<curl_slist>?, _ context: UnsafeMutableRawPointer
-    ) {
+    ) throws(Problem) {
+        func number(_ option: CURLoption, _ value: Int) throws(Problem) {
+            try Self.check(dm_curl_number(handle, option, value), option)
+        }
+        func text(_ option: CURLoption, _ value: String) throws(Problem) {
+            try Self.check(dm_curl_text(handle, option, value), option)
+        }
+        func pointer(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) throws(Problem) {
+            try Self.check(dm_curl_pointer(handle, option, value), option)
+        }
         // Signals would hit any thread.
-        dm_curl_number(handle, CURLOPT_NOSIGNAL, 1)
-        dm_curl_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
-        dm_curl_text(handle, CURLOPT_URL, url)
-        dm_curl_text(handle, CURLOPT_CUSTOMREQUEST, method)
-        dm_curl_pointer(handle, CURLOPT_HTTPHEADER, list)
-        dm_curl_number(handle, CURLOPT_CONNECTTIMEOUT_MS, connecting.milliseconds)
-        dm_curl_number(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
-        dm_curl_number(handle, CURLOPT_LOW_SPEED_TIME, max(1, stalling.milliseconds / 1000))
-        dm_curl_number(handle, CURLOPT_NOPROGRESS, 0)
+        try number(CURLOPT_NOSIGNAL, 1)
+        try text(CURLOPT_PROTOCOLS_STR, "http,https")
+        try text(CURLOPT_URL, url)
+        try text(CURLOPT_CUSTOMREQUEST, method)
+        try pointer(CURLOPT_HTTPHEADER, list)
+        try number(CURLOPT_CONNECTTIMEOUT_MS, connecting.milliseconds)
+        try number(CURLOPT_LOW_SPEED_LIMIT, 1)
+        try number(CURLOPT_LOW_SPEED_TIME, max(1, stalling.milliseconds / 1000))
+        try number(CURLOPT_NOPROGRESS, 0)
         if let authorities {
-            dm_curl_text(handle, CURLOPT_CAINFO, authorities)
-            dm_curl_no_certificate_folder(handle)
+            try text(CURLOPT_CAINFO, authorities)
+            try Self.check(dm_curl_no_certificate_folder(handle), CURLOPT_CAPATH)
         }
-        dm_curl_number(handle, CURLOPT_UPLOAD, 1)
-        switch body {
-        case .bytes(let bytes): dm_curl_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(bytes.count))
-        case .file(_, let size): dm_curl_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(size))
-        }
-        for option in [CURLOPT_READDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA] {
-            dm_curl_pointer(handle, option, context)
-        }
-        dm_curl_on_transfer(handle, CURLOPT_READFUNCTION) { buffer, size, count, context in
-            guard let buffer, let transfer = Transferring.of(context) else { return Int(CURL_READFUNC_ABORT) }
-            return transfer.give(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
-        }
-        dm_curl_on_transfer(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-            guard let bytes, let transfer = Transferring.of(context) else { return 0 }
-            return transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
-        }
-        dm_curl_on_progress(handle) { context, _, _, _, sent in
-            (Transferring.of(context)?.goesOn(sent) ?? false) ? 0 : 1
-        }
+        try number(CURLOPT_UPLOAD, 1)
+        try Self.check(
+            dm_curl_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(body.size)), CURLOPT_INFILESIZE_LARGE)
+        for option in [CURLOPT_READDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA] { try pointer(option, context) }
+        try Self.check(
+            dm_curl_on_transfer(handle, CURLOPT_READFUNCTION) { buffer, size, count, context in
+                guard let buffer, let transfer = Transferring.of(context) else { return Int(CURL_READFUNC_ABORT) }
+                return transfer.give(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+            }, CURLOPT_READFUNCTION)
+        try Self.check(
+            dm_curl_on_transfer(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+                guard let bytes, let transfer = Transferring.of(context) else { return 0 }
+                return transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            }, CURLOPT_WRITEFUNCTION)
+        try Self.check(
+            dm_curl_on_progress(handle) { context, _, _, _, sent in
+                (Transferring.of(context)?.goesOn(sent) ?? false) ? 0 : 1
+            }, CURLOPT_XFERINFOFUNCTION)
     }
 
     /// libcurl is made ready once, before any thread uses it.

@@ -152,8 +152,27 @@ struct HTTPStageTests {
         let url: Options = .text("https://localhost:\(server.port)/x")
         let failure = try fixture.failure("http", ["url": url])
         #expect(failure.class == .transient)
+        // libcurl's own words, and not only that it is the certificate.
+        #expect(failure.summary.contains("self-signed certificate"), "\(failure.summary)")
+        let other = try fixture.failure(
+            "http", ["url": .text("https://127.0.0.2:\(server.port)/x"), "ca": "web/cert.pem"])
+        #expect(other.summary.contains("127.0.0.2"), "\(other.summary)")
         try fixture.run("http", ["url": url, "ca": "web/cert.pem"])
         #expect(try server.body == "content")
+    }
+
+    /// Our surroundings are at fault, and not the server.
+    @Test func certificatesThatCannotBeUsed() async throws {
+        let server = try await WebServer(fixture.scratch, secure: true)
+        try fixture.scratch.write("no certificate", to: "words.pem")
+        for file in ["none.pem", "words.pem"] {
+            let failure = try fixture.failure(
+                "http", ["url": .text("https://localhost:\(server.port)/x"), "ca": .text(file)])
+            #expect(failure.class == .environment)
+            #expect(failure.code == "http.setup")
+            #expect(failure.summary.contains(file), "\(failure.summary)")
+            #expect(failure.remedy.contains("'ca'"))
+        }
     }
 
     @Test func aFolderIsNoBody() throws {
@@ -168,12 +187,77 @@ struct HTTPStageTests {
         #expect(throws: OptionProblem.self) { try fixture.stage("http", ["url": .text(url)]) }
     }
 
+    // MARK: Where to
+
+    /// A sender chooses the name of a drop, and must not choose the server that gets the secrets.
+    @Test(arguments: [
+        "http://{stem}:18080/in/{name}", "https://{name}", "https://example.org{name}", "https://example.org:80{stem}/",
+        "https://user:{stem}@example.org/", "{name}", "https:{name}", "https:/{name}/x", "https:///{name}",
+        "https:///x{name}/", "${env:BASE}{name}", "${env:SCHEME}{stem}/x",
+    ])
+    func placeholdersBeforeThePath(url: String) throws {
+        let problem = #expect(throws: OptionProblem.self) {
+            try fixture.stage(
+                "http", ["url": .text(url)], environment: ["BASE": "https://example.org", "SCHEME": "https://"])
+        }
+        #expect(problem?.message.contains("before its path") == true, "\(problem?.message ?? "")")
+    }
+
+    @Test(arguments: [
+        "https://example.org/{name}", "https://example.org?{stem}", "${env:BASE}/in/{name}", "https://[::1]:1/{name}",
+        "https://user:${env:KEY}@example.org/{path}/{name}",
+    ])
+    func placeholdersInThePath(url: String) throws {
+        _ = try fixture.stage(
+            "http", ["url": .text(url)], environment: ["BASE": "https://example.org", "KEY": "s3cr3t"])
+    }
+
+    @Test(arguments: [
+        ("http://example.org/", false), ("http://localhost.example.org/", false), ("http://128.0.0.1/", false),
+        ("http://127.0.0.1.example.org/", false), ("http://127.0.0.1:x@example.org/", false), ("${env:PLAIN}", false),
+        ("http://[::2]/", false), ("https://example.org/", true), ("http://localhost:1/", true),
+        ("http://127.8.0.1/", true), ("http://[::1]:80/", true), ("HTTP://LOCALHOST/", true),
+    ])
+    func secretsGoNoWhereInTheClear(url: String, isTaken: Bool) throws {
+        let environment = ["KEY": "s3cr3t", "PLAIN": "http://example.org/hook"]
+        let inHeader: [(String, Options)] = [("url", .text(url)), ("headers", ["X-Key": "${env:KEY}"])]
+        let inURL: [(String, Options)] = [("url", .text(url + "${env:KEY}"))]
+        for options in [inHeader, inURL] {
+            if isTaken {
+                _ = try fixture.stage("http", .map(options), environment: environment)
+                continue
+            }
+            let problem = #expect(throws: OptionProblem.self) {
+                try fixture.stage("http", .map(options), environment: environment)
+            }
+            #expect(problem?.message.contains("insecure: true") == true)
+            _ = try fixture.stage("http", .map(options + [("insecure", "true")]), environment: environment)
+        }
+        // Without a secret nothing is in the way.
+        if !url.hasPrefix("$") { _ = try fixture.stage("http", ["url": .text(url)]) }
+    }
+
+    /// The file of a secret may be exchanged, and then lead elsewhere.
+    @Test func aSecretThatComesToLeadElsewhere() throws {
+        let secret = try fixture.scratch.write("https://localhost:1/", to: "hook")
+        chmod(secret.string, 0o600)
+        let stage = try fixture.stage("http", ["url": "${file:hook}in"])
+        let context = StageContext(
+            job: fixture.job.id, drop: fixture.job.drop, values: fixture.job.templateValues, scratch: "none")
+        for (text, code) in [("http://192.0.2.1/", "http.insecure"), ("ftp://localhost/", "http.url")] {
+            try fixture.scratch.write(text, to: "hook")
+            let failure = #expect(throws: StageFailure.self) { try stage.run(fixture.payload, in: context) }
+            #expect(failure?.code == code)
+            #expect(failure?.class == .environment)
+        }
+    }
+
     @Test func aSecretThatOthersCanReadIsRefused() throws {
         let secret = try fixture.scratch.write("s3cr3t", to: "token")
         for mode: mode_t in [0o640, 0o604, 0o644] {
             chmod(secret.string, mode)
             let problem = #expect(throws: OptionProblem.self) {
-                try fixture.stage("http", ["url": "http://x/${file:token}"])
+                try fixture.stage("http", ["url": "https://x/${file:token}"])
             }
             #expect(problem?.message.contains("can be read by others; run 'chmod 600'") == true)
         }
@@ -191,7 +275,7 @@ struct HTTPStageTests {
             try fixture.run("http", ["url": "http://127.0.0.1:1/${env:KEY}"], environment: ["KEY": "s3cr3t"])
         }
         #expect(failure?.summary.contains("http://127.0.0.1:1/${env:KEY}") == true)
-        let stage = try fixture.stage("http", ["url": "http://x/${env:KEY}"], environment: ["KEY": "s3cr3t"])
+        let stage = try fixture.stage("http", ["url": "https://x/${env:KEY}"], environment: ["KEY": "s3cr3t"])
         var dumped = ""
         dump(stage, to: &dumped)
         #expect(!dumped.contains("s3cr3t"))

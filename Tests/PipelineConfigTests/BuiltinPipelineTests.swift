@@ -66,7 +66,7 @@ import Testing
     @Test func theFileOfASecretMayLieWhereAVariableSays() throws {
         let secret = try scratch.write("s3cr3t", to: "token")
         #expect(chmod(secret.string, 0o600) == 0)
-        let url = "'http://h/${file:${HOME_OF_SECRETS}/token}'"
+        let url = "'https://h/${file:${HOME_OF_SECRETS}/token}'"
         #expect(try problems("processed: done\nstages: [http: { url: \(url) }]") == [])
     }
 
