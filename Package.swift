@@ -105,7 +105,7 @@ let package = Package(
             dependencies: ["PipelineConfig", "BuiltinStages", "PipelineKit", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "TestSupport", database],
+            name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "Digests", "TestSupport", database],
             swiftSettings: strict),
         .testTarget(
             name: "dropmillTests",

@@ -1,5 +1,6 @@
 /// What a list of digests says: `SHA256SUMS`, `a.md5`, `files.sfv`, a BagIt manifest, the content of a marker. Pure;
-/// reads what `sha256sum`, `sha256sum --tag`, BSD's tools, SFV programs and BagIt tools write.
+/// reads what `sha256sum`, `sha256sum --tag`, BSD's tools, SFV programs and BagIt tools write. For small texts: files of
+/// strangers are read by `DigestListReader`.
 package struct DigestList: Sendable, Equatable {
     /// How lines are to be read.
     package enum Form: Sendable {
@@ -32,7 +33,7 @@ package struct DigestList: Sendable, Equatable {
         }
     }
 
-    /// The files, in order.
+    /// The files, in order, up to a line that cannot be read.
     package private(set) var lines: [Line] = []
     /// The first line that says nothing that can be read, counted from 1.
     package private(set) var strangeLine: Int?
@@ -40,13 +41,11 @@ package struct DigestList: Sendable, Equatable {
     /// Reads a list. `algorithm`: what the list's name says; nil where it says nothing, and the length of a digest
     /// does.
     package init(_ text: [UInt8], algorithm: DigestAlgorithm?, form: Form = .digests) {
-        let reader = LineReader(algorithm: algorithm, form: form)
-        for (number, line) in Self.lines(of: UTF16Text.utf8(ifMarked: text)).enumerated() where !reader.isSilent(line) {
-            if let read = reader.read(line) {
-                lines.append(read)
-            } else if strangeLine == nil {
-                strangeLine = number + 1
-            }
+        var reader = DigestListReader(text, LineReader(algorithm: algorithm, form: form))
+        do throws(DigestListReader.Problem) {
+            while let line = try reader.next() { lines.append(line) }
+        } catch {
+            if case .strange(let line) = error { strangeLine = line }
         }
     }
 

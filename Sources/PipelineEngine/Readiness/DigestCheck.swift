@@ -4,8 +4,8 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Compares drops with the digests that came with them, on a queue of its own, since that reads every byte. What it
-/// finds is kept as long as neither the drop nor what is expected of it changes.
+/// Compares drops with what came with them, on a queue of its own, since that reads every byte. What it finds is kept as
+/// long as neither the drop nor what is asked changes.
 // @unchecked: every `var` below is touched on the queue of the intake (`owner`) only.
 final class DigestCheck: @unchecked Sendable {
     /// What one file has to be.
@@ -15,17 +15,27 @@ final class DigestCheck: @unchecked Sendable {
         let digest: Digest
     }
 
-    /// How a comparison ended.
+    /// What is asked of a drop.
+    enum Question: Sendable, Hashable {
+        /// Whether it is a file with all of these digests.
+        case digests(Set<Digest>)
+        /// Whether it is a folder that holds what its manifests, the files at its top with such names, list.
+        case manifests(Glob)
+    }
+
+    /// What came of it.
     enum Outcome: Sendable {
-        /// Those that differ, in the order they were given.
-        case compared(differing: [Expectation])
-        /// Why it could not be made.
+        case fits
+        /// The file has another digest by this algorithm.
+        case differs(DigestAlgorithm)
+        case lacks(Waiting.ManifestFault)
+        /// Why it could not be told.
         case failed(String)
     }
 
     private struct Check {
         let fingerprint: Fingerprint
-        let expected: [Expectation]
+        let question: Question
         let cancellation: Cancellation
         var outcome: Outcome?
     }
@@ -46,13 +56,14 @@ final class DigestCheck: @unchecked Sendable {
     }
 
     /// What came of the comparison of a drop in this state; nil while it goes on, which it does from now on.
-    func outcome(of key: DropPath, in state: Fingerprint, expecting expected: [Expectation]) -> Outcome? {
-        if let check = checks[key], check.fingerprint == state, check.expected == expected { return check.outcome }
+    func outcome(of key: DropPath, in state: Fingerprint, asking question: Question) -> Outcome? {
+        if let check = checks[key], check.fingerprint == state, check.question == question { return check.outcome }
         forget(key)
         let cancellation = Cancellation()
-        checks[key] = Check(fingerprint: state, expected: expected, cancellation: cancellation)
+        checks[key] = Check(fingerprint: state, question: question, cancellation: cancellation)
         queue.async { @Sendable [weak self, inbox] in
-            let outcome = Self.compare(expected, in: key.folder, of: inbox, cancellation)
+            guard !cancellation.isCancelled else { return }
+            let outcome = Self.answer(question, of: key, in: inbox, cancellation)
             guard let self, !cancellation.isCancelled else { return }
             owner.async { @Sendable in self.take(outcome, of: key, cancellation) }
         }
@@ -74,27 +85,36 @@ final class DigestCheck: @unchecked Sendable {
         whenDone(key)
     }
 
-    private static func compare(
-        _ expected: [Expectation], in folder: InboxFolder, of inbox: FilePath, _ cancellation: Cancellation
+    private static func answer(
+        _ question: Question, of key: DropPath, in inbox: FilePath, _ cancellation: Cancellation
     ) -> Outcome {
-        var differing: [Expectation] = []
         do {
-            let folder = try OpenInbox(inbox).open(folder)
-            for algorithm in DigestAlgorithm.allCases {
-                let files = expected.filter { $0.digest.algorithm == algorithm }
-                if files.isEmpty { continue }
-                var hasher = try FileHasher.make([algorithm])
-                for file in files {
-                    let opened = try OpenFile.open(file.path, below: folder.file, O_RDONLY | O_NONBLOCK)
-                    let digests = try hasher.hash(descriptor: opened.descriptor) { (_) throws(DigestError) in
-                        if cancellation.isCancelled { throw .stopped }
-                    }
-                    if digests.first != file.digest { differing.append(file) }
-                }
+            let folder = try OpenInbox(inbox).open(key.folder)
+            switch question {
+            case .manifests(let pattern):
+                let fault = try ManifestReading.fault(of: key.name, in: folder.file, matching: pattern, cancellation)
+                return fault.map { .lacks($0) } ?? .fits
+            case .digests(let expected):
+                // Once through the file, however many there are.
+                let algorithms = DigestAlgorithm.allCases.filter { one in expected.contains { $0.algorithm == one } }
+                let path = FilePath().appending(key.name)
+                let found = Set(try digests(of: path, below: folder.file, algorithms, cancellation))
+                return expected.first { !found.contains($0) }.map { .differs($0.algorithm) } ?? .fits
             }
-            return .compared(differing: differing)
         } catch {
             return .failed("\(error)")
+        }
+    }
+
+    /// A file's digests, in the order of the algorithms. Throws `DigestError.stopped` where it was called off.
+    static func digests(
+        of path: FilePath, below folder: borrowing OpenFile, _ algorithms: [DigestAlgorithm],
+        _ cancellation: Cancellation
+    ) throws -> [Digest] {
+        let file = try OpenFile.open(path, below: folder, O_RDONLY | O_NONBLOCK)
+        var hasher = try FileHasher.make(algorithms)
+        return try hasher.hash(descriptor: file.descriptor) { (_) throws(DigestError) in
+            if cancellation.isCancelled { throw .stopped }
         }
     }
 }

@@ -30,8 +30,6 @@ struct Examiner {
 
     /// Markers hold a size or a digest; more than that is no marker of ours, and not read.
     private static let largestMarker = 64 << 10
-    /// A line of a manifest for each of some hundred thousand files.
-    private static let largestManifest = 64 << 20
 
     init(rule: ReadyRule, sight: WriterSight, digests: DigestCheck) {
         self.rule = rule
@@ -173,7 +171,7 @@ struct Examiner {
     ) throws(IOError) -> Waiting? {
         let name = path.name
         if let marker = rule.marker {
-            var expected: [DigestCheck.Expectation] = []
+            var expected: Set<Digest> = []
             guard let markerName = marker.name(for: name) else {
                 return .marker(name, .unusable("its name would be longer than a name can be"))
             }
@@ -185,51 +183,32 @@ struct Examiner {
                 : try fault(
                     of: markerName, in: inbox, isShared: marker.isShared, drop: name, fingerprint, &expected)
             if let fault { return .marker(markerName, fault) }
-            if let outcome = compare(expected, path, fingerprint) {
-                switch outcome {
-                case .verifying: return .verifying
+            if !expected.isEmpty {
+                switch digests.outcome(of: path, in: fingerprint, asking: .digests(expected)) {
+                case nil: return .verifying
+                case .fits, .lacks: break
                 case .failed(let reason): return .marker(markerName, .unusable(reason))
-                case .differs(_, let first):
-                    return .marker(markerName, .digest(algorithm: first.digest.algorithm.rawValue))
+                case .differs(let algorithm): return .marker(markerName, .digest(algorithm: algorithm.rawValue))
                 }
             }
         }
-        guard let pattern = rule.manifest else { return nil }
-        let reading = try ManifestReading.take(of: name, in: inbox, matching: pattern, atMost: Self.largestManifest)
-        if let fault = reading.fault { return .manifest(fault) }
-        switch compare(reading.expected, path, fingerprint) {
-        case nil: return nil
-        case .verifying: return .verifying
-        case .failed(let reason): return reading.first.map { .manifest(.unusable($0, reason)) }
-        case .differs(let count, let first):
-            var file = first.path
-            _ = file.removePrefix(FilePath().appending(name))
-            return .manifest(.differs(count, first: file.text))
-        }
+        return rule.manifest.flatMap { lack(of: path, fingerprint, matching: $0) }
     }
 
-    private enum Comparison {
-        case verifying
-        case failed(String)
-        case differs(Int, first: DigestCheck.Expectation)
-    }
-
-    /// What a comparison of digests has against the drop; nil for nothing.
-    private func compare(
-        _ expected: [DigestCheck.Expectation], _ path: DropPath, _ fingerprint: Fingerprint
-    ) -> Comparison? {
-        guard !expected.isEmpty else { return nil }
-        switch digests.outcome(of: path, in: fingerprint, expecting: expected) {
-        case nil: return .verifying
-        case .failed(let reason): return .failed(reason)
-        case .compared(let differing): return differing.first.map { .differs(differing.count, first: $0) }
+    /// What the manifests of a dropped folder have against it.
+    private func lack(of path: DropPath, _ fingerprint: Fingerprint, matching pattern: Glob) -> Waiting? {
+        switch digests.outcome(of: path, in: fingerprint, asking: .manifests(pattern)) {
+        case nil: .verifying
+        case .fits, .differs: nil
+        case .lacks(let fault): .manifest(fault)
+        case .failed(let reason): .manifest(.unreadable(reason))
         }
     }
 
     /// What is wrong with a marker, or what is to be compared because of it.
     private func fault(
         of name: FileName, in folder: borrowing OpenFile, isShared: Bool, drop: FileName, _ fingerprint: Fingerprint,
-        _ expected: inout [DigestCheck.Expectation]
+        _ expected: inout Set<Digest>
     ) throws(IOError) -> Waiting.MarkerFault? {
         let text: [UInt8]
         do throws(IOError) {
@@ -260,7 +239,7 @@ struct Examiner {
     /// What the content of a marker says of its drop. Content of any other kind says nothing.
     private func judge(
         _ text: [UInt8], of name: FileName, _ drop: FileName, _ fingerprint: Fingerprint,
-        _ expected: inout [DigestCheck.Expectation]
+        _ expected: inout Set<Digest>
     ) -> Waiting.MarkerFault? {
         // A name such as `a.bin.sha3-512` tells digests of one length apart; one that misleads does not count.
         let algorithm = DigestList.algorithm(ofListNamed: name.bytes)
@@ -275,7 +254,7 @@ struct Examiner {
             case .size: break
             case .digest(let digest):
                 guard rule.unit == .file else { return .unusable("it gives a digest, which a folder has not") }
-                expected.append(.init(path: FilePath().appending(drop), digest: digest))
+                expected.insert(digest)
             }
         }
         return nil

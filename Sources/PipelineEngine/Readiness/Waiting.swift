@@ -92,6 +92,8 @@ package enum Waiting: Sendable, Hashable {
         case missing
         /// It cannot be understood, or cannot be trusted; why.
         case unusable(FileName, String)
+        /// It, or what it lists, cannot be read; why.
+        case unreadable(String)
         /// So many of the files that it lists are not there; the first of them.
         case lacks(Int, first: String)
         /// So many of them have other digests than it says; the first of them.
@@ -207,6 +209,7 @@ extension Waiting.ManifestFault {
         switch self {
         case .missing: "its manifest is missing"
         case .unusable(let name, let reason): "manifest \(name.text) cannot be used: \(reason)"
+        case .unreadable(let reason): "what its manifest lists cannot be compared: \(reason)"
         case .lacks(1, let first): "manifest lists a file that is missing: \(first)"
         case .lacks(let count, let first): "manifest lists \(count) files that are missing, such as \(first)"
         case .differs(1, let first): "manifest gives another digest for \(first)"

@@ -114,7 +114,7 @@ import Testing
         let inbox = try OpenInbox(scratch.path("inbox")).top
         let pattern = try #require(Glob("SIZES"))
         func fault(_ name: String) throws -> Waiting.ManifestFault? {
-            try ManifestReading.take(of: try name.fileName, in: inbox.file, matching: pattern, atMost: 1000).fault
+            try ManifestReading.fault(of: try name.fileName, in: inbox.file, matching: pattern, Cancellation())
         }
         #expect(try fault("a") == .lacks(1, first: "file"))
         #expect(try fault("b") == .lacks(1, first: "sub/file"))
