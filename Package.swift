@@ -105,7 +105,8 @@ let package = Package(
             dependencies: ["PipelineConfig", "BuiltinStages", "PipelineKit", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "PipelineEngineTests", dependencies: ["PipelineEngine", "PipelineKit", "Digests", "TestSupport", database],
+            name: "PipelineEngineTests",
+            dependencies: ["PipelineEngine", "PipelineKit", "Digests", "TestSupport", database],
             swiftSettings: strict),
         .testTarget(
             name: "dropmillTests",

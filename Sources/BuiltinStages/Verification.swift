@@ -8,8 +8,10 @@ struct Verification {
     let files: [[UInt8]: TreeFile]
     /// The digests that a file is to have.
     private(set) var expected: [[UInt8]: Set<Digest>] = [:]
-    /// Files that are listed and not there.
+    /// Files that are listed and not there: the first thousand.
     private(set) var missing: Set<[UInt8]> = []
+    /// Whether there are more of them.
+    private var missesMore = false
     /// Files that are there and not listed.
     var extra: Set<[UInt8]> = []
     /// Files that have another digest.
@@ -22,12 +24,18 @@ struct Verification {
     /// Whether any file is listed.
     var isEmpty: Bool { expected.isEmpty && missing.isEmpty }
 
-    /// Adds what one list says of a file.
+    /// The most digests that are kept of a file: of more than there are algorithms two contradict each other, and it
+    /// fails whatever the others are.
+    static let mostDigests = DigestAlgorithm.allCases.count + 1
+
+    /// Adds what one list says of a file. Lists are as long as their senders like; what is kept of them is not.
     mutating func expect(_ digest: Digest, of path: [UInt8]) {
-        if files[path] == nil {
+        if files[path] != nil {
+            if expected[path]?.count ?? 0 < Self.mostDigests { expected[path, default: []].insert(digest) }
+        } else if missing.count < Self.mostNames {
             missing.insert(path)
-        } else {
-            expected[path, default: []].insert(digest)
+        } else if !missing.contains(path) {
+            missesMore = true
         }
     }
 
@@ -70,6 +78,7 @@ struct Verification {
         let counts = kinds.map { word, paths in
             switch word {
             case "differs": "\(paths.count) \(paths.count == 1 ? "file differs" : "files differ")"
+            case "missing" where missesMore: "more than \(paths.count) are missing"
             default: "\(paths.count) \(paths.count == 1 ? "is" : "are") \(word)"
             }
         }

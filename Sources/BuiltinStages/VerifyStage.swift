@@ -98,15 +98,22 @@ package struct VerifyStage: Stage {
         var digests: Set<Digest> = []
         for other in try StageFailure.onIOError({ () throws(IOError) in try folder.names() }).sorted() {
             guard let algorithm = DigestList.algorithm(ofListNamed: other.bytes) else { continue }
-            let list = try ManifestFile.read(FilePath().appending(other), in: folder, algorithm: algorithm)
             // A list of several files is one that this file must be in.
-            let lines = list.lines.filter { $0.path == nil || FilePath(bytes: $0.path ?? []).lastName == name }
-            if lines.isEmpty, !list.lines.isEmpty {
+            var isNamed = false
+            let lines = try ManifestFile.forEachLine(
+                of: FilePath().appending(other), in: folder, algorithm: algorithm, context
+            ) {
+                (line) throws(StageFailure) in
+                guard line.path.map({ FilePath(bytes: $0).lastName == name }) ?? true else { return }
+                isNamed = true
+                // More than there are algorithms contradict each other anyway.
+                if digests.count < Verification.mostDigests, let digest = line.digest { digests.insert(digest) }
+            }
+            if !isNamed, lines > 0 {
                 throw .file(
                     "verify.unlisted", "'\(other)', which was dropped along, does not name '\(name)'.",
                     remedy: "Send both again, the list with a line for the file.")
             }
-            digests.formUnion(lines.compactMap(\.digest))
         }
         return digests
     }
@@ -149,11 +156,11 @@ package struct VerifyStage: Stage {
         _ file: TreeFile, _ root: FilePath, _ verification: inout Verification, _ context: StageContext
     ) throws(StageFailure) -> Bool {
         let name = file.relative.lastName?.bytes ?? []
-        let list = try ManifestFile.read(
-            file.relative, in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
-            algorithm: DigestList.algorithm(ofListNamed: name))
         let folder = file.relative.removingLastComponent()
-        for line in list.lines {
+        let lines = try ManifestFile.forEachLine(
+            of: file.relative, in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
+            algorithm: DigestList.algorithm(ofListNamed: name), context
+        ) { (line) throws(StageFailure) in
             // `a.bin.md5` may hold the digest of `a.bin` alone.
             let listed = line.path ?? name.lastIndex(of: UInt8(ascii: ".")).map { Array(name[..<$0]) } ?? []
             guard let path = Verification.path(listed, in: folder) else {
@@ -164,7 +171,7 @@ package struct VerifyStage: Stage {
             }
             if let digest = line.digest { verification.expect(digest, of: path) }
         }
-        return !list.lines.isEmpty
+        return lines > 0
     }
 
     private static func noBag(_ context: StageContext) -> StageFailure {
@@ -178,35 +185,5 @@ package struct VerifyStage: Stage {
         throw .file(
             "verify.nothing", "Nothing says what \(what) is to be like, and only what can be compared is taken here.",
             remedy: "Send it with a list of digests (SHA256SUMS, NAME.sha256, …).")
-    }
-}
-
-/// Lists of digests as files.
-enum ManifestFile {
-    /// The most bytes of a list: a million files with long names.
-    static let mostBytes = 256 << 20
-
-    /// Reads a list; one with a line that is no digest and path fails.
-    static func read(
-        _ path: FilePath, in folder: borrowing Folder, algorithm: DigestAlgorithm?
-    ) throws(StageFailure) -> DigestList {
-        let name = path.lastName?.text ?? ""
-        let text: [UInt8]
-        do throws(IOError) {
-            text = try SmallFile.read(try folder.open(path, O_RDONLY | O_NONBLOCK), atMost: mostBytes)
-        } catch {
-            guard error.errno == .fileTooLarge else { throw StageFailure(inStage: error) }
-            throw .file(
-                "verify.list", "The list '\(name)' has more than \(ByteSize(bytes: Int64(mostBytes))).",
-                remedy: "Split it.")
-        }
-        let isSFV = DigestList.isSFV(path.lastName?.bytes ?? [])
-        let list = DigestList(text, algorithm: algorithm, form: isSFV ? .sfv : .digests)
-        if let line = list.strangeLine {
-            throw .file(
-                "verify.list", "Line \(line) of the list '\(name)' is no digest and path.",
-                remedy: "Make the list anew with sha256sum or a like tool, and send it again.")
-        }
-        return list
     }
 }

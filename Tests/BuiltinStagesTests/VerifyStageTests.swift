@@ -61,6 +61,15 @@ import Testing
         #expect(failure.detail == "differs: b\nmissing: gone\nmissing: sub/gone\nnot listed: more")
     }
 
+    /// However long a list is, what is kept of it is not.
+    @Test func endlessLists() throws {
+        let missing = (0..<20_000).map { "\(Self.abc)  m\($0)\n" }.joined()
+        let wrong = (10..<90).map { "\(Self.abc.dropLast(2))\($0)  a\n" }.joined()
+        let payload = try payload(["SHA256SUMS": "\(Self.abc)  a\n" + wrong + missing + missing, "a": "abc"])
+        let failure = try fixture.failure("verify", on: payload)
+        #expect(failure.summary.contains("1 file differs, more than 1000 are missing"))
+    }
+
     @Test func filesThatNoListNamesMayBeAllowed() throws {
         let payload = try payload(["SHA256SUMS": "\(Self.abc)  a\n", "a": "abc", "more": "x"])
         #expect(try fixture.failure("verify", on: payload).detail == "not listed: more")

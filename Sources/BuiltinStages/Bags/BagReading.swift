@@ -63,7 +63,7 @@ struct BagReading {
         verification.extra.formUnion((tree.links + tree.specials).filter { $0.starts(with: base) }.map(\.bytes))
         var unlisted = Set(data.map(\.bytes))
         for (algorithm, name) in lists {
-            let paths = try read(name, algorithm, into: &verification, mayName: { $0.starts(with: "data") })
+            let paths = try read(name, algorithm, into: &verification, context, mayName: { $0.starts(with: "data") })
             // From 1.0 on each manifest lists every file; before, one of them was enough.
             if isVersion1 {
                 verification.extra.formUnion(data.map(\.bytes).filter { !paths.contains($0) })
@@ -74,7 +74,7 @@ struct BagReading {
         if !isVersion1 { verification.extra.formUnion(unlisted) }
         for (algorithm, name) in try manifests("tagmanifest-", top) {
             _ = try read(
-                name, algorithm, into: &verification,
+                name, algorithm, into: &verification, context,
                 mayName: { !$0.starts(with: "data") && !($0.lastComponent?.string.hasPrefix("tagmanifest-") ?? false) })
         }
         try checkInfo(top, data)
@@ -94,29 +94,38 @@ struct BagReading {
         }
     }
 
-    /// Takes in one manifest; returns the paths that it names.
+    /// Takes in one manifest; returns the paths of files that it names.
     private func read(
-        _ name: String, _ algorithm: DigestAlgorithm, into verification: inout Verification,
+        _ name: String, _ algorithm: DigestAlgorithm, into verification: inout Verification, _ context: StageContext,
         mayName: (FilePath) -> Bool
     ) throws(StageFailure) -> Set<[UInt8]> {
-        let text = BagTexts.utf8(try Self.text(of: base.appending(name), root, context), encoding)
         var paths: Set<[UInt8]> = []
-        let list = DigestList(text, algorithm: algorithm, form: .bagIt)
-        if let line = list.strangeLine {
-            throw Self.invalid("line \(line) of \(name) is no digest and path", "Make the bag anew.")
-        }
-        for line in list.lines {
-            guard let digest = line.digest, let listed = line.path else { continue }
+        try ManifestFile.forEachLine(
+            of: base.appending(name), in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
+            algorithm: algorithm, form: .bagIt, encoding: encoding, context,
+            failing: { problem in
+                switch problem {
+                case .strange(let line):
+                    Self.invalid("line \(line) of \(name) is no digest and path", "Make the bag anew.")
+                case .tooManyLines(let most): Self.invalid("\(name) has more than \(most) lines", "Split the bag.")
+                case .unreadable(let errno):
+                    StageFailure(inStage: IOError("read", root.pushing(base).appending(name), errno))
+                }
+            }
+        ) { (line) throws(StageFailure) in
+            guard let digest = line.digest, let listed = line.path else { return }
             guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }), mayName(inner)
             else {
                 throw Self.invalid(
                     "\(name) names '\(EscapedText.of(listed))', which is not for it to name", "Make the bag anew.")
             }
             let path = base.pushing(known(inner, listed)).bytes
+            verification.expect(digest, of: path)
+            // What is not there fails as missing, however often it is named.
+            guard verification.files[path] != nil else { return }
             guard paths.insert(path).inserted || !isVersion1 else {
                 throw Self.invalid("\(name) names '\(EscapedText.of(listed))' twice", "Make the bag anew.")
             }
-            verification.expect(digest, of: path)
         }
         return paths
     }
@@ -149,12 +158,15 @@ struct BagReading {
         }
     }
 
+    /// The most bytes of bagit.txt and of bag-info.txt.
+    private static let mostBytes = 1 << 20
+
     private static func text(
         of path: FilePath, _ root: FilePath, _ context: StageContext
     ) throws(StageFailure) -> [UInt8] {
         do throws(IOError) {
             return try SmallFile.read(
-                try context.open(root).open(path, O_RDONLY | O_NONBLOCK), atMost: ManifestFile.mostBytes)
+                try context.open(root).open(path, O_RDONLY | O_NONBLOCK), atMost: mostBytes)
         } catch {
             guard error.errno == .fileTooLarge else { throw StageFailure(inStage: error) }
             throw invalid("'\(path.lastName?.text ?? "")' is too large", "Split the bag.")

@@ -7,9 +7,7 @@ enum BagTexts {
     static let versions = ["0.93", "0.94", "0.95", "0.96", "0.97", "1.0"]
 
     /// How the other texts of a bag are written.
-    enum Encoding {
-        case utf8, latin1, utf16
-    }
+    typealias Encoding = DigestListReader.Encoding
 
     /// The version and the encoding that bagit.txt declares; throws where it is no such declaration, or one that is not
     /// understood.
