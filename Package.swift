@@ -128,6 +128,12 @@ let package = Package(
         .executableTarget(name: "oldkernel", path: "Tests/oldkernel"),
         // Helpers that do not help.
         .executableTarget(name: "served", dependencies: ["CLinux"], path: "Tests/served"),
+        // Somebody who may write to an inbox and means no good.
+        .executableTarget(name: "stranger", path: "Tests/stranger"),
+        .testTarget(
+            name: "StrangerTests",
+            dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", "oldkernel", "stranger", system],
+            swiftSettings: strict),
         .target(name: "fakeclock", path: "Tests/fakeclock", publicHeadersPath: "."),
         .testTarget(
             name: "TortureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", system],

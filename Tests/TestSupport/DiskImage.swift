@@ -2,7 +2,7 @@ import Glibc
 import PipelineKit
 package import SystemPackage
 
-/// An ext4 file system in a file, mounted through a loop device: a disk whose power can be cut. Needs root.
+/// An ext4 or xfs file system in a file, mounted through a loop device: a disk whose power can be cut. Needs root.
 package final class DiskImage: Sendable {
     /// Where it is mounted.
     package let path: FilePath
@@ -23,15 +23,36 @@ package final class DiskImage: Sendable {
     /// Why a test that needs one is skipped.
     package static let skip = "needs root, loop devices and mkfs.ext4"
 
+    /// The same for an image of xfs, whose files may be as large as a number of 64 bits says.
+    package static let isXFSPossible: Bool = {
+        guard geteuid() == 0, Tool.find("mkfs.xfs") != nil else { return false }
+        do {
+            let scratch = try ScratchFolder()
+            _ = try DiskImage(xfs: scratch.path("disk"))
+            return true
+        } catch {
+            return false
+        }
+    }()
+
+    /// Makes and mounts an image of xfs at `path`, which is made if missing. It is as small as mkfs.xfs allows.
+    package convenience init(xfs path: FilePath) throws {
+        try self.init(at: path, megabytes: 300, maker: "mkfs.xfs", ["-q", "-f"])
+    }
+
     /// Makes and mounts an image at `path`, which is made if missing; its file lies beside it.
-    package init(at path: FilePath, megabytes: Int = 32) throws {
+    package convenience init(at path: FilePath, megabytes: Int = 32) throws {
+        try self.init(at: path, megabytes: megabytes, maker: "mkfs.ext4", ["-q", "-F", "-b", "4096"])
+    }
+
+    private init(at path: FilePath, megabytes: Int, maker: String, _ options: [String]) throws {
         self.path = path
         image = FilePath(path.string + ".img")
         try Folder.make(path)
         let file = try OpenFile.open(image, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
         guard ftruncate(file.descriptor, megabytes << 20) == 0 else { throw IOError("size", image, .last) }
         try file.close()
-        try Self.run("mkfs.ext4", ["-q", "-F", "-b", "4096", image.string])
+        try Self.run(maker, options + [image.string])
         try mount()
     }
 

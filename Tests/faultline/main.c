@@ -60,6 +60,7 @@ static const struct call calls[] = {
     {"unlinkat", SYS_unlinkat, "dp"},
     {"linkat", SYS_linkat, "dpdp"},
     {"openat", SYS_openat, "dp"},
+    {"openat2", SYS_openat2, "dp"},
     {"create", SYS_openat, "dp"},
     {"create", SYS_openat2, "dp"},
     {"fsync", SYS_fsync, "f"},
