@@ -1,6 +1,6 @@
 /// What a list of digests says: `SHA256SUMS`, `a.md5`, `files.sfv`, a BagIt manifest, the content of a marker. Pure;
-/// reads what `sha256sum`, `sha256sum --tag`, BSD's tools, SFV programs and BagIt tools write. For small texts: files of
-/// strangers are read by `DigestListReader`.
+/// reads what `sha256sum`, `sha256sum --tag`, BSD's tools, SFV programs and BagIt tools write. For small texts: files
+/// of strangers are read by `DigestListReader`.
 package struct DigestList: Sendable, Equatable {
     /// How lines are to be read.
     package enum Form: Sendable {

@@ -4,8 +4,8 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Compares drops with what came with them, on a queue of its own, since that reads every byte. What it finds is kept as
-/// long as neither the drop nor what is asked changes.
+/// Compares drops with what came with them, on a queue of its own, since that reads every byte. What it finds is kept
+/// as long as neither the drop nor what is asked changes.
 // @unchecked: every `var` below is touched on the queue of the intake (`owner`) only.
 final class DigestCheck: @unchecked Sendable {
     /// What one file has to be.
