@@ -42,11 +42,6 @@ static uint64_t all_rights(int version) {
     return rights;
 }
 
-int dm_landlock_version(void) {
-    int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    return version < 0 ? 0 : version;
-}
-
 int dm_new_rules(int network) {
     int version = dm_landlock_version();
     struct ruleset attributes = {

@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// What packaging/check-elf.sh says of programs; `make release` and `make install` ask it of theirs.
-@Suite(.enabled(if: Tool.find("readelf") != nil && Tool.find("gcc") != nil, Tool.skip("readelf and gcc")))
+@Suite(
+    .enabled(
+        if: Tool.find("readelf") != nil && Tool.find("gcc") != nil, Comment(rawValue: Tool.skip("readelf and gcc"))))
 struct BinaryTests {
     private let check = Tool(House.root.appending("packaging/check-elf.sh"))
 
@@ -46,9 +48,7 @@ struct BinaryTests {
     /// The check of a program that is built as it should be but for one flag.
     private func output(of flag: String) throws -> Tool.Output {
         let folder = try ScratchFolder()
-        let source = folder.path.appending("a.c")
-        try folder.write(
-            "a.c",
+        let source = try folder.write(
             #"""
             #include <string.h>
             int main(int count, char **arguments) { char a[64]; strcpy(a, arguments[0]); return a[count]; }

@@ -35,7 +35,7 @@ enum HouseRules {
 
     /// All that is wrong with a file.
     static func problems(of file: SourceFile) -> [String] {
-        imports(file) + length(file) + unsafe(file) + sleeps(file) + times(file)
+        imports(file) + length(file) + unsafe(file) + sleeps(file) + arithmetic(file)
     }
 
     /// Imports that are no arrow of the house.
@@ -85,29 +85,6 @@ enum HouseRules {
         return file.lines.enumerated().flatMap { index, line in
             words.contains { codePart(of: line).contains($0) }
                 ? ["\(file.path):\(index + 1): sleeps; wait for a condition with 'eventually'"] : []
-        }
-    }
-
-    /// Where seconds become nanoseconds: of the machine's own clocks, or where that cannot trap. Times of files, which
-    /// anybody may set, are a `FileTime`.
-    static let clocks: Set<String> = [
-        "Sources/PipelineKit/Values/Timestamp.swift", "Sources/PipelineKit/Values/Duration+Text.swift",
-        "Sources/PipelineEngine/Watching/MonotonicTime.swift", "Sources/Archive/Helper/UnpackWorker.swift",
-        "Sources/Archive/Helper/UnpackHelpers.swift",
-    ]
-
-    /// Arithmetic that traps on times and sizes as strangers set them.
-    static func times(_ file: SourceFile) -> [String] {
-        guard file.path.hasPrefix("Sources/"), !clocks.contains(file.path) else { return [] }
-        return file.lines.enumerated().flatMap { index, line in
-            let code = codePart(of: line)
-            let isOfTime =
-                code.contains(".tv_sec") && (code.contains("*") || code.contains(" - ") || code.contains(" + "))
-            let isOfSpace = code.contains("f_bavail") && code.contains(" * ")
-            let isOfSize = code.contains("st_size") && code.contains("+=")
-            return isOfTime || isOfSpace || isOfSize || code.contains("* 1_000_000_000")
-                ? ["\(file.path):\(index + 1): may trap on what a stranger set; use 'FileTime' or 'addingSaturated'"]
-                : []
         }
     }
 

@@ -24,9 +24,6 @@ enum dm_access { dm_access_read, dm_access_device, dm_access_all };
 /// The most processes that `dm_confinement.processes` may say.
 enum { dm_most_processes = 4096 };
 
-/// The version of Landlock that the kernel has; 0 where it has none.
-int dm_landlock_version(void);
-
 /// A new Landlock ruleset, closed on exec, under which no file may be reached, and no TCP port unless `network`; where
 /// the kernel knows how, no process outside may be signalled and no abstract socket reached (landlock(7)).
 int dm_new_rules(int network);
