@@ -29,8 +29,8 @@ static int ask(int folder, const char *path, int flags, mode_t mode) {
     return descriptor;
 }
 
-/// Whether an error is the word of something that stands before the kernel: a file can be the reason too (immutable, on a
-/// file system that lacks a call), but not of this question.
+/// Whether an error is the word of something that stands before the kernel: a file can be the reason too (immutable, on
+/// a file system that lacks a call), but not of this question.
 static bool lacks_call(int folder, int error) {
     if (error != ENOSYS && error != EPERM) return false;
     int self = ask(folder, ".", O_PATH | O_DIRECTORY, 0);

@@ -125,8 +125,8 @@ static const struct sock_filter allowed_calls[] = {
     REFUSE(clone3, ENOSYS), REFUSE(clone, EAGAIN),
     // A path could be any here, whatever the flags: dm_status asks fstat.
     REFUSE(newfstatat, EACCES),
-    // In place of openat2, where that is missing: one name, which is no link. The C library may look for a character set,
-    // or for how the kernel shares out memory; it does without.
+    // In place of openat2, where that is missing: one name, which is no link. The C library may look for a character
+    // set, or for how the kernel shares out memory; it does without.
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 4),
     ARGUMENT(2),
     BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_NOFOLLOW, 0, 1),
