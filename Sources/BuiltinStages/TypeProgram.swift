@@ -3,8 +3,8 @@ import PipelineKit
 import Synchronization
 package import SystemPackage
 
-/// The program that asks libmagic what files are: which one that is, only the top of the house knows, and says it before
-/// the first stage runs.
+/// The program that asks libmagic what files are: which one that is, only the top of the house knows, and says it
+/// before the first stage runs.
 package enum TypeProgram {
     private static let named = Mutex<TypeHelpers?>(nil)
 

@@ -1,6 +1,6 @@
 /// What a file is by its content, as libmagic (the library of `file`) tells.
 package struct MediaType: Sendable, Hashable {
-    /// The media type: `application/pdf`; `inode/x-empty` for an empty file.
+    /// The media type: `application/pdf`; `application/x-empty` for an empty file.
     package let type: String
     /// How text is encoded: `us-ascii`, `utf-8`; `binary` for what is none.
     package let encoding: String

@@ -19,8 +19,8 @@ struct TypeHelper {
     /// Whether it is to be asked again.
     var isFresh: Bool { worked < Self.mostSeconds * 1000 }
 
-    /// What a file is; nil where the helper was gone before it saw the file. When this throws anything but what libmagic
-    /// found, the helper is of no use any more.
+    /// What a file is; nil where the helper was gone before it saw the file. When this throws anything but what
+    /// libmagic found, the helper is of no use any more.
     mutating func type(
         of file: Int32, seconds: Int64, unless isStopped: () -> Bool
     ) throws(TypeFailure) -> MediaType? {

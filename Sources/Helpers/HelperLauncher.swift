@@ -38,9 +38,9 @@ package final class HelperLauncher: Sendable {
     private let ordered = DispatchSemaphore(value: 0)
     private let arrived = DispatchSemaphore(value: 0)
 
-    /// Helpers of a program that serves them (`dm_serve_helpers`) when it is given these arguments. `variables`: what it
-    /// is told of our environment besides the time zone. `patience`: the milliseconds that a server may take to make a
-    /// helper.
+    /// Helpers of a program that serves them (`dm_serve_helpers`) when it is given these arguments. `variables`: what
+    /// it is told of our environment besides the time zone. `patience`: the milliseconds that a server may take to make
+    /// a helper.
     package init(program: String, arguments: [String], variables: [String] = [], patience: Int32) {
         self.program = program
         self.arguments = arguments

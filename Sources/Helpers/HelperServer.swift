@@ -29,8 +29,8 @@ final class HelperServer {
         close(channel)
     }
 
-    /// Starts one, with an environment of three variables and those that are named. Its processes are a group of their own: what a terminal
-    /// sends to the daemon's is for the daemon to judge.
+    /// Starts one, with an environment of three variables and those that are named. Its processes are a group of
+    /// their own: what a terminal sends to the daemon's is for the daemon to judge.
     static func start(_ program: String, _ arguments: [String], _ variables: [String]) throws(Errno) -> HelperServer {
         var sockets: [Int32] = [-1, -1]
         guard dm_packet_sockets(&sockets) == 0 else { throw Errno(rawValue: errno) }

@@ -22,7 +22,7 @@ import Testing
     @Test func ofAFolderEveryFileIsLookedAt() throws {
         let payload = try fixture.folder(["a": "%PDF-1.7\n", "b/c": "text", "d": ""])
         #expect(try fixture.run("detect", on: payload) == payload)
-        let failure = try fixture.failure("detect", ["only": ["application/pdf", "inode/x-empty"]], on: payload)
+        let failure = try fixture.failure("detect", ["only": ["application/pdf", "application/x-empty"]], on: payload)
         #expect(failure.summary.hasPrefix("'b/c' of 'IMG_0042.JPG' is text/plain"))
     }
 

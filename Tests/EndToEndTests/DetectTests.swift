@@ -64,10 +64,10 @@ import Testing
         .enabled(if: geteuid() == 0 && Tool.find("setpriv") != nil, "needs root, and setpriv"),
         arguments: Rights.allCases)
     func helpers(rights: Rights) async throws {
-        var daemon = try daemon(
-            #"[{ detect: { only: "text/*" }, timeout: 1s }, { select: { type: "text/*" }, timeout: 1s }]"#, rights)
+        let options = #"timeout: 1s }, select: { type: "text/*", timeout: 1s }, move: { to: ../output }"#
+        var daemon = try daemon(#"[detect: { only: "text/*", "# + options + "]", rights)
         try drop("a.txt", "one\n", rights)
-        try #require(await eventually { scratch.exists("processed/a.txt") }, "\(daemon.transcript)")
+        try #require(await eventually { scratch.exists("output/a.txt") }, "\(daemon.transcript)")
         let helper = try #require(try processes("dropmill-helper", of: daemon).first)
         #expect(try processes("dropmill-helper", of: daemon).count == 1, "one serves both stages")
         #expect(try hasRules(helper))
@@ -76,19 +76,19 @@ import Testing
         try #require(kill(helper, SIGSTOP) == 0)
         try drop("hangs.txt", "two\n", rights)
         try #require(await eventually { scratch.exists("failed/hangs.txt") }, "\(daemon.transcript)")
-        #expect(try daemon.hasLogged("failed", "stage.timeout"))
+        #expect(try await eventually { try daemon.hasLogged("failed", "stage.timeout") }, "\(daemon.transcript)")
         #expect(ProcessList.isGone(helper))
         try drop("b.txt", "three\n", rights)
-        try #require(await eventually { scratch.exists("processed/b.txt") }, "\(daemon.transcript)")
+        try #require(await eventually { scratch.exists("output/b.txt") }, "\(daemon.transcript)")
 
         for process in try processes("dropmill-helper", of: daemon) + processes("dropmill-types", of: daemon) {
             try #require(kill(process, SIGKILL) == 0)
         }
         try drop("c.txt", "four\n", rights)
         try drop("d.txt", "%PDF-1.7\n", rights)
-        let isDone = await eventually { scratch.exists("processed/c.txt") && scratch.exists("failed/d.txt") }
+        let isDone = await eventually { scratch.exists("output/c.txt") && scratch.exists("failed/d.txt") }
         try #require(isDone, "\(daemon.transcript)")
-        #expect(try daemon.hasLogged("failed", "detect.type"))
+        #expect(try await eventually { try daemon.hasLogged("failed", "detect.type") })
         #expect(try !daemon.hasLogged("paused"))
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
@@ -96,7 +96,7 @@ import Testing
 
     @Test("Neither is there any helper where no stage asks, nor one that outlives a killed daemon")
     func onlyWhileNeeded() async throws {
-        var daemon = try daemon("[{ when: { name: \"*.txt\" }, detect: {} }]")
+        var daemon = try daemon(#"[detect: { when: { name: "*.txt" } }]"#)
         try drop("a.bin", "one")
         try #require(await eventually { scratch.exists("processed/a.bin") }, "\(daemon.transcript)")
         #expect(try processes("dropmill-helper", of: daemon).isEmpty)
@@ -126,7 +126,8 @@ import Testing
                 let name = "\(expected.count).bin"
                 let answer = try file.run(["-b", "--mime", "-P", "bytes=7340032", copy.string]).text
                 let words = answer.split(separator: "\n").joined().split(separator: "; charset=")
-                guard words.count == 2 else { continue }
+                // What is empty it judges without its rules, by a name that it has: `inode/x-empty`.
+                guard words.count == 2, !words[0].hasPrefix("inode/") else { continue }
                 expected.append("\(name)=\(words[0].split(separator: "/").joined(separator: "-"))=\(words[1])")
                 try #require(rename(copy.string, scratch.path("inbox/\(name)").string) == 0)
             }
@@ -134,7 +135,8 @@ import Testing
         #expect(expected.count > 20)
         let isDone = try await eventually { try Folder.names(in: scratch.path("output")).count == expected.count }
         #expect(isDone, "\(daemon.transcript)")
-        #expect(try Set(Folder.names(in: scratch.path("output")).map(\.text)) == Set(expected))
+        let told = Set(try Folder.names(in: scratch.path("output")).map(\.text))
+        #expect(told.symmetricDifference(expected) == [])
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
     }
