@@ -53,7 +53,7 @@ struct StageFixture {
     }
 
     /// The paths of a payload's files.
-    func names(_ payload: Payload) throws -> [String] { try Self.files(of: payload).map(\.relative.string) }
+    func names(_ payload: Payload) throws -> [String] { try payload.files().map(\.relative.string) }
 
     /// A stage of that kind; what its options may name is `facts` and `environment`.
     func stage(
@@ -100,15 +100,9 @@ struct StageFixture {
         return try #require(failure)
     }
 
-    /// A payload's files.
-    static func files(of payload: Payload) throws -> [TreeFile] {
-        guard payload.shape == .folder else { return [TreeFile(payload.path.lastEntry)] }
-        return try FileTree.list(payload.root).files
-    }
-
     /// Everything below a payload with its contents: what a second run must give again.
     static func snapshot(_ payload: Payload) throws -> [[UInt8]] {
-        try files(of: payload).map { try $0.bytes + [0] + ScratchFolder.read(payload.path(of: $0)) }
+        try payload.files().map { try $0.bytes + [0] + ScratchFolder.read(payload.path(of: $0)) }
     }
 }
 
@@ -141,5 +135,13 @@ enum Options: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, Expressible
     var entries: [OptionNode.Entry] {
         guard case .map(let members) = self else { return [] }
         return members.map { OptionNode.Entry(key: $0.0, position: Self.place, value: $0.1.node) }
+    }
+}
+
+extension Payload {
+    /// Its regular files, by path bytes.
+    func files() throws -> [TreeFile] {
+        guard shape == .folder else { return [TreeFile(path.lastEntry)] }
+        return try FileTree.list(root).files
     }
 }
