@@ -24,16 +24,16 @@ struct PatternLimits {
 
     /// A piece of the pattern.
     private struct Piece {
-        var size = 0
+        var states = 0
         var mayBeEmpty = true
         var hasAnchor = false
         var isRepetition = false
 
-        static let character = Piece(size: 1, mayBeEmpty: false)
-        static let anchor = Piece(size: 1, hasAnchor: true)
+        static let character = Piece(states: 1, mayBeEmpty: false)
+        static let anchor = Piece(states: 1, hasAnchor: true)
 
         mutating func append(_ next: Piece) {
-            size += next.size
+            states += next.states
             mayBeEmpty = mayBeEmpty && next.mayBeEmpty
             hasAnchor = hasAnchor || next.hasAnchor
         }
@@ -55,8 +55,8 @@ struct PatternLimits {
 
         mutating func endBranch() {
             append(nil)
-            var all = alternatives ?? Piece(size: 0, mayBeEmpty: false)
-            all.size += branch.size + 1
+            var all = alternatives ?? Piece(states: 0, mayBeEmpty: false)
+            all.states += branch.states + 1
             all.mayBeEmpty = all.mayBeEmpty || branch.mayBeEmpty
             all.hasAnchor = all.hasAnchor || branch.hasAnchor
             alternatives = all
@@ -99,10 +99,10 @@ struct PatternLimits {
             default: append(.character)
             }
             // What is open counts too: a pattern of nothing but `(` is refused before anything is compiled.
-            let size = groups.reduce(0) {
-                $0 + 1 + ($1.alternatives?.size ?? 0) + $1.branch.size + ($1.last?.size ?? 0)
+            let states = groups.reduce(0) {
+                $0 + 1 + ($1.alternatives?.states ?? 0) + $1.branch.states + ($1.last?.states ?? 0)
             }
-            if size > Self.largest { throw .tooLarge }
+            if states > Self.largest { throw .tooLarge }
         }
     }
 
@@ -131,9 +131,9 @@ struct PatternLimits {
         if last.hasAnchor { throw .repeatsAnchor }
         if last.isRepetition { throw .repeatsRepetition }
         if last.mayBeEmpty { throw .repeatsNothing }
-        let (size, isTooLarge) = last.size.multipliedReportingOverflow(by: max(1, most ?? least + 1))
-        if isTooLarge || size > Self.largest { throw .tooLarge }
-        groups[groups.count - 1].last = Piece(size: size + 1, mayBeEmpty: least == 0, isRepetition: true)
+        let (states, isTooLarge) = last.states.multipliedReportingOverflow(by: max(1, most ?? least + 1))
+        if isTooLarge || states > Self.largest { throw .tooLarge }
+        groups[groups.count - 1].last = Piece(states: states + 1, mayBeEmpty: least == 0, isRepetition: true)
     }
 
     /// `3}`, `3,}`, `,5}` or `3,5}`; nil for what is none, and for a number that regcomp has no room for.

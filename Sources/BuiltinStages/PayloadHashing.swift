@@ -28,28 +28,40 @@ struct PayloadHashing {
     private func digests(
         of files: ArraySlice<TreeFile>, _ announcingSize: Bool, _ linked: LinkedFiles<[Digest]>
     ) throws(StageFailure) -> [[Digest]] {
-        let folder = try StageFailure.onIOError { () throws(IOError) in try context.open(root) }
         var hasher = try hashing(FilePath()) { () throws(DigestError) in try FileHasher.make(algorithms) }
+        // Most payloads are one file, which needs no open folder.
+        if files.count == 1, let file = files.first {
+            let opened = try StageFailure.onIOError { () throws(IOError) in try context.open(file, below: root) }
+            return [try digests(of: file, opened, &hasher, announcingSize, linked)]
+        }
+        let folder = try StageFailure.onIOError { () throws(IOError) in try context.open(root) }
         var digests: [[Digest]] = []
         digests.reserveCapacity(files.count)
         for file in files {
             try context.checkCancelled()
             let opened = try StageFailure.onIOError { () throws(IOError) in try folder.open(file.relative, O_RDONLY) }
-            let status = try StageFailure.onIOError { () throws(IOError) in try opened.status() }
-            let descriptor = opened.descriptor
-            if announcingSize { context.progress.expect(bytes: Int64(status.st_size)) }
-            let found = try linked.value(of: status) { () throws(StageFailure) in
-                try hashing(file.relative) { () throws(DigestError) in
-                    try hasher.hash(descriptor: descriptor, size: status.st_size) { (count) throws(DigestError) in
-                        context.progress.add(bytes: Int64(count))
-                        if context.cancellation.isCancelled { throw .stopped }
-                    }
-                }
-            }
-            digests.append(found)
-            context.progress.add(entries: 1)
+            digests.append(try self.digests(of: file, opened, &hasher, announcingSize, linked))
         }
         return digests
+    }
+
+    private func digests(
+        of file: TreeFile, _ opened: borrowing OpenFile, _ hasher: inout FileHasher, _ announcingSize: Bool,
+        _ linked: LinkedFiles<[Digest]>
+    ) throws(StageFailure) -> [Digest] {
+        let status = try StageFailure.onIOError { () throws(IOError) in try opened.status() }
+        let descriptor = opened.descriptor
+        if announcingSize { context.progress.expect(bytes: Int64(status.st_size)) }
+        let found = try linked.value(of: status) { () throws(StageFailure) in
+            try hashing(file.relative) { () throws(DigestError) in
+                try hasher.hash(descriptor: descriptor, size: status.st_size) { (count) throws(DigestError) in
+                    context.progress.add(bytes: Int64(count))
+                    if context.cancellation.isCancelled { throw .stopped }
+                }
+            }
+        }
+        context.progress.add(entries: 1)
+        return found
     }
 
     private func hashing<Result: ~Copyable>(

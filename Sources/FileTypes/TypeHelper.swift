@@ -81,9 +81,5 @@ struct TypeHelper {
     }
 
     /// Milliseconds since the machine's start.
-    static func now() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
+    static func now() -> Int64 { Clock.now() / 1_000_000 }
 }

@@ -18,10 +18,10 @@ extension PipelineDecoder {
     private static func mode(_ node: OptionNode) throws(OptionProblem) -> mode_t {
         let text = try node.string()
         guard (3...4).contains(text.utf8.count), let mode = mode_t(text, radix: 8), mode <= 0o777 else {
-            throw node.problem("'\(EscapedText.of(text))' is no mode; write its permission bits in octal, such as '0640'")
+            throw node.problem("'\(EscapedText.of(text))' is no mode; write permission bits in octal, such as '0640'")
         }
         guard mode & 0o600 == 0o600 else {
-            throw node.problem("with '\(text)' the owner of an output could not read and write it; write at least '0600'")
+            throw node.problem("with '\(text)' its owner could not read and write an output; write at least '0600'")
         }
         return mode
     }

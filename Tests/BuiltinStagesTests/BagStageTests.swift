@@ -137,7 +137,7 @@ import Testing
 
     @Test func linksAreNoPartOfABag() throws {
         let payload = try bag([:])
-        try fixture.scratch.link("payload/data/link", to: "a")
+        try fixture.scratch.link("job/.payload/data/link", to: "a")
         #expect(try fixture.failure("verify", on: payload).detail.contains("not listed: data/link"))
     }
 
@@ -157,7 +157,7 @@ import Testing
 
     @Test func linksAreNoFiles() throws {
         let payload = try fixture.folderPayload([(Array("a".utf8), "x")])
-        try fixture.scratch.link("payload/link", to: "a")
+        try fixture.scratch.link("job/.payload/link", to: "a")
         #expect(try fixture.failure("bag", on: payload).code == "bag.link")
     }
 

@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: ["zip", "tar.zst", "tar.gz", "tar.xz", "7z"])
     func archives(format: String) throws {
         let payload = try folder()
-        try fixture.scratch.makeFolder("payload/empty")
+        try fixture.scratch.makeFolder("job/.payload/empty")
         let packed = try fixture.run("compress", ["format": .text(format)], on: payload)
         #expect(packed.shape == .file(try #require(FileName("scan.\(format)"))))
         let unpacked = try fixture.run("unpack", on: packed, in: 1)
@@ -67,7 +67,7 @@ import Testing
 
     @Test func linksAreKept() throws {
         let payload = try folder()
-        try fixture.scratch.link("payload/link", to: "a")
+        try fixture.scratch.link("job/.payload/link", to: "a")
         let unpacked = try fixture.run("unpack", on: fixture.run("compress", on: payload), in: 1)
         #expect(try FileTree.list(unpacked.root).links == ["link"])
     }

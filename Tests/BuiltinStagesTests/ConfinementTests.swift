@@ -71,7 +71,7 @@ import Testing
     @Test(
         arguments: [
             ("read_open", Outcome.done), ("read_host_file", .denied), ("inside", .killed), ("outside", .killed),
-            ("above", .killed), ("hard_link_out", .killed), ("look_outside", .killed), ("ask_limit", .killed),
+            ("above", .crossing), ("hard_link_out", .killed), ("look_outside", .killed), ("ask_limit", .killed),
             ("make_device", .killed), ("set_user_id", .killed), ("start_process", .killed), ("start_thread", .killed),
             ("run_program", .killed), ("use_network", .killed), ("signal_parent", .killed), ("map_code", .killed),
         ], [true, false])

@@ -36,8 +36,8 @@ import Testing
 
     @Test func aCopyIsThePayloadAsItWas() throws {
         let payload = try fixture.folder(["a": "1", "b/c": "2"])
-        try fixture.scratch.makeFolder("payload/empty")
-        try fixture.scratch.link("payload/link", to: "a")
+        try fixture.scratch.makeFolder("job/.payload/empty")
+        try fixture.scratch.link("job/.payload/link", to: "a")
         let copied = try fixture.run("copy", ["to": "out"], on: payload)
         try fixture.run("checksum", on: copied)
         let copy = try #require(copied.copies.first)

@@ -71,7 +71,7 @@ import Testing
         let payload = try fixture.folder(["a": "1", "b": "2"])
         #expect(!(try fixture.run("dedupe", on: payload, seen: memory).isDone))
         #expect(try fixture.run("dedupe", on: payload, seen: memory).isDone)
-        try fixture.scratch.write("3", to: "payload/b")
+        try fixture.scratch.write("3", to: "job/.payload/b")
         #expect(!(try fixture.run("dedupe", on: payload, seen: memory).isDone))
     }
 }

@@ -23,7 +23,7 @@ import Testing
 
     @Test func filesOfAFolder() throws {
         let payload = try fixture.folder(["a.txt": "1", "b/c.txt": "2", "b/d.csv": "3"])
-        try fixture.scratch.link("payload/link", to: "a.txt")
+        try fixture.scratch.link("job/.payload/link", to: "a.txt")
         let renamed = try fixture.run("rename", ["match": "txt$", "to": "{stem}.text"], on: payload)
         #expect(try fixture.names(renamed) == ["a.text", "b/c.text", "b/d.csv"])
         #expect(try fixture.names(payload) == ["a.txt", "b/c.txt", "b/d.csv"])
@@ -40,8 +40,8 @@ import Testing
             let fixture = try StageFixture(drop: "x", [1])
             let payload = try fixture.folderPayload(files.map { (Array($0.utf8), "x") })
             if let link {
-                try fixture.scratch.makeFolder("payload/a")
-                try fixture.scratch.link("payload/\(link)", to: "b.txt")
+                try fixture.scratch.makeFolder("job/.payload/a")
+                try fixture.scratch.link("job/.payload/\(link)", to: "b.txt")
             }
             let failure = try fixture.failure("rename", ["to": "{stem}"], on: payload)
             #expect(failure.class == .file)

@@ -50,7 +50,7 @@ import Testing
         }
         let folder = try fixture.folderPayload([(Array("a".utf8), "x")])
         try fixture.run("run", shell(#"echo more >> "$1/a""#), on: folder)
-        #expect(try fixture.scratch.text("payload/a") == "x")
+        #expect(try fixture.scratch.text("job/.payload/a") == "x")
     }
 
     /// Whatever a program inherits it could keep, or tell.

@@ -34,9 +34,9 @@ import Testing
         ] as [(Options, [String], String?)])
     func linksAndEmptyFolders(options: Options, left: [String], less: String?) throws {
         let payload = try fixture.folder(["a.tmp": "\u{1}", "b.jpg": "\u{1}\u{2}", "in/c": "text"])
-        try fixture.scratch.makeFolder("payload/hollow")
-        try fixture.scratch.link("payload/link.jpg", to: "b.jpg")
-        let before = try fixture.scratch.tree("payload")
+        try fixture.scratch.makeFolder("job/.payload/hollow")
+        try fixture.scratch.link("job/.payload/link.jpg", to: "b.jpg")
+        let before = try fixture.scratch.tree("job/.payload")
         let notes = StageNotes()
         let selected = try fixture.run("select", options, on: payload, notes: notes)
         let root = try Folder.open(selected.root)
@@ -45,7 +45,7 @@ import Testing
         for link in tree.links { links.append("\(link.text) -> \(try root.target(ofLink: link)?.text ?? "")") }
         #expect((tree.files.map(\.relative.text) + tree.folders.map { $0.text + "/" } + links).sorted() == left)
         #expect(notes.text == less.map { "left out: \($0)" })
-        #expect(try fixture.scratch.tree("payload") == before)
+        #expect(try fixture.scratch.tree("job/.payload") == before)
     }
 
     @Test func nothingIsLeft() throws {

@@ -178,7 +178,7 @@ import Testing
         default:
             let fixture = try StageFixture(drop: "drop.bin", Self.content)
             let payload = try fixture.folderPayload((0..<1000).map { (Array("f\($0)".utf8), "content of \($0)") })
-            if kind == "select" { try fixture.scratch.write("", to: "payload/none") }
+            if kind == "select" { try fixture.scratch.write("", to: "job/.payload/none") }
             if kind == "verify" { try fixture.run("checksum", on: payload, in: 1) }
             return (fixture, payload)
         }
@@ -231,7 +231,10 @@ import Testing
         // Nothing is left but what a folder or two need.
         var payload = fixture.payload
         if !["unpack", "stamp"].contains(kind) {
-            payload = Payload(folder: disk.path)
+            let folder = try Folder.open(fixture.job.folder)
+            try folder.make(".payload")
+            try folder.link("drop.tar", as: ".payload/drop.tar", in: folder)
+            payload = Payload(folder: fixture.job.folder.appending(".payload"))
             try disk.fill()
         }
         do {

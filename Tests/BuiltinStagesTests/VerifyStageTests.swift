@@ -26,7 +26,7 @@ import Testing
     func listsOfManyForms(name: String, text: String) throws {
         let payload = try fixture.folderPayload([(Array("a".utf8), "abc"), (Array(name.utf8), text)])
         #expect(try fixture.run("verify", on: payload) == payload)
-        try fixture.scratch.write("abd", to: "payload/a")
+        try fixture.scratch.write("abd", to: "job/.payload/a")
         #expect(try fixture.failure("verify", on: payload).code == "verify.differs")
     }
 
@@ -39,7 +39,7 @@ import Testing
             let payload = try fixture.folderPayload(names.map { (Array($0.utf8), "content of \($0)") })
             try fixture.run("checksum", options, on: payload)
             try fixture.run("verify", on: payload)
-            try fixture.scratch.write("else", to: "payload/plain")
+            try fixture.scratch.write("else", to: "job/.payload/plain")
             let failure = try fixture.failure("verify", on: payload)
             #expect(failure.detail == "differs: plain")
             try Folder.remove(payload.root)
@@ -94,7 +94,7 @@ import Testing
         for text in ["", "; anything\n"] {
             let alone = try fixture.folderPayload([(Array("a".utf8), "abc"), (Array(name.utf8), text)])
             #expect(try fixture.failure("verify", ["extra": "allow"], on: alone).code == "verify.nothing")
-            try fixture.scratch.write("\(Self.abc)  a\n", to: "payload/more.sha256")
+            try fixture.scratch.write("\(Self.abc)  a\n", to: "job/.payload/more.sha256")
             #expect(try fixture.failure("verify", on: alone).detail == "not listed: \(name)")
             try Folder.remove(alone.root)
         }
@@ -102,7 +102,7 @@ import Testing
 
     @Test func linksAreNamedByNoList() throws {
         let payload = try payload(["SHA256SUMS": "\(Self.abc)  a\n", "a": "abc"])
-        try fixture.scratch.link("payload/link", to: "a")
+        try fixture.scratch.link("job/.payload/link", to: "a")
         #expect(try fixture.failure("verify", on: payload).detail == "not listed: link")
     }
 

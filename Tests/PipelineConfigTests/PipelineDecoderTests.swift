@@ -111,7 +111,8 @@ import Testing
         (
             "colour: red",
             "7:1: unknown key 'colour'; known are name, inbox, processed, failed, stages, match, ready, order, "
-                + "on_conflict, active, retry, work, trust, durability, min_free, on_failure"
+                + "on_conflict, active, retry, work, trust, durability, min_free, on_failure, ownership, mode, owner, "
+                + "group"
         ),
         ("<<: {a: b}", "7:1: unknown key '<<'; known are \(PipelineDecoder.keys.joined(separator: ", "))"),
         ("match: '*'", "7:8: 'match' holds a map of include, exclude, depth; found '*'"),

@@ -38,9 +38,11 @@ struct TakeOverTests {
 
     private func claim(_ name: String, _ spool: Spool) throws -> Spool.ClaimOutcome {
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
-        guard
-            case .file(let ready, _) = try Sample.take(of: name.fileName, in: inbox, unit: spool.pipeline.ready.unit)
-        else { throw NotAName() }
+        let sample =
+            spool.pipeline.ready.unit == .folder
+            ? try TreeLook.take(of: name.fileName, in: inbox, asking: nil).sample
+            : try Sample.take(of: name.fileName, in: inbox)
+        guard case .file(let ready, _) = sample else { throw NotAName() }
         return try spool.claimAndProve(name.fileName, ready: ready, in: inbox, as: ids.next())
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Helpers
 
 /// Holds a helper to its word: looks now and then at what it has written. A helper that is not itself any more could
 /// fill the disk, and its own count would say nothing of it.

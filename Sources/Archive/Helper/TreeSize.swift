@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Helpers
 
 /// How much lies below a folder that a helper writes to, as far as a look went: never more than there is, so that what
 /// is too much is too much.
@@ -64,15 +65,5 @@ struct TreeSize: Equatable {
             return nil
         }
         return stream
-    }
-}
-
-/// The clock that nobody sets.
-enum Clock {
-    /// Nanoseconds since the machine's start.
-    static func now() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

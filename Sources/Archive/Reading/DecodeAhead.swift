@@ -38,8 +38,8 @@ final class DecodeAhead: BlockSource {
 
 /// Blocks on their way from one thread to another.
 // @unchecked: a slot and its count are touched by the thread that took it from `free` or `filled`, until it is handed
-// over by the other of them, which is the lock; `source` by the filling thread; `failure` by the other one after the
-// end alone.
+// over by the other of them; `source` by the filling thread; `failure` by the other one after the end alone: the two
+// semaphores are the lock.
 private final class Ring: @unchecked Sendable {
     private static let slotCount = 4
     private static let slotSize = 512 << 10

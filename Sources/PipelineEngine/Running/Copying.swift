@@ -59,7 +59,7 @@ extension Intake {
         case .success(.copying): drain(job, because: "it has to be copied once more")
         case .failure(let error):
             drain(job, because: "\(error)")
-            fail(StageFailure(error))
+            if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
         }
         turnSoon()
     }

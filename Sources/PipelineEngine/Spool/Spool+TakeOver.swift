@@ -215,7 +215,7 @@ extension StageFailure {
     static func notTaken(_ name: FileName, _ reason: String) -> StageFailure {
         .file(
             "claim.ownership", "'\(name)' cannot be taken over from its sender: \(reason).",
-            remedy: "Let the user that Dropmill runs as read it and write to its folders (group, default ACL), give that "
-                + "user CAP_CHOWN, or set `ownership: keep`; then send it again.")
+            remedy: "Let the user that Dropmill runs as read it and write to its folders (group, default ACL), give "
+                + "that user CAP_CHOWN, or set `ownership: keep`; then send it again.")
     }
 }

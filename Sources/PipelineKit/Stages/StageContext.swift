@@ -103,11 +103,16 @@ package struct StageContext: Sendable {
 
     /// Opens one of a payload's files for reading.
     package func open(_ file: TreeFile, of payload: Payload) throws(IOError) -> OpenFile {
+        try open(file, below: payload.root)
+    }
+
+    /// Opens a file below a folder of the job for reading.
+    package func open(_ file: TreeFile, below root: FilePath) throws(IOError) -> OpenFile {
         // Most payloads are the drop itself: its name in the job's folder, and every folder on that way is ours.
-        if payload.root == jobFolder, file.relative.components.count == 1 {
-            return try OpenFile.open(payload.path(of: file), O_RDONLY | O_NOFOLLOW)
+        if root == jobFolder, file.relative.components.count == 1 {
+            return try OpenFile.open(root.pushing(file.relative), O_RDONLY | O_NOFOLLOW)
         }
-        return try open(payload.root).open(file.relative, O_RDONLY)
+        return try open(root).open(file.relative, O_RDONLY)
     }
 
     /// Throws `cancelled` once the work is called off.

@@ -1,0 +1,11 @@
+import Glibc
+
+/// The clock that nobody sets (CLOCK_MONOTONIC).
+package enum Clock {
+    /// Nanoseconds since the machine's start.
+    package static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
