@@ -29,7 +29,7 @@ package struct WebPlace: Sendable, Equatable {
     package var isPrivate: Bool { scheme == "https" || isLoopback }
 
     /// Names are looked up by others; but libcurl takes `localhost` for the loopback address without asking.
-    private var isLoopback: Bool {
+    var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         var address = in_addr()
         return inet_pton(AF_INET, host, &address) == 1 && UInt32(bigEndian: address.s_addr) >> 24 == 127

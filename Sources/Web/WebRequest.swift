@@ -148,6 +148,8 @@ package struct WebRequest: Sendable {
         try number(CURLOPT_NOSIGNAL, 1)
         try text(CURLOPT_PROTOCOLS_STR, "http,https")
         try text(CURLOPT_URL, url)
+        // What is thought to stay on this host must not go to the environment's proxy.
+        if WebPlace(url)?.isLoopback ?? false { try text(CURLOPT_NOPROXY, "*") }
         try text(CURLOPT_CUSTOMREQUEST, method)
         try pointer(CURLOPT_HTTPHEADER, list)
         try number(CURLOPT_CONNECTTIMEOUT_MS, connecting.milliseconds)

@@ -118,6 +118,52 @@ struct TakeOverTests {
         #expect(try status(scratch.path("canary")).st_uid == 0)
     }
 
+    @Test("What the take-over did not reach is not given to the sender as if it had been his")
+    func refusedHalfway() throws {
+        try scratch.write("1", to: "inbox/d/mine")
+        try scratch.write("secret", to: "inbox/d/sub/theirs")
+        try scratch.link("inbox/d/sub/link", to: "elsewhere")
+        for path in ["inbox/d/mine", "inbox/d/sub", "inbox/d"] { give(path, mode: 0o775) }
+        let job = try job(of: "d")
+        var taking = TakeOver()
+        let folder = try Folder.open(job.folder)
+        var notes: [TakeOver.Sender] = []
+        let outcome = try taking.take(job.drop.name, in: folder.file) { notes.append($0) }
+        guard case .refused = outcome else { throw NotAName() }
+        #expect(notes.allSatisfy { !$0.isAlone })
+        try folder.makeLink(Spool.senderNote, to: FilePath(try #require(notes.last).text))
+        try spool().giveBack(job)
+        #expect(try status(job.original).st_uid == Self.alice)
+        #expect(try status(job.original.appending("sub").appending("theirs")).st_uid == 0)
+        #expect(try Spool.sender(of: job) == nil, "it is given back once")
+    }
+
+    @Test("A tree that grows beyond the limits while it is taken over is refused")
+    func limits() throws {
+        try scratch.write("1", to: "inbox/d/a/b/c")
+        give("inbox/d", mode: 0o775)
+        for (limits, words) in [
+            (ReadyRule.Limits(depth: 1), "deep"), (ReadyRule.Limits(entries: 2), "more than 2 entries"),
+        ] {
+            var taking = TakeOver(limits)
+            let outcome = try taking.take("d".fileName, in: try OpenFile.openFolder(scratch.path("inbox"))) { _ in }
+            guard case .refused(let reason) = outcome else { throw NotAName() }
+            #expect(reason.contains(words))
+        }
+    }
+
+    /// A job whose drop was moved there by the test itself.
+    private func job(of name: String) throws -> Job {
+        let id = ids.next()
+        let folder = try scratch.makeFolder("job")
+        let moved = scratch.path("inbox").appending(try name.fileName).withPlatformString { from in
+            folder.appending(name).withPlatformString { rename(from, $0) }
+        }
+        #expect(moved == 0)
+        let drop = Drop(name: try name.fileName, size: 1, droppedAt: id.time, isFolder: true)
+        return Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: folder)
+    }
+
     @Test("What is copied since it cannot be taken over is ours, and the sender's own is gone")
     func copies() throws {
         try scratch.write("content", to: "inbox/a")

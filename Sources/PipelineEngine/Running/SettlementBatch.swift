@@ -102,16 +102,25 @@ struct SettlementBatch {
     }
 
     /// What fails goes back to its sender; what succeeds has to be what the stages looked at.
-    private func secure(_ settlement: Settlement) throws(StageFailure) {
+    private mutating func secure(_ settlement: Settlement) throws(StageFailure) {
         let changed: FilePath?
         do throws(IOError) {
-            if case .failed = settlement.outcome { return try spool.giveBack(settlement.job) }
+            guard case .processed = settlement.outcome else { return giveBack(settlement.job) }
             guard settlement.record.intents.isEmpty, let seal = settlement.seal else { return }
             changed = try seal.broken(by: settlement.job)
         } catch {
             throw .settling(error)
         }
         if let changed { throw .changed(changed, of: settlement.job) }
+    }
+
+    /// Its sender can fetch it more easily then; it fails all the same.
+    private mutating func giveBack(_ job: Job) {
+        do throws(IOError) {
+            try spool.giveBack(job)
+        } catch {
+            warnings.append("'\(job.drop.name)' cannot be given back to its sender: \(error); change its owner in 'failed'")
+        }
     }
 
     private func renewDrop(_ index: Int) throws(StageFailure) {

@@ -14,10 +14,12 @@ extension Spool {
 
     /// Makes a drop that is complete safe from whoever sent it: ours, with no other name that reaches it.
     func secure(_ job: Job, _ look: Look, _ state: Fingerprint) throws(IOError) -> Proof {
-        if pipeline.ownership == .take, pipeline.ready.markerBeside != nil { try takeMarker(of: job) }
+        if pipeline.ownership == .take, pipeline.ready.markerBeside != nil, let proof = try takeMarker(of: job, state) {
+            return proof
+        }
         if pipeline.ownership == .take, look.isForeign {
             let folder = try Folder.open(job.folder)
-            var taking = TakeOver()
+            var taking = TakeOver(pipeline.ready.limits)
             switch try taking.take(job.drop.name, in: folder.file, note: { (sender) throws(IOError) in
                 try Self.note(sender, in: job.folder)
             }) {
@@ -34,11 +36,14 @@ extension Spool {
 
     /// What was taken over is looked at once more: by now a lease tells of every descriptor and mapping of it.
     private func proveTaken(_ job: Job, _ before: Fingerprint) throws(IOError) -> Proof {
-        let look = try look(at: job)
+        let look = try look(at: job, asksAlways: true)
         guard case .file(let state, let writers) = look.sample else {
             return .draining("it was replaced by something that is no drop")
         }
-        if case .some(let writer) = writers { return .draining(Waiting.heldOpen(writer).text) }
+        if case .some(let writer) = writers {
+            // Whoever is not waited for can write on to what he has open: a copy is out of his reach.
+            return pipeline.ready.writers == .wait ? .draining(Waiting.heldOpen(writer).text) : .copying
+        }
         guard state.size == before.size, state.modified == before.modified else {
             return .draining("it changed while it was taken over")
         }
@@ -49,19 +54,29 @@ extension Spool {
     }
 
     /// A marker may say what its drop has to be like, and goes where its drop goes.
-    private func takeMarker(of job: Job) throws(IOError) {
-        guard let marker = try Self.marker(in: job.folder) else { return }
+    /// What follows for its drop; nil where nothing is wrong with it.
+    private func takeMarker(of job: Job, _ state: Fingerprint) throws(IOError) -> Proof? {
+        guard let marker = try Self.marker(in: job.folder) else { return nil }
         let folder = try Folder.holding(marker)
         guard let name = marker.lastName, let copyName = Self.copies.lastName,
             let status = try folder.status(of: marker.lastEntry), TakeOver.isNeeded(status)
-        else { return }
+        else { return nil }
         var taking = TakeOver()
-        if try taking.take(name, in: folder.file, note: { _ in }) == .taken { return }
+        switch try taking.take(name, in: folder.file, note: { _ in }) {
+        case .taken:
+            let opened = try folder.open(marker.lastEntry, O_RDONLY | O_NONBLOCK)
+            let identity = FileIdentity(try opened.status())
+            guard case .some(let writer) = sight.writers(of: opened.descriptor, identity) else { return nil }
+            return .draining("its marker: \(Waiting.heldOpen(writer).text)")
+        case .refused(let reason): return try condemn(job, state, .unfit(job.drop.name, "its marker: \(reason)"))
+        case .denied: break
+        }
         let job = try Folder.open(job.folder)
         try job.remove(Self.copies)
         try Transfer.copyFile(marker.lastEntry, in: folder, to: Self.copies, in: job, sharing: false)
         _ = try taking.take(copyName, in: job.file) { _ in }
         try job.rename(Self.copies, over: FilePath(Self.markerFolder.string).appending(name))
+        return nil
     }
 
     private func condemn(_ job: Job, _ state: Fingerprint, _ failure: StageFailure) throws(IOError) -> Proof {
@@ -80,12 +95,12 @@ extension Spool {
         }
         let folder = try Folder.open(job.folder)
         let drop = FilePath().appending(job.drop.name)
-        if let reason = try hindrance(to: drop, in: folder) {
-            return try condemn(job, state, .notTaken(job.drop.name, reason))
-        }
         try folder.makeClean(Self.copies, mode: 0o700)
         let copy = Self.copies.appending(job.drop.name)
         do throws(IOError) {
+            if let reason = try hindrance(to: drop, in: folder) {
+                return try condemn(job, state, .notTaken(job.drop.name, reason))
+            }
             try Transfer.copy(drop, in: folder, to: copy, in: folder, isStopped: isStopped)
         } catch {
             try folder.remove(Self.copies)
@@ -100,9 +115,18 @@ extension Spool {
         let outcome = try taking.take(job.drop.name, in: try folder.folder(Self.copies).file) { _ in }
         guard outcome == .taken else { return .draining("it was replaced while it was copied") }
         try durability.sync(files: try Self.everything(in: job.folder.pushing(copy)), by: work.whole)
-        try replace(drop, by: copy, in: folder)
+        guard try replace(drop, by: copy, in: folder) else {
+            try folder.remove(Self.copies)
+            let reason = "its file system cannot exchange two folders"
+            return try condemn(job, state, .notTaken(job.drop.name, reason))
+        }
         try durability.sync(folders: [job.folder])
-        try folder.remove(Self.copies)
+        do throws(IOError) {
+            try folder.remove(Self.copies)
+        } catch {
+            // Its sender closed a folder meanwhile. What is left is his own, and in nobody's way there.
+            try work.setAside(Self.copies, of: job.id)
+        }
         guard case .file(let now, _) = try look(at: job).sample else { return .draining("it is gone") }
         return try complete(job, now)
     }
@@ -113,6 +137,10 @@ extension Spool {
             return try Self.hasOtherOwner(drop, in: folder) ? Self.linked : nil
         }
         let tree = try FileTree.list(try folder.folder(drop))
+        let limits = pipeline.ready.limits
+        guard tree.files.count + tree.folders.count <= limits.entries,
+            tree.folders.allSatisfy({ $0.components.count <= limits.depth })
+        else { return "it grew beyond `ready.max_entries` or `ready.max_depth`" }
         if let link = tree.links.first { return "it holds a symbolic link, '\(link.text)'" }
         if let special = tree.specials.first { return "it holds a device, FIFO or socket, '\(special.text)'" }
         for file in tree.files where try Self.hasOtherOwner(drop.pushing(file.relative), in: folder) {
@@ -134,14 +162,22 @@ extension Spool {
         return status.st_nlink > 1 && status.st_uid != geteuid()
     }
 
-    private func replace(_ drop: FilePath, by copy: FilePath, in folder: borrowing Folder) throws(IOError) {
-        guard try folder.kind(of: drop) == .folder else { return try folder.rename(copy, over: drop) }
+    /// False where the file system cannot exchange folders.
+    private func replace(_ drop: FilePath, by copy: FilePath, in folder: borrowing Folder) throws(IOError) -> Bool {
+        guard try folder.kind(of: drop) == .folder else {
+            try folder.rename(copy, over: drop)
+            return true
+        }
         // At once: a job's folder without its drop would be one whose job is over.
         let descriptor = folder.file.descriptor
         let exchanged = drop.withPlatformString { old in
             copy.withPlatformString { dm_rename_exchange(descriptor, $0, descriptor, old) }
         }
-        guard exchanged == 0 else { throw IOError("replace", folder.path.pushing(drop), .last) }
+        if exchanged == 0 { return true }
+        guard [.invalidArgument, .noFunction].contains(Errno.last) else {
+            throw IOError("replace", folder.path.pushing(drop), .last)
+        }
+        return false
     }
 
     /// Puts copies in the places of files that have other names; false where the drop changed meanwhile, so that they
@@ -181,24 +217,34 @@ extension Spool {
     }
 
     /// Gives a drop that fails back to its sender, who has to be able to fetch it; as far as we have the right to. From
-    /// the bottom up: a folder is ours until all it holds is given away, so that nobody puts another thing there.
+    /// the bottom up: a folder is ours until all it holds is given away, so that nobody puts another thing there. Once:
+    /// what was given away is his again.
     func giveBack(_ job: Job) throws(IOError) {
-        guard let sender = try Self.sender(of: job) else { return }
+        guard var sender = try Self.sender(of: job) else { return }
         let folder = try Folder.open(job.folder)
         let drop = FilePath().appending(job.drop.name)
         guard let kind = try folder.kind(of: drop) else { return }
         if kind == .folder, sender.isAlone {
+            // Should this be broken off, he could put another's file where the next attempt would give it to him.
+            sender.isAlone = false
+            try Self.note(sender, in: job.folder)
             let tree = try FileTree.list(try folder.folder(drop))
             for path in tree.files.map(\.relative) + tree.folders.reversed() {
                 try Self.give(try folder.open(drop.pushing(path), O_RDONLY | O_NONBLOCK), to: sender, mode: nil)
             }
         }
         try Self.give(try folder.open(drop, O_RDONLY | O_NONBLOCK), to: sender, mode: sender.mode)
+        try folder.remove(Self.senderNote)
     }
 
     private static func give(
         _ opened: borrowing OpenFile, to sender: TakeOver.Sender, mode: mode_t?
     ) throws(IOError) {
+        let status = try opened.status()
+        // Never what is not ours to give, nor what somebody else has a name of.
+        guard status.st_uid == geteuid(), FileKind(mode: status.st_mode) == .folder || status.st_nlink == 1 else {
+            return
+        }
         // The mode first: afterwards it is not ours to change.
         if let mode, fchmod(opened.descriptor, mode) != 0 { throw IOError("set the mode of", opened.path, .last) }
         guard fchown(opened.descriptor, sender.user, sender.group) != 0 else { return }

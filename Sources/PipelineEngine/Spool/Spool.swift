@@ -183,9 +183,11 @@ package struct Spool: Sendable {
     }
 
     /// One look at a claimed drop. `since`: what a look at the machine's processes has to be younger than; nil: about
-    /// now.
-    package func look(at job: Job, since: MonotonicTime? = nil) throws(IOError) -> Look {
-        let sight = pipeline.ready.writers == .wait ? sight : nil
+    /// now. `asksAlways`: for open writers, even where the pipeline does not wait for them.
+    package func look(
+        at job: Job, since: MonotonicTime? = nil, asksAlways: Bool = false
+    ) throws(IOError) -> Look {
+        let sight = asksAlways || pipeline.ready.writers == .wait ? sight : nil
         if job.drop.isFolder {
             do throws(IOError) {
                 let folder = try OpenFile.openFolder(job.folder)

@@ -18,8 +18,14 @@ struct TakeOver {
 
     private let user = geteuid()
     private let group = getegid()
-    /// Whose the first thing was that was not ours.
+    private let limits: ReadyRule.Limits
+    /// Who the drop came from; nil before anything was taken.
     private(set) var sender: Sender?
+    private var entries = 0
+    private var isAlone = true
+
+    /// Takes nothing that is beyond the limits: its sender may go on making it larger until it is ours.
+    init(_ limits: ReadyRule.Limits = ReadyRule.Limits()) { self.limits = limits }
 
     /// Who a drop came from, and what he let others do with it.
     struct Sender: Equatable {
@@ -34,18 +40,40 @@ struct TakeOver {
     /// Whether an entry with this status must be taken before it is ours alone: it is another user's, or others may
     /// write to it, or it gives its rights to whoever runs it.
     static func isNeeded(_ status: stat, by user: uid_t = geteuid()) -> Bool {
-        status.st_uid != user || status.st_mode & 0o7022 != 0
+        // The set-id bits of a folder give nobody anything.
+        let closed: mode_t = FileKind(mode: status.st_mode) == .folder ? 0o022 : 0o6022
+        return status.st_uid != user || status.st_mode & closed != 0
     }
 
-    /// Takes an entry with all it holds. `note` is told who it is from before anything is changed.
+    /// Takes an entry with all it holds. `note` is told who it is from before anything is changed: at first as if
+    /// others had a part in it, and once all of it is known to be his, as his alone.
     mutating func take(
         _ name: FileName, in parent: borrowing OpenFile, note: (Sender) throws(IOError) -> Void
     ) throws(IOError) -> Outcome {
+        let outcome = try take(name, in: parent, depth: 0, note)
+        if outcome == .taken, isAlone, var sender {
+            sender.isAlone = true
+            try note(sender)
+            self.sender = sender
+        }
+        return outcome
+    }
+
+    private mutating func take(
+        _ name: FileName, in parent: borrowing OpenFile, depth: Int, _ note: (Sender) throws(IOError) -> Void
+    ) throws(IOError) -> Outcome {
+        guard depth <= limits.depth else { return .refused("it has folders more than \(limits.depth) deep") }
         let status: stat
         let opened: OpenFile
         do throws(IOError) {
             // As it was before we had to change anything to open it.
             status = try Self.status(of: name, in: parent)
+            if sender == nil {
+                let first = Sender(
+                    user: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o777, isAlone: false)
+                try note(first)
+                sender = first
+            }
             opened = try open(name, in: parent)
         } catch {
             switch error.errno {
@@ -60,22 +88,32 @@ struct TakeOver {
         guard kind == .regular || kind == .folder else { return .refused("it holds a device or FIFO, '\(name)'") }
         guard now.st_ino == status.st_ino else { return .refused("'\(name)' was replaced while it was claimed") }
         if let refusal = Self.refusal(of: now, name, sender?.user ?? status.st_uid, user) { return refusal }
-        if sender == nil {
-            let first = Sender(user: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o777)
-            if first.user != user { try note(first) }
-            sender = first
-        } else if sender?.user != status.st_uid, sender?.isAlone == true, var mixed = sender {
-            mixed.isAlone = false
-            if mixed.user != user { try note(mixed) }
-            sender = mixed
-        }
+        if sender?.user != status.st_uid { isAlone = false }
         guard try close(opened, status, isFolder: kind == .folder) else { return .denied }
         guard kind == .folder else { return .taken }
-        for entry in try Folder.names(in: opened) {
-            let outcome = try take(entry, in: opened, note: note)
+        guard let names = try names(in: opened) else { return .refused("it holds more than \(limits.entries) entries") }
+        for entry in names {
+            let outcome = try take(entry, in: opened, depth: depth + 1, note)
             if outcome != .taken { return outcome }
         }
         return .taken
+    }
+
+    /// The names in a folder; nil where these are more than a drop may hold.
+    private mutating func names(in folder: borrowing OpenFile) throws(IOError) -> [FileName]? {
+        let most = limits.entries - entries
+        var names: [FileName] = []
+        do throws(IOError) {
+            try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
+                guard names.count < most else { throw IOError("take over", folder.path, .outOfRange) }
+                names.append(name)
+            }
+        } catch {
+            guard error.errno == .outOfRange else { throw error }
+            return nil
+        }
+        entries += names.count
+        return names
     }
 
     /// A file with another name belongs to whoever has that name as well. One of another user than the drop's may be
@@ -83,7 +121,7 @@ struct TakeOver {
     static func refusal(of status: stat, _ name: FileName, _ sender: uid_t, _ user: uid_t) -> Outcome? {
         guard FileKind(mode: status.st_mode) == .regular, status.st_nlink > 1, status.st_uid != user || sender != user
         else { return nil }
-        return .refused("'\(name)' has another name (a hard link) and belongs to another user")
+        return .refused("'\(name)' has another name (a hard link) and may belong to another user")
     }
 
     private static func status(of name: FileName, in parent: borrowing OpenFile) throws(IOError) -> stat {

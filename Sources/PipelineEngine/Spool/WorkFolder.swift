@@ -147,6 +147,11 @@ package final class WorkFolder: Sendable {
         }
     }
 
+    /// Sets something in a job's folder aside that cannot be removed.
+    func setAside(_ relative: FilePath, of id: JobID) throws(IOError) {
+        _ = try setAside(folder(of: id).pushing(relative), id)
+    }
+
     private func setAside(_ folder: FilePath, _ id: JobID) throws(IOError) -> FilePath {
         try Folder.make(astray, mode: 0o700)
         let kept = astray.appending(id.text)

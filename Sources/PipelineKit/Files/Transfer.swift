@@ -39,6 +39,10 @@ package enum Transfer {
         _ source: FilePath, in folder: borrowing Folder, to target: FilePath, in other: borrowing Folder,
         isStopped: () -> Bool = { false }
     ) throws(IOError) {
+        // Whoever can still change the tree could have it grow while it is copied, down to the end of the stack.
+        guard target.components.count <= deepest else {
+            throw IOError("copy", folder.path.pushing(source), .fileNameTooLong)
+        }
         guard let status = try folder.status(of: source) else {
             throw IOError("copy", folder.path.pushing(source), .noSuchFileOrDirectory)
         }
@@ -60,6 +64,9 @@ package enum Transfer {
         default: try copyFile(source, in: folder, to: target, in: other, isStopped: isStopped)
         }
     }
+
+    /// Folders within each other that are copied at most.
+    private static let deepest = 512
 
     /// Gives a folder the owner (where that is allowed), rights and times of the one that it was made after. The owner
     /// may always change it: a later stage may have to.
