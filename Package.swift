@@ -95,7 +95,8 @@ let package = Package(
         .testTarget(
             name: "BuiltinStagesTests",
             dependencies: [
-                "BuiltinStages", "Archive", "FileTypes", "PipelineKit", "TestSupport", "dropmill", "beneath", "confined",
+                "BuiltinStages", "Archive", "FileTypes", "PipelineKit", "TestSupport", "dropmill", "beneath",
+                "confined",
                 "oldkernel", "served",
                 system,
             ],

@@ -84,7 +84,8 @@ package struct ScanStage: Stage {
 
     /// What clamd says of a file. One that cannot take open files (it is behind something that forwards bytes) is sent
     /// what it holds.
-    private func ask(_ file: TreeFile, of payload: Payload, _ status: stat, _ context: StageContext
+    private func ask(
+        _ file: TreeFile, of payload: Payload, _ status: stat, _ context: StageContext
     ) throws(IOError) -> ClamdClient.Verdict {
         if case .local = socket, status.st_size <= Self.largestHanded {
             let verdict = try connected(context).look(at: try context.open(file, of: payload))

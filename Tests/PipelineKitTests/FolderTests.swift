@@ -94,9 +94,11 @@ import Testing
         #expect(throws: IOError.self) { try top.link("leaf", as: "link/other", in: top) }
         #expect(throws: IOError.self) { try Transfer.copy("link/file", in: top, to: "copy", in: top) }
         #expect(try top.kind(of: "leaf") == .symbolicLink)
-        #expect(try scratch.tree() == [
-            "outside/", "outside/file", "top/", "top/leaf -> ../outside/file", "top/link -> ../outside", "top/real/",
-        ])
+        #expect(
+            try scratch.tree() == [
+                "outside/", "outside/file", "top/", "top/leaf -> ../outside/file", "top/link -> ../outside",
+                "top/real/",
+            ])
     }
 
     @Test func removesTreesAndWhatIsNotThere() throws {

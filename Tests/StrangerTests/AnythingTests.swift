@@ -58,8 +58,11 @@ struct AnythingTests {
         #expect(honest.late.isEmpty, "not settled: \(honest.late.prefix(5)); \(daemon.transcript)")
         let (before, during) = (Times(usual), Times(attacked))
         print("stranger: \(said.split(separator: "\n").last ?? ""); usual \(before), attacked \(during)")
-        #expect(during.median <= before.median * 2 + Times.noise, "usual \(before), attacked \(during)")
-        #expect(during.worst <= before.worst * 2 + Times.noise * 10, "usual \(before), attacked \(during)")
+        // Beside hundreds of other tests on a few cores a time says nothing; there it is enough that none was late.
+        if isLong {
+            #expect(during.median <= before.median * 2 + Times.noise, "usual \(before), attacked \(during)")
+            #expect(during.worst <= before.worst * 2 + Times.noise * 10, "usual \(before), attacked \(during)")
+        }
         let harm = try world.harm()
         #expect(harm.isEmpty, "\(harm.joined(separator: "\n"))")
         #expect(try await daemon.stops())

@@ -67,7 +67,8 @@ struct FolderSwapTests {
             ])
             try #require(try await stranger.says("ready"), "\(stranger.transcript)")
             let wanted = (number + 1) * Self.wave
-            let settled = try await eventually {
+            // The stranger's loop holds the locks of the very folders that are worked on.
+            let settled = try await eventually(within: .seconds(180)) {
                 if try daemon.hasEnded() { return true }
                 return try Self.settled(daemon) >= wanted
             }

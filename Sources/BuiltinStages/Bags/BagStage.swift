@@ -86,7 +86,8 @@ package struct BagStage: Stage {
         return tree
     }
 
-    private func write(_ tags: [(name: String, contents: [UInt8])], to root: FilePath, _ context: StageContext
+    private func write(
+        _ tags: [(name: String, contents: [UInt8])], to root: FilePath, _ context: StageContext
     ) throws(StageFailure) {
         var all = tags
         for algorithm in algorithms {

@@ -119,7 +119,8 @@ struct SettlementBatch {
         do throws(IOError) {
             try spool.giveBack(job)
         } catch {
-            warnings.append("'\(job.drop.name)' cannot be given back to its sender: \(error); change its owner in 'failed'")
+            warnings.append(
+                "'\(job.drop.name)' cannot be given back to its sender: \(error); change its owner in 'failed'")
         }
     }
 

@@ -20,9 +20,12 @@ extension Spool {
         if pipeline.ownership == .take, look.isForeign {
             let folder = try Folder.open(job.folder)
             var taking = TakeOver(pipeline.ready.limits)
-            switch try taking.take(job.drop.name, in: folder.file, note: { (sender) throws(IOError) in
-                try Self.note(sender, in: job.folder)
-            }) {
+            switch try taking.take(
+                job.drop.name, in: folder.file,
+                note: { (sender) throws(IOError) in
+                    try Self.note(sender, in: job.folder)
+                })
+            {
             case .taken: return try proveTaken(job, state)
             case .refused(let reason): return try condemn(job, state, .unfit(job.drop.name, reason))
             case .denied: return state.size > Self.smallCopy || job.drop.isFolder ? .copying : try takeCopy(of: job)
