@@ -132,7 +132,6 @@ final class World: Sendable {
             processed: ../processed
             failed: ../failed
             min_free: 0
-            durability: fast
             ready: { \(ready) }
             \(lines)
 
@@ -141,7 +140,7 @@ final class World: Sendable {
         let keys = Set(
             lines.split(separator: "\n").filter { !$0.hasPrefix(" ") }.compactMap { $0.split(separator: ":").first })
         let kept = text.split(separator: "\n").enumerated().filter { index, line in
-            index >= 7 || !keys.contains(line.split(separator: ":").first ?? "")
+            index >= 6 || !keys.contains(line.split(separator: ":").first ?? "")
         }
         try scratch.write(Array(kept.map { $0.element + "\n" }.joined().utf8), to: path("pipelines/\(name).yaml"))
     }

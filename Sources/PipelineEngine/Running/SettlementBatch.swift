@@ -16,7 +16,7 @@ struct SettlementBatch {
         var made: [Intent] = []
         /// Whether an earlier attempt may have made some of them.
         var isReplay = false
-        var unsynced: [FilePath] = []
+        var unsynced = Durability.Unsynced()
         /// What there is to be said in the job's history.
         var notes: [String] = []
         var failure: StageFailure?
@@ -93,6 +93,7 @@ struct SettlementBatch {
             reserved += names.reserveAgain(settlement.record.intents.map(\.target))
         } else {
             try renewDrop(index)
+            try giveBack(settlement)
             for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
         }
         let job = settlement.job
@@ -101,12 +102,13 @@ struct SettlementBatch {
         }
     }
 
-    /// What fails goes back to its sender; what succeeds has to be what the stages looked at.
-    private mutating func secure(_ settlement: Settlement) throws(StageFailure) {
+    /// What succeeds has to be what the stages looked at.
+    private func secure(_ settlement: Settlement) throws(StageFailure) {
+        guard case .processed = settlement.outcome, settlement.record.intents.isEmpty, let seal = settlement.seal else {
+            return
+        }
         let changed: FilePath?
         do throws(IOError) {
-            guard case .processed = settlement.outcome else { return giveBack(settlement.job) }
-            guard settlement.record.intents.isEmpty, let seal = settlement.seal else { return }
             changed = try seal.broken(by: settlement.job)
         } catch {
             throw .settling(error)
@@ -114,22 +116,28 @@ struct SettlementBatch {
         if let changed { throw .changed(changed, of: settlement.job) }
     }
 
-    /// Its sender can fetch it more easily then; it fails all the same.
-    private mutating func giveBack(_ job: Job) {
+    /// What fails goes back to its sender, as far as it can be given: from the first attempt on it may be his, closed
+    /// or leased, and goes to `failed` as it is.
+    private mutating func giveBack(_ settlement: Settlement) throws(StageFailure) {
+        guard case .failed = settlement.outcome else { return }
         do throws(IOError) {
-            try spool.giveBack(job)
+            try spool.giveBack(settlement.job)
         } catch {
-            warnings.append(
-                "'\(job.drop.name)' cannot be given back to its sender: \(error); change its owner in 'failed'")
+            guard error.errno.trouble(with: .drop) != .pauses else { throw .settling(error) }
+            warnings.append("'\(settlement.job.drop.name)' was not given back to its sender as a whole: \(error)")
         }
     }
 
     private func renewDrop(_ index: Int) throws(StageFailure) {
-        guard steps[index].settlement.record.mustRenewDrop else { return }
+        let settlement = steps[index].settlement
+        guard settlement.record.mustRenewDrop else { return }
         do throws(IOError) {
-            try spool.renewDrop(of: steps[index].settlement.job)
+            try spool.renewDrop(of: settlement.job)
         } catch {
-            throw .settling(error)
+            // What cannot be read is not renewed: it fails, or does so already.
+            let isUnreadable = ["open", "list", "copy"].contains(error.action) && error.errno != .ioError
+            guard isUnreadable, error.errno.trouble(with: .drop) != .pauses else { throw .settling(error) }
+            if case .processed = settlement.outcome { throw StageFailure(inStage: error) }
         }
     }
 
@@ -147,7 +155,8 @@ struct SettlementBatch {
             throw spool.work.isInPlace ? .missing(placement.source ?? job.original, of: job) : .workAway(spool)
         }
         steps[index].moves.append(decided.intents)
-        steps[index].unsynced += decided.unsynced
+        steps[index].unsynced.files += decided.unsynced.files
+        if decided.unsynced.needsWhole { steps[index].unsynced.needsWhole = true }
         steps[index].notes += decided.note.map { [$0] } ?? []
     }
 
@@ -289,14 +298,13 @@ struct SettlementBatch {
     // MARK: Syncing
 
     private mutating func syncOutputs() {
-        let files = steps.flatMap { $0.failure == nil ? $0.unsynced : [] }
-        do throws(IOError) {
-            try spool.durability.sync(files: files, by: spool.work.whole)
-        } catch {
-            for index in steps.indices where steps[index].failure == nil && !steps[index].isReplay {
-                steps[index].failure = StageFailure(error)
-                steps[index].hasLostOutputs = true
-            }
+        let waiting = steps.indices.filter { steps[$0].failure == nil && !steps[$0].isReplay }
+        let errors = spool.durability.sync(waiting.map { steps[$0].unsynced }, by: spool.work.whole)
+        for (index, error) in zip(waiting, errors) {
+            guard let error else { continue }
+            steps[index].failure = StageFailure(error)
+            // What could not even be opened for lack of descriptors is as it was.
+            steps[index].hasLostOutputs = error.action == "sync"
         }
     }
 

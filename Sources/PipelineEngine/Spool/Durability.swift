@@ -14,26 +14,69 @@ package struct Durability: Sendable {
     /// As a pipeline asks.
     package init(_ level: Pipeline.Durability) { isFull = level == .full }
 
+    /// What of one job has to reach the disk.
+    package struct Unsynced: Sendable {
+        /// Its files and folders.
+        package var files: [FilePath] = []
+        /// Whether there is more that we do not reach for, since it may not be ours: only the whole file system brings
+        /// it to the disk.
+        package var needsWhole = false
+    }
+
     /// Brings the data of these files to the disk, all on the file system of `whole`. A failure must not be answered by
     /// syncing again: the kernel may have dropped what it could not write.
     package func sync(files: [FilePath], by whole: FileSystemSync) throws(IOError) {
-        guard isFull, !files.isEmpty else { return }
-        if files.count > Self.fewFiles, !whole.hasLostWrites {
-            try whole.sync()
+        for case let error? in sync([Unsynced(files: files)], by: whole) { throw error }
+    }
+
+    /// The same for several jobs at once; what went wrong, for each of them.
+    package func sync(_ jobs: [Unsynced], by whole: FileSystemSync) -> [IOError?] {
+        var errors = [IOError?](repeating: nil, count: jobs.count)
+        guard isFull else { return errors }
+        if jobs.reduce(0, { $0 + $1.files.count }) > Self.fewFiles, !whole.hasLostWrites {
+            if let error = Self.sync(whole) { return errors.map { _ in error } }
             // Meanwhile another batch may have been told.
-            if !whole.hasLostWrites { return }
+            if !whole.hasLostWrites { return errors }
         }
-        var isOneClosed = false
-        for file in files {
+        var remaining: [Int] = []
+        for (index, job) in jobs.enumerated() {
             do throws(IOError) {
-                try OpenFile.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).sync()
+                if try !Self.syncEach(job.files) || job.needsWhole { remaining.append(index) }
             } catch {
-                guard error.errno == .permissionDenied else { throw error }
-                isOneClosed = true
+                errors[index] = error
             }
         }
-        // One that may not be opened (a mode without read) can still be brought to the disk with all others.
-        if isOneClosed { try whole.sync() }
+        if !remaining.isEmpty, let error = Self.sync(whole) {
+            for index in remaining { errors[index] = error }
+        }
+        return errors
+    }
+
+    /// Syncs file by file. False where one may not be opened (a mode without read, a lease of its sender's): it can
+    /// still be brought to the disk with all others.
+    private static func syncEach(_ files: [FilePath]) throws(IOError) -> Bool {
+        var areAllOpen = true
+        for file in files {
+            let opened: OpenFile
+            do throws(IOError) {
+                opened = try OpenFile.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            } catch {
+                guard error.errno.trouble(with: .drop) != .pauses else { throw error }
+                areAllOpen = false
+                continue
+            }
+            try opened.sync()
+        }
+        return areAllOpen
+    }
+
+    private static func sync(_ whole: FileSystemSync) -> IOError? {
+        do throws(IOError) {
+            try whole.sync()
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Brings the entries of these folders to the disk, each once.

@@ -11,7 +11,7 @@ extension Spool {
         /// The moves to be made, companions first: whoever sees a failed original finds the reason beside it.
         var intents: [Intent] = []
         /// What has to be on disk before any of them is made.
-        var unsynced: [FilePath] = []
+        var unsynced = Durability.Unsynced()
         /// What there is to be said about the name: a sentence.
         var note: String?
     }
@@ -50,14 +50,30 @@ extension Spool {
         {
             decision.intents.append(Intent(role: .companion, source: marker, target: target, identity: identity))
         }
-        if durability.isFull { decision.unsynced = decision.intents.map(\.source) }
+        if durability.isFull { decision.unsynced.files = decision.intents.map(\.source) }
         if let source = placement.source, let found {
             decision.intents.append(
                 Intent(role: placement.role, source: source, target: targets[0], identity: found.identity))
-            if durability.isFull { decision.unsynced += found.isFolder ? try Self.everything(in: source) : [source] }
+            if durability.isFull { try Self.note(source, of: placement, in: &decision.unsynced) }
             if name != placement.name { decision.note = note(on: placement, source, named: name) }
         }
         return decision
+    }
+
+    /// What failed may be its sender's again, and is not looked into; nor is a tree with a folder that is closed to us.
+    private static func note(
+        _ source: FilePath, of placement: Placement, in unsynced: inout Durability.Unsynced
+    ) throws(IOError) {
+        guard !placement.isFailure else {
+            unsynced.needsWhole = true
+            return
+        }
+        do throws(IOError) {
+            unsynced.files += placement.isFolder ? try everything(in: source) : [source]
+        } catch {
+            guard error.errno.trouble(with: .drop) != .pauses else { throw error }
+            unsynced.needsWhole = true
+        }
     }
 
     /// Why a thing did not get its own name. One with the same content is kept as well: only people know whether it was
