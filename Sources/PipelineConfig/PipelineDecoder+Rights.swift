@@ -14,6 +14,17 @@ extension PipelineDecoder {
             })
     }
 
+    /// What stays its sender's is not ours to change, and a change of ours could not be told from one of his.
+    mutating func refuseRights(_ map: OptionMap) {
+        for key in ["mode", "owner", "group"] {
+            guard let entry = map.given(key) else { continue }
+            problems.append(
+                OptionProblem(
+                    "'\(key)' cannot be set for what stays its sender's ('ownership' is 'keep'); leave it out, or take "
+                        + "drops over ('ownership: take')", at: entry.position))
+        }
+    }
+
     /// Permission bits in octal: `0640`.
     private static func mode(_ node: OptionNode) throws(OptionProblem) -> mode_t {
         let text = try node.string()

@@ -71,6 +71,7 @@ struct PipelineDecoder {
                 try node.choice(of: Pipeline.Ownership.self)
             } ?? draft.ownership
         draft.rights = rights(map)
+        if draft.ownership == .keep { refuseRights(map) }
         draft.minFree =
             map.read("min_free", problems: &problems) { node throws(OptionProblem) in try node.size() } ?? draft.minFree
         draft.retry = retry(map, over: draft.retry) ?? draft.retry

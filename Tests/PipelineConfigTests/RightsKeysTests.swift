@@ -17,11 +17,19 @@ import Testing
 
     @Test("Users and groups have a name or a number, modes are octal")
     func values() throws {
-        let read = read("ownership: keep\nmode: \"0640\"\nowner: root\ngroup: 1234")
+        let read = read("mode: \"0640\"\nowner: root\ngroup: 1234")
         #expect(read.problems == [])
         let pipeline = try #require(read.draft?.pipeline)
-        #expect(pipeline.ownership == .keep)
         #expect(pipeline.rights == OutputRights(mode: 0o640, owner: 0, group: 1234))
+        #expect(self.read("ownership: keep").draft?.pipeline?.ownership == .keep)
+    }
+
+    @Test("What stays its sender's gets no rights of ours", arguments: ["mode: \"0640\"", "owner: root", "group: 0"])
+    func keepsRights(key: String) {
+        let problems = read("ownership: keep\n\(key)").problems
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasPrefix("8:") ?? false, "\(problems)")
+        #expect(problems.first?.contains("'ownership' is 'keep'") ?? false, "\(problems)")
     }
 
     @Test(arguments: [
