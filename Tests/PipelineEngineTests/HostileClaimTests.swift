@@ -46,6 +46,50 @@ import Testing
         #expect(draining.paths.isEmpty)
     }
 
+    /// The next job gets the folder that is left of one before, so a test may put things into it.
+    private func spoolWithSpare() throws -> (spool: Spool, spare: FilePath) {
+        let spool = try spool()
+        let id = ids.next()
+        let spare = try spool.work.makeFolder(of: id)
+        #expect(try spool.work.removeFolder(of: id) == nil)
+        return (spool, spare)
+    }
+
+    private static let ready = Fingerprint.unknown()
+
+    @Test("A rename that was made although the answer was an error is a claim")
+    func lateAnswer() throws {
+        let (spool, spare) = try spoolWithSpare()
+        try scratch.write(Array("content".utf8), to: spare.appending("a".fileName))
+        let claim = try spool.claim(
+            "a".fileName, ready: Self.ready, in: try OpenFile.openFolder(spool.pipeline.inbox), as: ids.next())
+        guard case .claimed(let job) = claim else { throw NotAName() }
+        #expect(try ScratchFolder.read(job.original) == Array("content".utf8))
+    }
+
+    @Test("A claim that failed removes nothing but what it noted itself")
+    func nothingElse() throws {
+        let (spool, spare) = try spoolWithSpare()
+        try scratch.write(Array("content".utf8), to: spare.appending("late".fileName))
+        let id = ids.next()
+        let claim = try spool.claim(
+            "a".fileName, ready: Self.ready, in: try OpenFile.openFolder(spool.pipeline.inbox),
+            at: InboxFolder(["sub".fileName]), as: id)
+        guard case .vanished = claim else { throw NotAName() }
+        #expect(try Folder.names(in: spool.work.folder(of: id)).map(\.text).contains("late"))
+    }
+
+    @Test("The folder of a claim that failed goes, with what was noted in it")
+    func unused() throws {
+        let spool = try spool()
+        let id = ids.next()
+        let claim = try spool.claim(
+            "a".fileName, ready: Self.ready, in: try OpenFile.openFolder(spool.pipeline.inbox),
+            at: InboxFolder(["sub".fileName]), as: id, condemned: .file("test.bad", "Bad."))
+        guard case .vanished = claim else { throw NotAName() }
+        #expect(Folder.kind(of: spool.work.folder(of: id)) == nil)
+    }
+
     @Test("A marker is not fetched through a folder that became a symbolic link")
     func markerBehindLink() throws {
         let rule = try MarkerRule(Template("{name}.done", use: .name))

@@ -128,12 +128,17 @@ package struct Recovery: Sendable {
         _ folder: FilePath, _ id: JobID, _ record: JobRecord?, _ findings: inout Findings
     ) throws(IOError) {
         if let record, Self.isRollingForward(record) { return rollForward(record, folder, &findings) }
-        let entries = try Folder.names(in: folder)
-        guard let drop = entries.first(where: { !$0.isHidden }) else {
+        var entries = try Folder.names(in: folder)
+        if !entries.contains(where: { !$0.isHidden }), try !isThere(record?.drop.name, in: folder) {
             // Its claim did not get to the rename, or its settlement was as good as over.
-            try Folder.remove(folder)
-            if let record { vanish(record, "its drop is gone from the work folder", &findings) }
-            return
+            if try work.removeUnused(id) {
+                if let record { vanish(record, "its drop is gone from the work folder", &findings) }
+                return
+            }
+            entries = try Folder.names(in: folder)
+        }
+        guard let drop = entries.first(where: { !$0.isHidden }) ?? record?.drop.name else {
+            throw IOError("list", folder, .directoryNotEmpty)
         }
         if let record {
             findings.resumed.append(try resume(record, folder, entries, &findings))
@@ -150,6 +155,12 @@ package struct Recovery: Sendable {
         } else {
             findings.warnings.append("'\(folder.text)' holds something that is no drop; it is left alone")
         }
+    }
+
+    /// Whether a drop can be examined by its name: what a network file system lists may be old.
+    private func isThere(_ drop: FileName?, in folder: FilePath) throws(IOError) -> Bool {
+        guard let drop else { return false }
+        return try FileIdentity.find(folder.appending(drop)) != nil
     }
 
     /// A job with its folder and its record goes on at its first unfinished stage, or from the beginning where what was

@@ -128,6 +128,19 @@ package final class WorkFolder: Sendable {
         return nil
     }
 
+    /// Removes a job's folder that no drop got into, with what was noted or made in it under hidden names. False where
+    /// there is something else in it after all, which is left: over a network a rename may have been made although the
+    /// answer was an error, and be seen late.
+    package func removeUnused(_ id: JobID) throws(IOError) -> Bool {
+        let folder = folder(of: id)
+        guard let names = try entries(of: folder) else { return true }
+        guard names.allSatisfy(\.isHidden) else { return false }
+        for name in names { try Folder.remove(folder.appending(name)) }
+        if folder.withPlatformString({ rmdir($0) }) == 0 || Errno.last == .noSuchFileOrDirectory { return true }
+        guard Errno.last == .directoryNotEmpty else { throw IOError("remove", folder, .last) }
+        return false
+    }
+
     /// Takes the emptied folders that no job has used again from among those of jobs.
     package func tidy() { spares.putAway() }
 
