@@ -41,7 +41,8 @@ import Testing
         let times = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 1_000_000, tv_nsec: 5)]
         #expect(inside.withPlatformString { utimensat(AT_FDCWD, $0, times, 0) } == 0)
         let held = try ["1", "sub/2"].map { try Held(job.original.pushing(FilePath($0))) }
-        try harness.spool.renewDrop(of: job)
+        var seal: Seal?
+        try harness.spool.renewDrop(of: job, &seal)
         for file in held { #expect(FileIdentity.of(file.path) != file.identity) }
         let status = try OpenFile.open(inside, O_RDONLY).status()
         #expect(status.st_mode & 0o777 == 0o640)
@@ -68,6 +69,37 @@ import Testing
         settlement.record.history = []
         _ = harness.settle(settlement)
         #expect(FileIdentity.of(scratch.path("failed/drop")) == identity)
+    }
+
+    @Test("A drop that stays its sender's is not changed by being made anew, over any number of attempts")
+    func sealed() throws {
+        let job = try harness.job(isFolder: true, ["drop/1": "one", "drop/sub/2": "two"])
+        var settlement = lost(job)
+        settlement = Settlement(
+            job: job, record: settlement.record, outcome: .processed, report: nil, seal: try Seal(of: job))
+        let processed = scratch.path("processed")
+        try Folder.remove(processed)
+        for _ in 1...2 {
+            let (again, result) = harness.settle(settlement)
+            guard case .failed(let failure) = result else { throw NotAName() }
+            #expect(failure.class == .environment, "\(failure)")
+            settlement = again
+            // As an attempt that did not get as far as its intents.
+            settlement.record.intents = []
+            settlement.record.history = lost(job).record.history
+        }
+        try Folder.make(processed)
+        _ = harness.settle(settlement)
+        #expect(try scratch.tree("processed") == ["drop/", "drop/1", "drop/sub/", "drop/sub/2"])
+    }
+
+    @Test("What its sender changed before it was made anew stays changed")
+    func sealedAndChanged() throws {
+        let job = try harness.job(["drop": "content"])
+        var seal: Seal? = try Seal(of: job)
+        try scratch.write(Array("forged!".utf8), to: job.original)
+        try harness.spool.renewDrop(of: job, &seal)
+        #expect(try seal?.broken(by: job) == "drop")
     }
 
     /// A file that is held open, so that its inode cannot become another file's.

@@ -192,6 +192,34 @@ struct TakeOverTests {
         #expect(try seal.broken(by: claimed.job) == "a")
     }
 
+    @Test("With `keep` all that is added to a folder after the claim is seen, unless a stage may have made it")
+    func added() throws {
+        try scratch.write("content", to: "inbox/d/sub/file")
+        try scratch.write("secret", to: "ours")
+        for path in ["inbox/d/sub/file", "inbox/d/sub", "inbox/d"] { give(path, mode: 0o755) }
+        let job = try claimed("d", try spool { ($0.ownership, $0.ready.unit) = (.keep, .folder) }).job
+        let (seal, added) = (try Seal(of: job), job.original.pushing("sub/added"))
+        let make: [(String, (UnsafePointer<CChar>) -> Int32)] = [
+            ("link", { symlink("/etc/passwd", $0) }), ("FIFO", { mkfifo($0, 0o644) }), ("folder", { mkdir($0, 0o755) }),
+            ("file", { creat($0, 0o644) }),
+        ]
+        for (what, make) in make {
+            #expect(added.withPlatformString(make) >= 0)
+            #expect(added.withPlatformString { lchown($0, Self.alice, Self.alice) } == 0)
+            #expect(try seal.broken(by: job) == "d/sub/added", "\(what)")
+            try Folder.remove(added)
+        }
+        // Another name of a file of ours.
+        let ours = scratch.path("ours")
+        #expect(ours.withPlatformString { from in added.withPlatformString { link(from, $0) } } == 0)
+        #expect(try seal.broken(by: job) == "d/sub/added")
+        try Folder.remove(added)
+        try scratch.write(Array("digest".utf8), to: job.original.appending("SHA256SUMS"))
+        #expect(try seal.broken(by: job) == nil)
+        try Folder.remove(job.original.pushing("sub/file"))
+        #expect(try seal.broken(by: job) != nil)
+    }
+
     @Test("What was closed in a drop stays closed in what is made of it, unless the pipeline says what outputs get")
     func rights() throws {
         #expect(OutputRights.openness(of: 0o600) == 0o700)

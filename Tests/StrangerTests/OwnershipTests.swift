@@ -113,6 +113,31 @@ struct OwnershipTests {
         #expect(try await daemon.stops())
     }
 
+    @Test("F2: what stays its sender's and is closed to us while we are away fails alone")
+    func closedMeanwhile() async throws {
+        let world = try World(.service)
+        try world.pipeline(
+            Rule.keep + "stages: [{ \(Self.pause(world)) }, { move: { to: \"../output/{stem}\" } }]",
+            ready: "quiet: 20ms, unit: folder")
+        try world.prepareFolder("drop", ["file": "x"])
+        try Folder.make(world.path("home/drop/sub"))
+        try World.own(world.path("home/drop/sub"), Sender.stranger.rawValue, Sender.group, 0o2775)
+        try world.handIn("drop")
+        var daemon = try await world.startWatching()
+        let ran = try await eventually { try world.exists("between") || daemon.hasEnded() }
+        try #require(ran && daemon.status == nil, "\(daemon.transcript)")
+        try daemon.end()
+        let active = world.path(".dropmill/main/active")
+        let id = try #require(try Folder.names(in: active).first)
+        #expect(active.appending(id).pushing("drop/sub").withPlatformString { chmod($0, 0) } == 0)
+        try world.scratch.write("", to: "mill/go")
+        daemon = try await world.startWatching()
+        let isThere = try await eventually { try world.exists("failed/drop") || daemon.hasEnded() }
+        #expect(isThere, "\(daemon.transcript)")
+        #expect(try daemon.count("paused") == 0, "\(daemon.transcript)")
+        #expect(try await daemon.stops())
+    }
+
     @Test("F2: what failed is its sender's again, so that she can fetch it", arguments: DaemonUser.allCases)
     func failed(_ user: DaemonUser) async throws {
         let world = try World(user)

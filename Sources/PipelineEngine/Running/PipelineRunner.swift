@@ -116,21 +116,21 @@ final class PipelineRunner: @unchecked Sendable {
             jobs[record.id] = ActiveJob(resumed.job, state: .settling(outcome), record: record)
             perform(.settle(outcome), record.id)
         case .run:
+            var active = ActiveJob(resumed.job, state: .settling(.processed), record: record)
+            active.seal = resumed.seal
             guard record.stage < pipeline.stages.count else {
-                enter(ActiveJob(resumed.job, state: .settling(.processed), record: record))
+                enter(active)
                 return perform(.settle(.processed), record.id)
             }
             if record.state == .deferred, let failure = record.failure {
-                let state = JobState.deferred(stage: record.stage, failures: record.failures, failure)
-                enter(ActiveJob(resumed.job, state: state, record: record))
+                active.state = .deferred(stage: record.stage, failures: record.failures, failure)
+                enter(active)
                 // Wall clocks jump: never longer than the longest wait there is.
                 let rest = record.nextAttempt.map { $0 - .now() } ?? .zero
                 let longest = policy(stage: record.stage).maxBackoff
                 return later(min(max(rest, .zero), longest)) { runner in runner.apply([.due], to: record.id) }
             }
-            let state = JobState.waiting(stage: record.stage, failures: record.failures)
-            var active = ActiveJob(resumed.job, state: state, record: record)
-            active.seal = resumed.seal
+            active.state = .waiting(stage: record.stage, failures: record.failures)
             enter(active)
             perform(.run(stage: record.stage), record.id)
         }
@@ -165,6 +165,7 @@ final class PipelineRunner: @unchecked Sendable {
             let id = settlement.job.id
             busy.remove(id)
             jobs[id]?.record = settlement.record
+            jobs[id]?.seal = settlement.seal
             let wasCounted = jobs[id]?.survivedSettlement() ?? false
             switch result {
             case .settled:

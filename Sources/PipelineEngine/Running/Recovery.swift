@@ -195,15 +195,22 @@ package struct Recovery: Sendable {
             if !kept.contains(where: { $0.starts(with: path) }) { try Folder.remove(path) }
         }
         let job = job(record, folder)
-        guard record.recoveries >= Self.limit(of: pipeline) else {
-            if record != found { findings.changed.append(record) }
-            let isSuspect = Self.isSuspect(record.recoveries, in: pipeline)
-            let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
-            return Resumed(job: job, record: record, resumption: .run, isSuspect: isSuspect, seal: seal)
+        let failure: StageFailure
+        if record.recoveries < Self.limit(of: pipeline) {
+            do throws(IOError) {
+                let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
+                if record != found { findings.changed.append(record) }
+                let isSuspect = Self.isSuspect(record.recoveries, in: pipeline)
+                return Resumed(job: job, record: record, resumption: .run, isSuspect: isSuspect, seal: seal)
+            } catch {
+                guard error.isSendersDoing else { throw error }
+                failure = .changed(error.path, of: job)
+            }
+        } else {
+            failure = .file(
+                "recovery.limit", "The daemon stopped \(record.recoveries) times while this job was running.",
+                remedy: "The file may be what stops it: look at the log of these times before you send it again.")
         }
-        let failure = StageFailure.file(
-            "recovery.limit", "The daemon stopped \(record.recoveries) times while this job was running.",
-            remedy: "The file may be what stops it: look at the log of these times before you send it again.")
         record.failure = failure
         findings.changed.append(record)
         return Resumed(job: job, record: record, resumption: .settle(.failed(failure)), isSuspect: false)

@@ -84,7 +84,6 @@ struct SettlementBatch {
     private mutating func prepare(_ index: Int) throws(StageFailure) {
         let settlement = steps[index].settlement
         guard isWorkInPlace else { throw .workAway(spool) }
-        try secure(settlement)
         steps[index].placements = try settlement.placements(for: spool.pipeline)
         if !settlement.record.intents.isEmpty {
             steps[index].isReplay = true
@@ -93,7 +92,7 @@ struct SettlementBatch {
             reserved += names.reserveAgain(settlement.record.intents.map(\.target))
         } else {
             try renewDrop(index)
-            try giveBack(settlement)
+            try secure(steps[index].settlement)
             for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
         }
         let job = settlement.job
@@ -102,37 +101,41 @@ struct SettlementBatch {
         }
     }
 
-    /// What succeeds has to be what the stages looked at.
-    private func secure(_ settlement: Settlement) throws(StageFailure) {
-        guard case .processed = settlement.outcome, settlement.record.intents.isEmpty, let seal = settlement.seal else {
-            return
+    /// What fails goes back to its sender; what succeeds has to be what the stages looked at.
+    private mutating func secure(_ settlement: Settlement) throws(StageFailure) {
+        switch settlement.outcome {
+        case .failed: try giveBack(settlement.job)
+        case .processed: try check(settlement)
         }
+    }
+
+    /// As far as it can be given: from the first attempt on it may be his, closed or leased, and goes to `failed` as it
+    /// is.
+    private mutating func giveBack(_ job: Job) throws(StageFailure) {
+        do throws(IOError) {
+            try spool.giveBack(job)
+        } catch {
+            guard error.errno.trouble(with: .drop) != .pauses else { throw .settling(error) }
+            warnings.append("'\(job.drop.name)' was not given back to its sender as a whole: \(error)")
+        }
+    }
+
+    private func check(_ settlement: Settlement) throws(StageFailure) {
         let changed: FilePath?
         do throws(IOError) {
-            changed = try seal.broken(by: settlement.job)
+            changed = try settlement.seal?.broken(by: settlement.job)
         } catch {
-            throw .settling(error)
+            guard error.isSendersDoing else { throw .settling(error) }
+            changed = error.path
         }
         if let changed { throw .changed(changed, of: settlement.job) }
     }
 
-    /// What fails goes back to its sender, as far as it can be given: from the first attempt on it may be his, closed
-    /// or leased, and goes to `failed` as it is.
-    private mutating func giveBack(_ settlement: Settlement) throws(StageFailure) {
-        guard case .failed = settlement.outcome else { return }
-        do throws(IOError) {
-            try spool.giveBack(settlement.job)
-        } catch {
-            guard error.errno.trouble(with: .drop) != .pauses else { throw .settling(error) }
-            warnings.append("'\(settlement.job.drop.name)' was not given back to its sender as a whole: \(error)")
-        }
-    }
-
-    private func renewDrop(_ index: Int) throws(StageFailure) {
+    private mutating func renewDrop(_ index: Int) throws(StageFailure) {
         let settlement = steps[index].settlement
         guard settlement.record.mustRenewDrop else { return }
         do throws(IOError) {
-            try spool.renewDrop(of: settlement.job)
+            try spool.renewDrop(of: settlement.job, &steps[index].settlement.seal)
         } catch {
             // What cannot be read is not renewed: it fails, or does so already.
             let isUnreadable = ["open", "list", "copy"].contains(error.action) && error.errno != .ioError

@@ -2,51 +2,86 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// What every file of a drop looked like when it was proved, for a drop that stays its sender's (`ownership: keep`): he
-/// can still write to it, and the kernel's own time of the last change (ctime) tells.
+/// What every entry of a drop looked like when it was proved, for a drop that stays its sender's (`ownership: keep`):
+/// he can still write to it, and the kernel's own time of the last change (ctime) tells.
 package struct Seal: Sendable {
-    /// A hash of each file's path, inode, size and times, keyed at random in each process.
-    private let entries: Set<Int>
+    /// A hash of each entry's path and inode, and of size and times where it is no folder, keyed at random in each
+    /// process. Folders change with what the stages add to them.
+    private var entries: Set<Int>
+    /// Whether the sender is our own user, of whom nothing is to be feared.
+    private let isOurs: Bool
 
     /// The seal of a drop as it is now.
     init(of job: Job) throws(IOError) {
         var entries: Set<Int> = []
-        try Self.forEachFile(of: job) { path, status in entries.insert(Self.hash(path, status)) }
+        var owner: uid_t?
+        try Self.forEachEntry(of: job) { path, status in
+            entries.insert(Self.hash(path, status))
+            owner = owner ?? status.st_uid
+        }
         self.entries = entries
+        isOurs = owner == geteuid()
     }
 
-    /// The first file that is not as it was; nil where all are. What the stages added is ours, and no change.
+    /// The first entry that is not as it was; nil where all are. What the stages added is ours, and no change.
     func broken(by job: Job) throws(IOError) -> FilePath? {
         var changed: FilePath?
         var found = 0
-        try Self.forEachFile(of: job) { path, status in
+        try Self.forEachEntry(of: job) { path, status in
             if entries.contains(Self.hash(path, status)) {
                 found += 1
-            } else if status.st_uid != geteuid() || job.drop.isFolder == false {
+            } else if !job.drop.isFolder || !isAdded(status) {
                 changed = changed ?? path
             }
         }
         return changed ?? (found < entries.count ? FilePath().appending(job.drop.name) : nil)
     }
 
+    /// Takes a file of ours for one that is as it was sealed: its copy, made for a failed sync. One that had changed
+    /// before stays changed.
+    mutating func replace(_ path: FilePath, _ before: stat, by after: stat) {
+        guard entries.remove(Self.hash(path, before)) != nil else { return }
+        entries.insert(Self.hash(path, after))
+    }
+
+    /// Whether a stage may have made an entry. A sender can make links to files of ours, and links that lead to them.
+    private func isAdded(_ status: stat) -> Bool {
+        guard status.st_uid == geteuid() else { return false }
+        switch FileKind(mode: status.st_mode) {
+        case .folder: return true
+        case .regular: return isOurs || status.st_nlink == 1
+        default: return isOurs
+        }
+    }
+
     private static func hash(_ path: FilePath, _ status: stat) -> Int {
         var hasher = Hasher()
         hasher.combine(path)
-        hasher.combine(Fingerprint(status))
+        if FileKind(mode: status.st_mode) == .folder {
+            hasher.combine(FileIdentity(status))
+        } else {
+            hasher.combine(Fingerprint(status))
+        }
         return hasher.finalize()
     }
 
-    private static func forEachFile(of job: Job, _ body: (FilePath, stat) -> Void) throws(IOError) {
+    private static func forEachEntry(of job: Job, _ body: (FilePath, stat) -> Void) throws(IOError) {
         let folder = try Folder.open(job.folder)
         let drop = FilePath().appending(job.drop.name)
-        var files = [drop]
-        if try folder.kind(of: drop) == .folder {
-            files = try FileTree.list(try folder.folder(drop)).files.map { drop.pushing($0.relative) }
-        }
-        for file in files {
-            if let status = try folder.status(of: file) { body(file, status) }
+        guard let status = try folder.status(of: drop) else { return }
+        body(drop, status)
+        guard FileKind(mode: status.st_mode) == .folder else { return }
+        let tree = try FileTree.list(try folder.folder(drop))
+        for entry in tree.files.map(\.relative) + tree.folders + tree.links + tree.specials {
+            let path = drop.pushing(entry)
+            if let status = try folder.status(of: path) { body(path, status) }
         }
     }
+}
+
+extension IOError {
+    /// Whether what was sealed cannot be reached any more by its sender's doing, and not the disk's.
+    var isSendersDoing: Bool { errno == .permissionDenied || errno.trouble(with: .drop) == .gone }
 }
 
 extension StageFailure {

@@ -12,7 +12,7 @@ package struct Settlement: Sendable {
     /// For a failed job: the report to put beside the original.
     package let report: FailureReport?
     /// What the drop looked like when it was proved, where it stays its sender's.
-    package let seal: Seal?
+    package var seal: Seal?
 
     /// A settlement.
     package init(

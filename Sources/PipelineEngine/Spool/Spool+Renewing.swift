@@ -8,13 +8,15 @@ extension Spool {
     /// shares nothing with the old file is written for certain, or its own sync fails.
     ///
     /// File by file, each by a rename over the old one: whenever this ends, the drop is whole.
-    func renewDrop(of job: Job) throws(IOError) {
+    ///
+    /// `seal`: is told of it, so that the new files are not taken for changes of the sender's.
+    func renewDrop(of job: Job, _ seal: inout Seal?) throws(IOError) {
         guard Folder.kind(of: job.original) != nil else { return }
-        try renew(job.original, of: job)
-        if let marker = try Self.marker(in: job.folder) { try renew(marker, of: job) }
+        try renew(job.original, of: job, &seal)
+        if let marker = try Self.marker(in: job.folder) { try renew(marker, of: job, &seal) }
     }
 
-    private func renew(_ path: FilePath, of job: Job) throws(IOError) {
+    private func renew(_ path: FilePath, of job: Job, _ seal: inout Seal?) throws(IOError) {
         let folder = try Folder.open(job.folder)
         let copy = FilePath(".anew")
         var relative = path
@@ -22,9 +24,13 @@ extension Spool {
         let isFolder = try folder.kind(of: relative) == .folder
         let files = isFolder ? try FileTree.list(try folder.folder(relative)).files.map(\.relative) : [FilePath()]
         for file in files {
+            let file = relative.pushing(file)
             try folder.remove(copy)
-            try Transfer.copyFile(relative.pushing(file), in: folder, to: copy, in: folder, sharing: false)
-            try folder.rename(copy, over: relative.pushing(file))
+            try Transfer.copyFile(file, in: folder, to: copy, in: folder, sharing: false)
+            // After it was copied: what was changed until then is in the copy.
+            let before = try folder.status(of: file)
+            try folder.rename(copy, over: file)
+            if let before, let after = try folder.status(of: file) { seal?.replace(file, before, by: after) }
         }
     }
 
