@@ -65,6 +65,36 @@ import Testing
         #expect(try scratch.tree("disk/canary") == [])
     }
 
+    @Test("No link is followed to a failed original", arguments: ["disk/failed/x", "disk/failed/x/y"])
+    func link(_ folder: String) throws {
+        let record = try failed("a", in: ["x", "y"])
+        try scratch.makeFolder("disk/canary/y")
+        try scratch.write("secret", to: "disk/canary/a")
+        try scratch.write("secret", to: "disk/canary/y/a")
+        try Folder.remove(scratch.path(folder))
+        try scratch.link(folder, to: scratch.path("disk/canary").string)
+        let refusal = #expect(throws: SendBack.Refusal.self) { _ = try send(record) }
+        #expect(refusal?.message.contains("no link is followed") == true, "\(refusal?.message ?? "")")
+        #expect(try scratch.tree("disk/inbox") == [])
+        #expect(try scratch.tree("disk/canary") == ["a", "y/", "y/a"])
+    }
+
+    @Test("What others could exchange goes back only as what it was")
+    func exchanged() throws {
+        let (hers, whole, mended) = (
+            try failed("a", in: ["x"]), try failed("b", in: ["x"]), try failed("c", in: ["y"])
+        )
+        #expect(scratch.path("disk/failed/x").withPlatformString { chmod($0, 0o1777) } == 0)
+        try scratch.write("another", to: "disk/failed/x/a")
+        let refusal = #expect(throws: SendBack.Refusal.self) { _ = try send(hers) }
+        #expect(refusal?.message.contains("is not the file that failed") == true, "\(refusal?.message ?? "")")
+        #expect(try scratch.text("disk/failed/x/a") == "another")
+        #expect(try send(whole) == scratch.path("disk/inbox/x/b"))
+        // Where nobody else can, it was the operator.
+        try scratch.write("mended", to: "disk/failed/y/c")
+        #expect(try send(mended) == scratch.path("disk/inbox/y/c"))
+    }
+
     /// What the sender does meanwhile, until it is told to stop.
     private final class Swapping: Sendable {
         let isOver = Atomic(false)

@@ -88,13 +88,14 @@ import Testing
             folder: harness.scratch.path("later"))
         let names = NameChooser()
         var reserved: [FilePath] = []
+        var open = harness.spool.openFolders
         #expect(throws: IOError.self) {
-            try harness.spool.intend(placement, number: 0, of: job, names, reserved: &reserved)
+            try harness.spool.intend(placement, number: 0, of: job, names, &open, reserved: &reserved)
         }
         #expect(reserved == [output.appending("drop"), output.appending("drop.sha256")])
         names.release(reserved)
         try Folder.make(job.folder)
-        let decision = try harness.spool.intend(placement, number: 0, of: job, names, reserved: &reserved)
+        let decision = try harness.spool.intend(placement, number: 0, of: job, names, &open, reserved: &reserved)
         #expect(decision?.intents.map(\.target) == [output.appending("drop.sha256"), output.appending("drop")])
     }
 
@@ -109,7 +110,7 @@ import Testing
         let placement = Placement(
             role: .output, source: job.original, folder: output, name: job.drop.name, isFolder: false, companions: [],
             onConflict: .rename)
-        #expect(try names.choose(placement, of: job).name.text == "drop.2")
+        #expect(try names.choose(placement, in: try HeldFolder(output), of: job).name.text == "drop.2")
     }
 
     @Test("Only a pipeline that syncs may say that a folder is on the disk", arguments: Pipeline.Durability.allCases)
@@ -131,12 +132,13 @@ import Testing
         let above = harness.scratch.path("output")
         let folder = above.appending("a").appending("b")
         var (first, second, third) = (SettlementEffects(), SettlementEffects(), SettlementEffects())
-        try spool.makeFolder(folder, &first)
-        try spool.makeFolder(folder, &second)
+        var (one, other) = (spool.openFolders, spool.openFolders)
+        try spool.makeFolder(folder, &one, &first)
+        try spool.makeFolder(folder, &other, &second)
         #expect(first.folders == [above.removingLastComponent(), above, above.appending("a")])
         #expect(second.folders == first.folders)
         spool.made.forget(first.made)
-        try spool.makeFolder(folder, &third)
+        try spool.makeFolder(folder, &one, &third)
         #expect(third.folders == [])
     }
 

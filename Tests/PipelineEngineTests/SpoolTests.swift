@@ -308,7 +308,7 @@ import Testing
         "To another file system by copy: times and modes kept, nothing left behind",
         .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
     func acrossFileSystems() throws {
-        let other = try TemporaryMount(tmpfs: "size=16m", at: scratch.path("other"))
+        let other = try TemporaryMount(tmpfs: "size=16m,mode=755", at: scratch.path("other"))
         defer { withExtendedLifetime(other) {} }
         let spool = try spool { $0.processed = .folder(scratch.path("other/processed")) }
         try Folder.make(scratch.path("other/processed"))

@@ -30,7 +30,7 @@ import Testing
         let scratch = harness.scratch
         let isElsewhere = outbox.hasPrefix("other")
         guard !isElsewhere || TemporaryMount.isPossible else { return }
-        let mount = try isElsewhere ? TemporaryMount(tmpfs: "size=16m", at: scratch.path("other")) : nil
+        let mount = try isElsewhere ? TemporaryMount(tmpfs: "size=16m,mode=755", at: scratch.path("other")) : nil
         defer { withExtendedLifetime(mount) {} }
         let (settlement, result) = harness.settle(try half(harness, copyTo: outbox))
         guard case .failed(let failure) = result else {
@@ -64,7 +64,8 @@ import Testing
             identity: FileIdentity(device: 1, inode: 1))
         try scratch.write("theirs", to: "processed/theirs")
         var effects = SettlementEffects()
-        try harness.spool.takeBack([fetched, theirs], &effects)
+        var open = harness.spool.openFolders
+        try harness.spool.takeBack([fetched, theirs], &open, &effects)
         #expect(try scratch.tree("processed") == ["theirs"])
     }
 

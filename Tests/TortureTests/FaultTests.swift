@@ -16,19 +16,19 @@ extension Torture {
         }
 
         private static let names = [
-            "mkdir", "mkdirat", "rename", "renameat2", "link", "unlink", "unlinkat", "rmdir",
+            "mkdir", "mkdirat", "rename", "renameat", "renameat2", "link", "unlink", "unlinkat", "rmdir",
         ]
         private static let data = ["create", "write", "pwrite64", "ftruncate", "copy_file_range"]
 
         static let troubles = [
             Trouble(
-                error: "ENOSPC", calls: ["mkdir", "mkdirat", "rename", "renameat2", "link"] + data + Faultline.syncs),
+                error: "ENOSPC", calls: ["mkdir", "mkdirat", "rename", "renameat", "renameat2", "link"] + data + Faultline.syncs),
             Trouble(error: "EIO", calls: ["openat"] + names + data.dropFirst() + Faultline.syncs),
             Trouble(
-                error: "EDQUOT", calls: ["mkdir", "mkdirat", "rename", "renameat2", "link"] + data + Faultline.syncs),
+                error: "EDQUOT", calls: ["mkdir", "mkdirat", "rename", "renameat", "renameat2", "link"] + data + Faultline.syncs),
             Trouble(error: "EROFS", calls: ["create"] + names),
             Trouble(error: "EMFILE", calls: ["openat"]),
-            Trouble(error: "EXDEV", calls: ["rename", "renameat2", "link"], onlyResults: true),
+            Trouble(error: "EXDEV", calls: ["rename", "renameat", "renameat2", "link"], onlyResults: true),
             Trouble(error: "EINTR", calls: ["openat", "write", "pwrite64", "fsync", "fdatasync", "syncfs"]),
         ]
 

@@ -35,6 +35,8 @@ struct SettlementBatch {
     /// The paths that were chosen for this batch.
     private var reserved: [FilePath] = []
     private var steps: [Step]
+    /// The folders that things go into, as far as they were opened.
+    private var open: OpenFolders
     /// Whether the work folder could be reached when the batch began.
     private var isWorkInPlace = true
     /// What there is to be said that changes no outcome: sentences.
@@ -45,6 +47,7 @@ struct SettlementBatch {
         self.journal = journal
         self.names = names
         bounds = IntentBounds(of: spool.pipeline)
+        open = spool.openFolders
         steps = settlements.map { Step(settlement: $0) }
     }
 
@@ -150,7 +153,7 @@ struct SettlementBatch {
         if placement.source == nil, !spool.work.isInPlace { throw .workAway(spool) }
         let decided: Spool.Decision?
         do throws(IOError) {
-            decided = try spool.intend(placement, number: number, of: job, names, reserved: &reserved)
+            decided = try spool.intend(placement, number: number, of: job, names, &open, reserved: &reserved)
         } catch {
             throw .settling(error)
         }
@@ -254,12 +257,13 @@ struct SettlementBatch {
         guard number < steps[index].moves.count else { return }
         let job = steps[index].settlement.job
         do throws(IOError) {
-            if placement.role == .output { try spool.makeFolder(placement.folder, &effects) }
             while true {
                 let moves = steps[index].moves[number]
-                if try spool.makeSubfolders(of: placement, for: moves.last?.target, &effects),
-                    let made = try spool.carryOut(moves, of: job, isReplay: steps[index].isReplay, &effects)
-                {
+                if let folder = moves.last?.target.removingLastComponent() {
+                    try spool.makeFolder(folder, for: placement.role, &open, &effects)
+                }
+                let isReplay = steps[index].isReplay
+                if let made = try spool.carryOut(moves, of: job, isReplay: isReplay, &open, &effects) {
                     steps[index].made += made
                     break
                 }
@@ -274,7 +278,7 @@ struct SettlementBatch {
     /// tried again, and comes here again.
     private mutating func takeBack(_ index: Int, _ effects: inout SettlementEffects) {
         do throws(IOError) {
-            try spool.takeBack(steps[index].made, &effects)
+            try spool.takeBack(steps[index].made, &open, &effects)
             steps[index].made = []
         } catch {
             var failure = StageFailure(error)
@@ -286,7 +290,8 @@ struct SettlementBatch {
     /// Somebody else took the name since it was chosen: another one, written down before it is used.
     private mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
         let job = steps[index].settlement.job
-        guard let decided = try spool.intend(placement, number: number, of: job, names, reserved: &reserved) else {
+        let decided = try spool.intend(placement, number: number, of: job, names, &open, reserved: &reserved)
+        guard let decided else {
             throw IOError("publish", placement.source ?? placement.folder, .noSuchFileOrDirectory)
         }
         steps[index].moves[number] = decided.intents

@@ -20,21 +20,25 @@ package final class NameChooser: Sendable {
     /// The first free name of a placement, with the paths that it takes up, which are the caller's until `release`.
     /// With `fail` a taken name throws `fileExists`; with `replace` the name itself is given, taken or not, and not
     /// reserved.
-    func choose(_ placement: Placement, of job: Job) throws(IOError) -> (name: FileName, targets: [FilePath]) {
+    ///
+    /// `folder`: the placement's folder; nil where there is none yet, and so no name taken.
+    func choose(
+        _ placement: Placement, in folder: HeldFolder?, of job: Job
+    ) throws(IOError) -> (name: FileName, targets: [FilePath]) {
         let wanted = placement.folder.appending(placement.name)
-        if placement.onConflict == .replace, mayReplace(wanted, placement) {
+        if placement.onConflict == .replace, mayReplace(placement, in: folder) {
             return (placement.name, placement.targets(as: placement.name, number: 1, of: job))
         }
         var attempt = 1
         while true {
             let name = placement.candidate(attempt)
             let targets = placement.targets(as: name, number: attempt, of: job)
-            guard let taken = reserve(targets) else {
+            guard let taken = reserve(targets, in: folder) else {
                 if attempt > 1 { note(attempt, for: wanted) }
                 return (name, targets)
             }
             if placement.onConflict == .fail { throw IOError("publish", taken, .fileExists) }
-            attempt = next(after: attempt, wanted, placement)
+            attempt = next(after: attempt, wanted, placement, in: folder)
         }
     }
 
@@ -53,14 +57,14 @@ package final class NameChooser: Sendable {
 
     /// Reserves all of them or none; the one that is taken, or nil. What is on the disk is looked at after they are
     /// reserved, so that nobody waits for that, and a name that is given up in between is seen in its place.
-    private func reserve(_ targets: [FilePath]) -> FilePath? {
+    private func reserve(_ targets: [FilePath], in folder: HeldFolder?) -> FilePath? {
         let reserved = state.withLock { state -> FilePath? in
             if let taken = targets.first(where: state.reserved.contains) { return taken }
             state.reserved.formUnion(targets)
             return nil
         }
         if let reserved { return reserved }
-        guard let taken = targets.first(where: { Folder.kind(of: $0) != nil }) else { return nil }
+        guard let taken = targets.first(where: { Self.kind(of: $0, in: folder) != nil }) else { return nil }
         release(targets)
         return taken
     }
@@ -70,23 +74,30 @@ package final class NameChooser: Sendable {
     }
 
     /// Goes on where the last one stopped, as long as that one is still there: gaps are filled only from the beginning.
-    private func next(after attempt: Int, _ wanted: FilePath, _ placement: Placement) -> Int {
+    private func next(
+        after attempt: Int, _ wanted: FilePath, _ placement: Placement, in folder: HeldFolder?
+    ) -> Int {
         guard attempt == 1, let last = state.withLock({ $0.lastNumbers[wanted] }),
-            !isFree(placement.folder.appending(placement.candidate(last)))
+            !isFree(placement.folder.appending(placement.candidate(last)), in: folder)
         else { return attempt + 1 }
         return last + 1
     }
 
     /// A file replaces a file and a folder a folder; a whole folder never gives way to a file that has its name.
-    private func mayReplace(_ path: FilePath, _ placement: Placement) -> Bool {
-        switch Folder.kind(of: path) {
+    private func mayReplace(_ placement: Placement, in folder: HeldFolder?) -> Bool {
+        switch Self.kind(of: placement.folder.appending(placement.name), in: folder) {
         case nil: true
         case .folder: placement.isFolder
         default: !placement.isFolder
         }
     }
 
-    private func isFree(_ path: FilePath) -> Bool {
-        !state.withLock { $0.reserved.contains(path) } && Folder.kind(of: path) == nil
+    private func isFree(_ path: FilePath, in folder: HeldFolder?) -> Bool {
+        !state.withLock { $0.reserved.contains(path) } && Self.kind(of: path, in: folder) == nil
+    }
+
+    /// What has the last name of a path in the folder that it leads to.
+    private static func kind(of path: FilePath, in folder: HeldFolder?) -> FileKind? {
+        folder.flatMap { Spot(path.lastEntry, in: $0).kind }
     }
 }

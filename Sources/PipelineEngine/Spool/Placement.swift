@@ -49,21 +49,29 @@ package struct Placement: Sendable {
         attempt == 1 ? name : name.numbered(attempt, isFolder: isFolder)
     }
 
-    /// The placement with `folder` the very one that it goes into. Where a file has the name that a subfolder needs,
-    /// the subfolder steps aside: `2026.2`.
-    func inSubfolders() -> Placement {
+    /// The placement with `folder` the very one that it goes into. Where something that is no folder of ours has the
+    /// name that one needs below the configured folder, ours steps aside: `2026.2`.
+    func inSubfolders(_ open: inout OpenFolders) throws(IOError) -> Placement {
         var placement = self
+        placement.folder = open.root(of: folder)
         placement.subfolders = []
-        for name in subfolders {
+        let depth = placement.folder.components.count
+        let below = folder.components.dropFirst(depth).compactMap { FileName($0) }
+        var isMissing = false
+        for name in below + subfolders {
             var number = 1
-            while true {
-                let candidate = number == 1 ? name : name.numbered(number, isFolder: true)
-                let path = placement.folder.appending(candidate)
+            var path = placement.folder.appending(name)
+            while !isMissing, case let found = try open.look(path) {
+                if case .open = found { break }
+                if case .missing = found {
+                    isMissing = true
+                    break
+                }
+                if role == .output, onConflict == .fail { throw IOError("publish", path, .fileExists) }
                 number += 1
-                if let kind = Folder.kind(of: path), kind != .folder { continue }
-                placement.folder = path
-                break
+                path = placement.folder.appending(name.numbered(number, isFolder: true))
             }
+            placement.folder = path
         }
         return placement
     }

@@ -41,6 +41,16 @@ package struct SendBack: Sendable {
         let folder: HeldFolder
         let name: FileName
         let record: JobRecord
+        /// Whether nobody else can have exchanged it.
+        let isOurs: Bool
+
+        /// Whether it is what was put there. In a folder of ours it is, or was mended there. Else it has to be the inode
+        /// on record or, since `failed` may be on another file system than the drop was, a copy of its size.
+        func isGenuine(_ status: stat) -> Bool {
+            let isCopy = record.drop.size == status.st_size && status.st_nlink == 1
+            return isOurs || record.identity.inode == status.st_ino
+                || isCopy && FileKind(mode: status.st_mode) == .regular
+        }
 
         var path: FilePath { folder.path.appending(name) }
     }
@@ -98,7 +108,17 @@ package struct SendBack: Sendable {
 
     private static func hold(_ path: FilePath, _ name: FileName, _ record: JobRecord) throws(IOError) -> Original {
         do throws(IOError) {
-            return Original(folder: try HeldFolder(path.removingLastComponent()), name: name, record: record)
+            // `failed` is as configured; below it senders may have had their hands, so no link is followed.
+            var folders = path.removingLastComponent()
+            let below = folders.components.suffix(record.drop.folders.count).compactMap { FileName($0) }
+            for _ in below { folders.removeLastComponent() }
+            var folder = try HeldFolder(folders)
+            var isOurs = try folder.isOurs()
+            for name in below {
+                folder = try HeldFolder(name, in: folder)
+                if try !folder.isOurs() { isOurs = false }
+            }
+            return Original(folder: folder, name: name, record: record, isOurs: isOurs)
         } catch {
             throw IOError("examine", path, error.errno)
         }
@@ -143,8 +163,8 @@ package struct SendBack: Sendable {
         guard let copy = FileName(".dropmill-" + hidden) else { throw IOError("copy", origin.path, .invalidArgument) }
         // One from a try that was interrupted.
         try folder.remove(copy)
-        let from = try OpenFile.open(name, in: origin.file, O_RDONLY | O_NONBLOCK)
-        let to = try OpenFile.open(copy, in: folder.file, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        let from = try OpenFile.open(name, in: origin.folder.file, O_RDONLY | O_NONBLOCK)
+        let to = try OpenFile.open(copy, in: folder.folder.file, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         try Transfer.copyFile(from, to: to)
         try to.sync()
         let identity = FileIdentity(try to.status())
@@ -220,6 +240,7 @@ package struct SendBack: Sendable {
         }
         let kind = FileKind(mode: status.st_mode)
         guard kind == .regular || kind == .folder else { throw IOError("send in", original.path, .invalidArgument) }
+        guard original.isGenuine(status) else { throw IOError("recognize", original.path, .staleNFSFileHandle) }
         return (FileIdentity(status), kind)
     }
 
@@ -234,6 +255,10 @@ package struct SendBack: Sendable {
                     error.action == "examine" ? "it was moved or sent in already" : "make the folder again"
                 case .permissionDenied, .notPermitted: "do this as the user that Dropmill runs as"
                 case .noSpace, .diskQuotaExceeded: "free space there and try again"
+                case .notDirectory, .tooManySymbolicLinkLevels:
+                    "no link is followed to it; move it into the inbox by hand"
+                case .staleNFSFileHandle where error.action == "recognize":
+                    "it is not the file that failed any more; see what it is, and drop it again yourself"
                 case .invalidArgument: "only a regular file or a folder can be sent in"
                 default: "try again once that is mended"
                 }

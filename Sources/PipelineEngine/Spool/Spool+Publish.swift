@@ -19,20 +19,23 @@ extension Spool {
     /// Decides on the names of a placement and writes what goes beside it. Nil where its source is gone. The names that
     /// are kept for it are added to `reserved`, also where something throws afterwards.
     func intend(
-        _ placement: Placement, number: Int, of job: Job, _ names: NameChooser, reserved: inout [FilePath]
+        _ placement: Placement, number: Int, of job: Job, _ names: NameChooser, _ open: inout OpenFolders,
+        reserved: inout [FilePath]
     ) throws(IOError) -> Decision? {
         var found: FileIdentity.Found?
         if let source = placement.source {
             found = try FileIdentity.examine(source)
             if found == nil { return nil }
         }
-        var placement = placement.inSubfolders()
+        var placement = try placement.inSubfolders(&open)
         // What was dropped as a file may be a folder by now: exchanged just before it was claimed.
         if let found { placement.isFolder = found.isFolder }
         let dress = Dress(placement, found, of: job, pipeline.rights)
         if let source = placement.source { try dress.put(on: source) }
         if placement.source == nil { try Folder.make(job.folder, mode: 0o700) }
-        let (name, targets) = try names.choose(placement, of: job)
+        var folder: HeldFolder?
+        if case .open(let found) = try open.look(placement.folder) { folder = found }
+        let (name, targets) = try names.choose(placement, in: folder, of: job)
         reserved += targets
         var decision = Decision()
         for (index, companion) in placement.companions.enumerated() {
@@ -55,7 +58,7 @@ extension Spool {
             decision.intents.append(
                 Intent(role: placement.role, source: source, target: targets[0], identity: found.identity))
             if durability.isFull { try Self.note(source, of: placement, in: &decision.unsynced) }
-            if name != placement.name { decision.note = note(on: placement, source, named: name) }
+            if name != placement.name { decision.note = note(on: placement, in: folder, source, named: name) }
         }
         return decision
     }
@@ -78,11 +81,14 @@ extension Spool {
 
     /// Why a thing did not get its own name. One with the same content is kept as well: only people know whether it was
     /// sent twice by mistake.
-    private func note(on placement: Placement, _ source: FilePath, named name: FileName) -> String {
-        let taken = placement.folder.appending(placement.name)
+    private func note(
+        on placement: Placement, in folder: HeldFolder?, _ source: FilePath, named name: FileName
+    ) -> String {
         var note = "'\(placement.name)' was taken: named '\(name)'"
         do throws(IOError) {
-            if try Self.isCopy(taken, of: source) { note += ", though the content is the same" }
+            if let folder, try Self.isCopy(FilePath().appending(placement.name), in: folder, of: source) {
+                note += ", though the content is the same"
+            }
         } catch {
             // Somebody's file that we may not read says nothing.
         }
@@ -96,14 +102,18 @@ extension Spool {
     /// target is there with the identity that was written down, or if its source is gone: nobody else takes things from
     /// a job's folder, and who fetched the target meanwhile did what it was published for.
     func carryOut(
-        _ intents: [Intent], of job: Job, isReplay: Bool, _ effects: inout SettlementEffects
+        _ intents: [Intent], of job: Job, isReplay: Bool, _ open: inout OpenFolders, _ effects: inout SettlementEffects
     ) throws(IOError) -> [Intent]? {
         var made: [Intent] = []
         for intent in intents {
-            effects.folders.insert(intent.target.removingLastComponent())
-            if isReplay, try FileIdentity.find(intent.target) == intent.identity {
-                made.append(intent)
-                continue
+            let above = intent.target.removingLastComponent()
+            let found = try open.look(above)
+            if case .open(let folder) = found {
+                effects.folders.insert(above)
+                if isReplay, let name = intent.target.lastName, try folder.identity(of: name) == intent.identity {
+                    made.append(intent)
+                    continue
+                }
             }
             if isReplay, try FileIdentity.find(intent.source) == nil {
                 // In this order: what comes back in between does no harm.
@@ -112,14 +122,18 @@ extension Spool {
             }
             let move: Move
             do throws(IOError) {
-                move = try self.move(intent, of: job, isReplay: isReplay)
+                switch found {
+                case .open(let folder): move = try self.move(intent, to: folder, of: job, isReplay: isReplay)
+                case .missing: throw IOError("rename", intent.target, .noSuchFileOrDirectory)
+                case .others: move = .taken
+                }
             } catch {
-                try takeBack(made, &effects)
+                try takeBack(made, &open, &effects)
                 throw error
             }
             switch move {
             case .taken:
-                try takeBack(made, &effects)
+                try takeBack(made, &open, &effects)
                 return nil
             case .renamed: break
             case .copied: effects.copied.append(intent.source)
@@ -129,45 +143,20 @@ extension Spool {
         return made
     }
 
-    /// Makes a folder that outputs go into, and notes those above it that got a new entry, from this batch or from one
+    /// Makes a folder that things go into, and notes those above it that got a new entry, from this batch or from one
     /// that has not brought it to the disk yet. What is configured as it is (processed, failed) is never made here: it
-    /// may be a mount that is away.
-    func makeFolder(_ path: FilePath, _ effects: inout SettlementEffects) throws(IOError) {
+    /// may be a mount that is away. Where something that is not ours is in the way, the move is told.
+    func makeFolder(
+        _ path: FilePath, for role: Intent.Role = .output, _ open: inout OpenFolders,
+        _ effects: inout SettlementEffects
+    ) throws(IOError) {
         // Something went into it in this batch already.
         if effects.folders.contains(path) { return }
-        var missing: [FilePath] = []
-        var next = path
-        while Folder.kind(of: next, followingLinks: true) == nil, next != next.removingLastComponent() {
-            missing.append(next)
-            next = next.removingLastComponent()
-        }
-        if !missing.isEmpty {
-            made.note(missing)
-            // What is configured is ours alone, what lies below it as the umask says.
-            let own = targets.filter { path.starts(with: $0) }
-            for folder in own where missing.contains(folder) { try Folder.makeOwn(folder) }
-            try Folder.make(path)
-        }
+        if role == .original, case .missing = try open.look(open.root(of: path)) { return }
+        guard try open.make(path, noting: made.note) != nil else { return }
         for folder in made.leading(to: path) {
             effects.made.append(folder)
             effects.folders.insert(folder.removingLastComponent())
-        }
-    }
-
-    /// Makes the folders below a configured one that an original goes into; the configured one itself is not made.
-    /// False where a file has taken the name of one of them since that was chosen.
-    func makeSubfolders(
-        of placement: Placement, for target: FilePath?, _ effects: inout SettlementEffects
-    ) throws(IOError) -> Bool {
-        guard let folder = target?.removingLastComponent(), folder != placement.folder,
-            Folder.kind(of: placement.folder, followingLinks: true) == .folder
-        else { return true }
-        do throws(IOError) {
-            try makeFolder(folder, &effects)
-            return Folder.kind(of: folder, followingLinks: true) == .folder
-        } catch {
-            guard error.errno == .notDirectory else { throw error }
-            return false
         }
     }
 
@@ -203,18 +192,21 @@ extension Spool {
         case taken
     }
 
-    private func move(_ intent: Intent, of job: Job, isReplay: Bool) throws(IOError) -> Move {
+    private func move(
+        _ intent: Intent, to folder: HeldFolder, of job: Job, isReplay: Bool
+    ) throws(IOError) -> Move {
+        let (source, target) = (Spot(intent.source), Spot(intent.target.lastEntry, in: folder))
         do throws(IOError) {
-            try NoReplace.rename(intent.source, to: intent.target)
+            try NoReplace.rename(source, to: target)
             return .renamed
         } catch {
             switch error.errno {
-            case .fileExists where pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target):
-                try NoReplace.replace(intent.target, with: intent.source)
+            case .fileExists where pipeline.onConflict == .replace && Self.areAlike(source, target):
+                try NoReplace.replace(target, with: source)
                 return .renamed
             // The source is still there, so what has the name is somebody else's, be it the same content.
             case .fileExists: return .taken
-            case .improperLink: return try moveAcross(intent, of: job, isReplay: isReplay)
+            case .improperLink: return try moveAcross(intent, to: folder, of: job, isReplay: isReplay)
             default: throw error
             }
         }
@@ -222,36 +214,37 @@ extension Spool {
 
     /// To another file system, or another mount: a copy under a hidden name of this job, compared with its source and
     /// brought to the disk, then renamed.
-    private func moveAcross(_ intent: Intent, of job: Job, isReplay: Bool) throws(IOError) -> Move {
-        let folder = intent.target.removingLastComponent()
-        let partial = folder.appending(".dropmill-\(job.id.text).partial")
-        let mayReplace = pipeline.onConflict == .replace && Self.areAlike(intent.source, intent.target)
-        if !mayReplace, Folder.kind(of: intent.target) != nil {
+    private func moveAcross(
+        _ intent: Intent, to folder: HeldFolder, of job: Job, isReplay: Bool
+    ) throws(IOError) -> Move {
+        let name = FilePath(".dropmill-\(job.id.text).partial")
+        let (partial, target) = (Spot(name, in: folder), Spot(intent.target.lastEntry, in: folder))
+        let mayReplace = pipeline.onConflict == .replace && Self.areAlike(Spot(intent.source), target)
+        if !mayReplace, target.kind != nil {
             guard isReplay else { return .taken }
-            return try Self.isCopy(intent.target, of: intent.source) ? .copied : .taken
+            return try Self.isCopy(intent.target.lastEntry, in: folder, of: intent.source) ? .copied : .taken
         }
         do throws(IOError) {
-            try Folder.remove(partial)
+            try folder.folder.remove(name)
             // Made before anything is written, so that it is told of all that goes wrong.
-            let whole = try FileSystemSync(of: folder)
+            let whole = try FileSystemSync(of: folder.path)
             try Transfer.copy(
-                intent.source.lastEntry, in: try Folder.holding(intent.source), to: partial.lastEntry,
-                in: try Folder.holding(partial))
-            try durability.sync(files: try Self.everything(in: partial), by: whole)
-            guard try Self.isCopy(partial, of: intent.source) else {
-                throw IOError("verify the copy", partial, .ioError)
+                intent.source.lastEntry, in: try Folder.holding(intent.source), to: name, in: folder.folder)
+            try durability.sync(files: try Self.everything(in: partial.path), by: whole)
+            guard try Self.isCopy(name, in: folder, of: intent.source) else {
+                throw IOError("verify the copy", partial.path, .ioError)
             }
             do throws(IOError) {
-                try NoReplace.rename(partial, to: intent.target)
+                try NoReplace.rename(partial, to: target)
             } catch {
                 guard error.errno == .fileExists else { throw error }
-                if mayReplace { try NoReplace.replace(intent.target, with: partial) }
-                try Folder.remove(partial)
+                if mayReplace { try NoReplace.replace(target, with: partial) }
+                try folder.folder.remove(name)
                 return mayReplace ? .copied : .taken
             }
         } catch {
             do throws(IOError) {
-                try Folder.remove(partial)
+                try folder.folder.remove(name)
             } catch {
                 // The first error tells more; what is left is hidden, bears the job's id and goes at the next attempt.
             }
@@ -260,14 +253,13 @@ extension Spool {
         return .copied
     }
 
-    private static func isCopy(_ copy: FilePath, of source: FilePath) throws(IOError) -> Bool {
-        try Transfer.isCopy(
-            copy.lastEntry, in: try Folder.holding(copy), of: source.lastEntry, in: try Folder.holding(source))
+    private static func isCopy(_ copy: FilePath, in folder: HeldFolder, of source: FilePath) throws(IOError) -> Bool {
+        try Transfer.isCopy(copy, in: folder.folder, of: source.lastEntry, in: try Folder.holding(source))
     }
 
     /// Whether both are folders, or neither is.
-    private static func areAlike(_ one: FilePath, _ other: FilePath) -> Bool {
-        (Folder.kind(of: one) == .folder) == (Folder.kind(of: other) == .folder)
+    private static func areAlike(_ one: Spot, _ other: Spot) -> Bool {
+        (one.kind == .folder) == (other.kind == .folder)
     }
 
     /// Undoes moves: of companions whose thing itself could not have its name, and of a job that fails after all. What
@@ -275,17 +267,20 @@ extension Spool {
     ///
     /// Not where the new replaces the old: the old is gone, so there would be nothing left, and what is sent again
     /// replaces it once more.
-    func takeBack(_ made: [Intent], _ effects: inout SettlementEffects) throws(IOError) {
+    func takeBack(
+        _ made: [Intent], _ open: inout OpenFolders, _ effects: inout SettlementEffects
+    ) throws(IOError) {
         guard pipeline.onConflict != .replace else { return }
         for intent in made.reversed() {
-            let isCopied = effects.copied.contains(intent.source)
-            if isCopied {
-                try Folder.remove(intent.target)
+            let above = intent.target.removingLastComponent()
+            guard case .open(let folder) = try open.look(above), let name = intent.target.lastName else { continue }
+            if effects.copied.contains(intent.source) {
+                try folder.folder.remove(intent.target.lastEntry)
                 effects.copied.removeAll { $0 == intent.source }
-            } else if try FileIdentity.find(intent.target) == intent.identity {
-                try NoReplace.rename(intent.target, to: intent.source)
+            } else if try folder.identity(of: name) == intent.identity {
+                try NoReplace.rename(Spot(intent.target.lastEntry, in: folder), to: Spot(intent.source))
             }
-            effects.folders.insert(intent.target.removingLastComponent())
+            effects.folders.insert(above)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import PipelineKit
 import SystemPackage
 
@@ -12,7 +13,8 @@ extension FolderTrust.Fault {
             return "\(name) belongs to \(AccountName.user(owner)) (mode \(modeText)), who can exchange what is in it"
         case .writable:
             return "\(name) can be written to by others (\(AccountName.user(owner)):\(AccountName.group(group)), mode "
-                + "\(modeText)), who can exchange what is in it"
+                + "\(modeText)), who can "
+                + (isSticky ? "be the first to make a folder in it" : "exchange what is in it")
         }
     }
 
@@ -24,6 +26,8 @@ extension FolderTrust.Fault {
         case .writable: "close it (chmod go-w '\(path.text)'), or \(otherwise)"
         }
     }
+
+    private var isSticky: Bool { mode & S_ISVTX != 0 }
 
     private var modeText: String {
         let digits = String(mode, radix: 8)

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Who could change what a path leads to. The rule is that of sshd's StrictModes: every folder from the root on belongs
 /// to root or to our user, and nobody else may write to it, unless its sticky bit keeps others from renaming what is in
-/// it. A symbolic link on the way belongs to root or to our user too, since its owner says where it leads.
+/// it; that is not enough for the folder itself, where others could make a folder or a link before us. A symbolic link on the way belongs to root or to our user too, since its owner says where it leads.
 ///
 /// Rights that an access list gives show in the bits of the group (acl(5)), so these tell of them as well.
 struct FolderTrust: Sendable {
@@ -57,12 +57,13 @@ struct FolderTrust: Sendable {
     }
 
     /// What is wrong with one folder or link; nil where it is as it must be. Pure.
+    /// `isEnd`: whether it is the folder itself, for which to be sticky is not enough.
     static func reason(
-        kind: FileKind, owner: uid_t, mode: mode_t, for user: uid_t
+        kind: FileKind, owner: uid_t, mode: mode_t, for user: uid_t, isEnd: Bool = false
     ) -> Fault.Reason? {
         if owner != 0, owner != user { return .owner }
         // The mode of a link means nothing.
-        guard kind == .folder, mode & (S_IWGRP | S_IWOTH) != 0, mode & S_ISVTX == 0 else { return nil }
+        guard kind == .folder, mode & (S_IWGRP | S_IWOTH) != 0, isEnd || mode & S_ISVTX == 0 else { return nil }
         return .writable
     }
 
@@ -72,17 +73,13 @@ struct FolderTrust: Sendable {
         var walk = Walk(to: folder.absolute)
         var way = Way()
         do throws(IOError) {
+            var end: Place?
             while let place = try walk.next() {
                 if place.kind == .folder { way.mayBeForestalled = place.isSharedBySticky }
-                guard !accepted.contains(place.path),
-                    let reason = Self.reason(kind: place.kind, owner: place.owner, mode: place.mode, for: user)
-                else { continue }
-                let fault = Fault(
-                    path: place.path, reason: reason, kind: place.kind, owner: place.owner, group: place.group,
-                    mode: place.mode)
-                // After a link that begins at the root the same folders may come again.
-                if !way.faults.contains(fault) { way.faults.append(fault) }
+                judge(place, isEnd: false, &way)
+                end = place
             }
+            if let end { judge(end, isEnd: true, &way) }
             way.mayBeForestalled = false
         } catch {
             way.isMissing = error.errno == .noSuchFileOrDirectory
@@ -92,6 +89,18 @@ struct FolderTrust: Sendable {
             }
         }
         return way
+    }
+
+    private func judge(_ place: Place, isEnd: Bool, _ way: inout Way) {
+        guard !accepted.contains(place.path),
+            let reason = Self.reason(
+                kind: place.kind, owner: place.owner, mode: place.mode, for: user, isEnd: isEnd)
+        else { return }
+        let fault = Fault(
+            path: place.path, reason: reason, kind: place.kind, owner: place.owner, group: place.group,
+            mode: place.mode)
+        // After a link that begins at the root the same folders may come again.
+        if !way.faults.contains(fault) { way.faults.append(fault) }
     }
 }
 

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Each folder on the way that others may write to is told, the last one as well, unless it is sticky or accepted"
+        "Each folder that others may write to is told, unless it is accepted, or sticky and on the way"
     )
     func writable() throws {
         try scratch.makeFolder("a/b/c")
@@ -59,7 +59,8 @@ import Testing
         #expect(faults("a/b/c") == ["a writable", "a/b/c writable"])
         #expect(faults("a/b/c", accepting: ["a"]) == ["a/b/c writable"])
         #expect(faults("a/b/c", accepting: ["a", "a/b/c"]) == [])
-        #expect(faults("a/b") == ["a writable"])
+        #expect(faults("a/b") == ["a writable", "a/b writable"], "others may make a link in it before us")
+        #expect(faults("a/b", accepting: ["a", "a/b"]) == [])
     }
 
     @Test("An access list that lets others write shows", .enabled(if: Tool.find("setfacl") != nil, "needs setfacl"))

@@ -1,0 +1,99 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// The folders that a batch puts things into, held open. A configured folder is opened by its path, which nobody else
+/// can change; what lies below it name by name from there on, no link followed, and only where it is ours.
+struct OpenFolders: Sendable {
+    /// What is at the path of a folder.
+    enum Found {
+        /// A folder of ours.
+        case open(HeldFolder)
+        /// Nothing.
+        case missing
+        /// A file, a link, or a folder that others could change.
+        case others
+    }
+
+    /// So many are held at a time.
+    private static let most = 64
+
+    private let configured: [FilePath]
+    private let accepted: Set<FilePath>
+    private var held: [FilePath: HeldFolder] = [:]
+
+    /// None yet. `accepted`: folders that may be others' as well.
+    init(below configured: [FilePath], accepting accepted: [FilePath] = []) {
+        self.configured = configured
+        self.accepted = Set(accepted)
+    }
+
+    /// The configured folder that a path lies in. Where there is none the path itself is as good: it holds a target
+    /// without placeholders.
+    func root(of path: FilePath) -> FilePath {
+        configured.filter { path.starts(with: $0) }.max { $0.components.count < $1.components.count } ?? path
+    }
+
+    /// Looks for a folder, from the configured one down.
+    mutating func look(_ path: FilePath) throws(IOError) -> Found {
+        if let folder = held[path] { return .open(folder) }
+        do throws(IOError) {
+            if root(of: path) == path { return .open(keep(try HeldFolder(path, OpenFile.pathOnly), at: path)) }
+            let above = try look(path.removingLastComponent())
+            guard case .open(let parent) = above, let name = path.lastName else { return above }
+            let folder = try HeldFolder(name, in: parent, OpenFile.pathOnly)
+            if !accepted.contains(path), try !folder.isOurs() { return .others }
+            return .open(keep(folder, at: path))
+        } catch {
+            switch error.errno {
+            case .noSuchFileOrDirectory, .fileNameTooLong: return .missing
+            case .notDirectory, .tooManySymbolicLinkLevels: return .others
+            default: throw error
+            }
+        }
+    }
+
+    /// Opens a folder, made where it is missing; `note` is told of what is about to be made. Nil where something that
+    /// is not ours is in the way.
+    mutating func make(_ path: FilePath, noting note: ([FilePath]) -> Void) throws(IOError) -> HeldFolder? {
+        switch try look(path) {
+        case .open(let folder): return folder
+        case .others: return nil
+        case .missing: break
+        }
+        let above = path.removingLastComponent()
+        if root(of: path) == path {
+            note(Self.missing(path))
+            try Folder.makeOwn(path)
+        } else {
+            guard let parent = try make(above, noting: note), let name = path.lastName else { return nil }
+            note([path])
+            // Where the umask lets others write, it would not be ours alone.
+            try parent.make(name, mode: 0o755)
+        }
+        guard case .open(let folder) = try look(path) else { return nil }
+        return folder
+    }
+
+    /// The folder, and those above it that are missing.
+    private static func missing(_ path: FilePath) -> [FilePath] {
+        var missing: [FilePath] = []
+        var next = path
+        while Folder.kind(of: next, followingLinks: true) == nil, next != next.removingLastComponent() {
+            missing.append(next)
+            next = next.removingLastComponent()
+        }
+        return missing
+    }
+
+    private mutating func keep(_ folder: HeldFolder, at path: FilePath) -> HeldFolder {
+        if held.count >= Self.most { held = [:] }
+        held[path] = folder
+        return folder
+    }
+}
+
+extension Spool {
+    /// None of the folders that the pipeline's things go into, to begin with.
+    var openFolders: OpenFolders { OpenFolders(below: targets, accepting: pipeline.trust) }
+}
