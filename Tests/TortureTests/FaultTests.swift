@@ -22,10 +22,12 @@ extension Torture {
 
         static let troubles = [
             Trouble(
-                error: "ENOSPC", calls: ["mkdir", "mkdirat", "rename", "renameat", "renameat2", "link"] + data + Faultline.syncs),
+                error: "ENOSPC",
+                calls: ["mkdir", "mkdirat", "rename", "renameat", "renameat2", "link"] + data + Faultline.syncs),
             Trouble(error: "EIO", calls: ["openat"] + names + data.dropFirst() + Faultline.syncs),
             Trouble(
-                error: "EDQUOT", calls: ["mkdir", "mkdirat", "rename", "renameat", "renameat2", "link"] + data + Faultline.syncs),
+                error: "EDQUOT",
+                calls: ["mkdir", "mkdirat", "rename", "renameat", "renameat2", "link"] + data + Faultline.syncs),
             Trouble(error: "EROFS", calls: ["create"] + names),
             Trouble(error: "EMFILE", calls: ["openat"]),
             Trouble(error: "EXDEV", calls: ["rename", "renameat", "renameat2", "link"], onlyResults: true),
