@@ -104,4 +104,67 @@ import Testing
         #expect(scratch.exists("elsewhere/a.done"))
         #expect(try Spool.marker(in: job.folder) == nil)
     }
+
+    @Test("A claimed drop that is empty by now is proved as any other, though empty files are ignored in the inbox")
+    func emptied() async throws {
+        let spool = try spool {
+            $0.ready = ReadyRule(quiet: .milliseconds(1), empty: .ignore)
+            $0.ownership = .keep
+        }
+        let job = try job("a", spool, isFolder: false)
+        try scratch.write([UInt8](), to: job.original)
+        var draining = Draining(rule: spool.pipeline.ready)
+        draining.add(job)
+        var complete: [Spool.Claimed] = []
+        #expect(
+            await eventually {
+                complete += draining.turn(spool).complete
+                return !complete.isEmpty
+            })
+        #expect(complete.first?.seal != nil, "only a proof gives it one")
+    }
+
+    @Test("Who holds a claimed drop open is told")
+    func held() async throws {
+        let spool = try spool { $0.ready = ReadyRule(quiet: .milliseconds(1)) }
+        let job = try job("a", spool, isFolder: false)
+        let writer = try OpenFile.open(job.original, O_WRONLY | O_CREAT, mode: 0o600)
+        try writer.write([1])
+        var draining = Draining(rule: spool.pipeline.ready)
+        draining.add(job)
+        var held: [Job] = []
+        #expect(
+            await eventually {
+                held += draining.turn(spool).held.map(\.0)
+                return !held.isEmpty
+            })
+        #expect(held.first?.id == job.id)
+        try writer.close()
+    }
+
+    @Test("A claimed folder is left to be looked at elsewhere, and such a look ends when it is called off")
+    func elsewhere() throws {
+        let spool = try spool { $0.ready.unit = .folder }
+        let job = try job("a", spool, isFolder: true)
+        try Folder.make(job.original)
+        for number in 0..<2000 {
+            try scratch.makeFolder("\(job.original.string.dropFirst(scratch.path.string.utf8.count + 1))/\(number)")
+        }
+        var draining = Draining(rule: spool.pipeline.ready)
+        draining.add(job)
+        let turn = draining.turn(spool)
+        #expect(turn.folders.map(\.id) == [job.id])
+        #expect(draining.gate.nextDue == nil, "it is not asked for again until it is answered")
+        #expect(throws: IOError.self) { try spool.breakingOff { @Sendable _ in true }.look(at: job) }
+        let look = Draining.look(at: job, spool)
+        var answered = Draining.Turn()
+        #expect(draining.looked(at: job, look, &answered) == nil)
+        #expect(draining.gate.nextDue != nil)
+    }
+
+    private func job(_ name: String, _ spool: Spool, isFolder: Bool) throws -> Job {
+        let id = ids.next()
+        let drop = Drop(name: try name.fileName, size: 1, droppedAt: .now(), isFolder: isFolder)
+        return Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: try spool.work.makeFolder(of: id))
+    }
 }

@@ -15,9 +15,9 @@ import Testing
     private var looks: FilePath { scratch.path(".dropmill/test/looks") }
 
     /// What a process leaves that is killed in the middle of a look.
-    private func die(at subject: LookNote.Subject) throws {
+    private func die(at subject: LookNote.Subject, on note: String = "now") throws {
         try Folder.make(looks, mode: 0o700)
-        try LookNote(in: looks).begin(subject)
+        try LookNote(in: looks, named: note).begin(subject)
     }
 
     private func drop(_ text: String) throws -> LookNote.Subject { .drop(DropPath(try text.fileName)) }
@@ -51,19 +51,19 @@ import Testing
         let (a, b) = (try drop("a"), try drop("b"))
         let name = try "a".fileName
         for count in 1...3 {
-            let suspects = Suspects(in: folder, left: a, limit: 3)
+            let suspects = Suspects(in: folder, left: [a], limit: 3)
             #expect(suspects.counts == [a: count])
             #expect(suspects.isHeld(a) && !suspects.isHeld(b))
             #expect((suspects.verdict(on: a, named: name) != nil) == (count == 3))
         }
-        var suspects = Suspects(in: folder, left: b, limit: 3)
+        var suspects = Suspects(in: folder, left: [b], limit: 3)
         #expect(suspects.counts == [a: 3, b: 1])
         suspects.admit(b)
         #expect(!suspects.isHeld(b))
         suspects.clear(a)
-        #expect(Suspects(in: folder, left: nil, limit: 3).counts == [b: 1])
+        #expect(Suspects(in: folder, left: [], limit: 3).counts == [b: 1])
         try scratch.write("no such line\n1 6\nx 61\n2 6162\n", to: "looks/suspects")
-        #expect(Suspects(in: folder, left: nil, limit: 3).counts == [try drop("ab"): 2])
+        #expect(Suspects(in: folder, left: [], limit: 3).counts == [try drop("ab"): 2])
     }
 
     @Test("A suspect is looked at when nothing else is to be done, and is processed as any other")
@@ -77,7 +77,7 @@ import Testing
         #expect(engine.reports.last?.job.drop.name.text == "a-suspect")
         #expect(engine.reports.allSatisfy { $0.outcome == .processed })
         _ = await engine.stop()
-        #expect(Suspects(in: looks, left: nil, limit: 2).counts.isEmpty)
+        #expect(Suspects(in: looks, left: [], limit: 2).counts.isEmpty)
         #expect(try LookNote(in: looks).left == nil)
     }
 
@@ -93,7 +93,7 @@ import Testing
         try Folder.make(looks, mode: 0o700)
         for _ in 1...2 {
             try die(at: drop("poison"))
-            _ = Suspects(in: looks, left: try LookNote(in: looks).left, limit: 2)
+            _ = Suspects(in: looks, left: [try LookNote(in: looks).left].compactMap { $0 }, limit: 2)
         }
         try engine.start(once: true)
         #expect(await eventually { engine.summary != nil })
@@ -114,12 +114,34 @@ import Testing
         }
         for _ in 1...2 {
             try die(at: .job(poison))
-            _ = Suspects(in: looks, left: try LookNote(in: looks).left, limit: 2)
+            _ = Suspects(in: looks, left: [try LookNote(in: looks).left].compactMap { $0 }, limit: 2)
         }
         try engine.start(once: true)
         #expect(await eventually { engine.summary != nil })
         #expect(try scratch.tree("processed") == ["better", "good"])
         #expect(try scratch.text("failed/poison.error.json").contains("recovery.limit"))
+    }
+
+    @Test("What went on beside the inbox's queue is what the daemon died of", arguments: ["proofs", "copies"])
+    func beside(_ note: String) async throws {
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) {
+            $0.retry.attempts = 2
+            $0.ready.unit = .folder
+        }
+        let ids = JobIDGenerator()
+        let poison = ids.next()
+        for (id, name) in [(poison, "poison"), (ids.next(), "good")] {
+            try scratch.write("1", to: ".dropmill/test/active/\(id.text)/\(name)/file")
+        }
+        try scratch.write("1", to: "inbox/honest/file")
+        try Folder.make(looks, mode: 0o700)
+        _ = Suspects(in: looks, left: [try drop("honest"), .job(poison)], limit: 2)
+        try die(at: drop("honest"))
+        try die(at: .job(poison), on: note)
+        try engine.start(once: true)
+        #expect(await eventually { engine.summary != nil })
+        #expect(scratch.exists("processed/honest/file"), "it was only looked at meanwhile")
+        #expect(scratch.exists("processed/good/file") && scratch.exists("failed/poison/file"))
     }
 
     @Test("Who holds a drop open is told after ten minutes, then each hour")

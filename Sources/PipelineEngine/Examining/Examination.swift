@@ -70,8 +70,11 @@ package struct Examination {
             places.append(ExaminedPlace(role: role, path: path, findings: findings(examiner)))
         }
         let inbox = FolderExaminer(pipeline.inbox, mounts: mounts)
-        add("inbox", pipeline.inbox) { $0.basics(minFree: nil) + $0.watching() }
-        guard let work = workFolder(of: pipeline) else { return ExaminedPipeline(name: pipeline.name, places: places) }
+        let work = workFolder(of: pipeline)
+        add("inbox", pipeline.inbox) { examiner in
+            examiner.basics(minFree: nil) + examiner.watching() + [ownership(pipeline, work)].compactMap { $0 }
+        }
+        guard let work else { return ExaminedPipeline(name: pipeline.name, places: places) }
         let bench = bench(in: work)
         let own = OwnFolders(of: pipeline)
         add("work", work) { examiner in
@@ -115,6 +118,12 @@ package struct Examination {
         return .note(
             .user, "belongs to \(AccountName.user(owner)), so nothing can be tried in it as \(CurrentUser.name)",
             "Run this as the daemon's own user")
+    }
+
+    /// Which way drops of others become ours: that happens in the work folder.
+    private func ownership(_ pipeline: Pipeline, _ work: FilePath?) -> Finding? {
+        guard let work, stranger(work) == nil else { return nil }
+        return OwnershipExaminer.finding(pipeline.ownership, in: bench(in: work))
     }
 
     private func rights(_ examiner: FolderExaminer, _ bench: FilePath) -> Finding {

@@ -20,6 +20,7 @@ package struct Finding: Sendable, Equatable {
         case space
         case events
         case leases
+        case ownership
         case times
         case rename
         case watches

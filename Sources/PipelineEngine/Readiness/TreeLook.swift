@@ -74,13 +74,18 @@ final class TreeLook {
 
     deinit { for level in levels { closedir(level.stream) } }
 
-    /// Takes a whole look.
+    /// Takes a whole look. `breaksOff`: asked after each slice, with when the look began; once it says so, the error is
+    /// `canceled`.
     static func take(
         of name: FileName, in parent: borrowing OpenFile, limits: ReadyRule.Limits = ReadyRule.Limits(),
-        asking sight: WriterSight?, since: MonotonicTime? = nil
+        asking sight: WriterSight?, since: MonotonicTime? = nil,
+        breaksOff: (_ begun: MonotonicTime) -> Bool = { _ in false }
     ) throws(IOError) -> TreeLook {
+        let begun = MonotonicTime.now()
         let look = try TreeLook(at: name, in: parent, limits: limits, asking: sight, since: since)
-        _ = try look.goOn(until: .distantFuture)
+        while try !look.goOn(until: .now() + slice) {
+            if breaksOff(begun) { throw IOError("examine", look.root, .canceled) }
+        }
         return look
     }
 

@@ -7,6 +7,8 @@ import SystemPackage
 struct Copying {
     private var cancellations: [JobID: Cancellation] = [:]
     private let queue: DispatchQueue
+    /// Which one is under way, for the next run.
+    var note: LookNote?
 
     init(of pipeline: String) { queue = DispatchQueue(label: "dropmill.\(pipeline).copies") }
 
@@ -19,7 +21,10 @@ struct Copying {
     ) {
         let cancellation = Cancellation()
         cancellations[job.id] = cancellation
-        queue.async { @Sendable in
+        let spool = spool.breakingOff { @Sendable _ in cancellation.isCancelled }
+        queue.async { @Sendable [note] in
+            note?.begin(.job(job.id))
+            defer { note?.end() }
             let result: Result<Spool.Proof, IOError>
             do throws(IOError) {
                 result = .success(try spool.takeCopy(of: job) { cancellation.isCancelled })
@@ -54,7 +59,9 @@ extension Intake {
         guard isRunning else { return }
         copying.end(job)
         switch result {
-        case .success(.complete(let claimed)): deliver(.claimed([claimed], adopted: false))
+        case .success(.complete(let claimed)):
+            suspects.clear(.job(job.id))
+            deliver(.claimed([claimed], adopted: false))
         case .success(.draining(let reason)): drain(job, because: reason)
         case .success(.copying): drain(job, because: "it has to be copied once more")
         case .failure(let error):

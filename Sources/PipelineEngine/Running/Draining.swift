@@ -12,7 +12,10 @@ struct Draining {
 
     init(rule: ReadyRule) {
         self.rule = rule
-        gate = ReadyGate(rule: rule)
+        var claimed = rule
+        // Empty files are ignored in the inbox; one that is claimed runs, proved as any other.
+        claimed.empty = .process
+        gate = ReadyGate(rule: claimed)
     }
 
     /// Where the drops lay.
@@ -45,7 +48,7 @@ struct Draining {
         gate.touch(job.id, at: .now())
     }
 
-    /// What a look at those that are due led to.
+    /// What looks at those that are due led to.
     struct Turn {
         /// They may run now.
         var complete: [Spool.Claimed] = []
@@ -53,40 +56,88 @@ struct Draining {
         var copying: [Job] = []
         /// Those that wait no more, as they were claimed: complete, or taken from the work folder by others.
         var ended: [Job] = []
+        /// Those that somebody holds open.
+        var held: [(Job, Waiting.Writer)] = []
+        /// They are due, and may take long to look at: each is to be answered by `looked`.
+        var folders: [Job] = []
         /// Why none can be looked at: trouble of one alone is not told here.
         var error: IOError?
     }
 
-    /// Looks at those that are due. What could not be looked at stays, to be looked at again.
+    /// Looks at the files that are due. What could not be looked at stays, to be looked at again.
     ///
     /// `noting`: is told of each that is looked at.
     mutating func turn(_ spool: Spool, noting: (Job) -> Void = { _ in }) -> Turn {
         var turn = Turn()
         var still: [(job: Job, state: Fingerprint)] = []
-        // Folders may take long: others are dealt with in between.
-        for request in gate.due(at: .now(), limit: rule.unit == .folder ? 1 : .max) {
+        for request in gate.due(at: .now()) {
             guard let job = jobs[request.key] else { continue }
-            noting(job)
-            attempt(job, &turn) { (draining, turn) throws(IOError) in
-                if let state = try draining.look(at: job, spool, &turn) { still.append((job, state)) }
+            guard !job.drop.isFolder else {
+                turn.folders.append(job)
+                continue
             }
+            noting(job)
+            if let state = looked(at: job, Self.look(at: job, spool), &turn) { still.append((job, state)) }
         }
         let now = MonotonicTime.now()
         for (job, state) in still {
             noting(job)
-            attempt(job, &turn) { (draining, turn) throws(IOError) in
-                switch try spool.prove(job, ready: state, claimed: now) {
-                case .complete(let claimed):
-                    draining.end(job, &turn)
-                    turn.complete.append(claimed)
-                case .copying:
-                    draining.end(job, &turn)
-                    turn.copying.append(job)
-                case .draining: draining.gate.touch(job.id, at: .now())
-                }
-            }
+            proved(job, Self.proof(of: job, state, spool, claimed: now), &turn)
         }
         return turn
+    }
+
+    /// One look, and the processor time that it took.
+    struct Look: Sendable {
+        let result: Result<Spool.Look, IOError>
+        let cost: Duration
+    }
+
+    /// Looks at one that is due.
+    static func look(at job: Job, _ spool: Spool) -> Look {
+        let begun = MonotonicTime.spentByThread()
+        let result = Result { () throws(IOError) in
+            do throws(IOError) {
+                return try spool.look(at: job)
+            } catch {
+                guard error.errno == .noSuchFileOrDirectory else { throw error }
+                return Spool.Look(sample: .gone)
+            }
+        }
+        return Look(result: result, cost: MonotonicTime.spentByThread() - begun)
+    }
+
+    /// Proves one that stood still.
+    static func proof(
+        of job: Job, _ state: Fingerprint, _ spool: Spool, claimed: MonotonicTime
+    ) -> Result<Spool.Proof, IOError> {
+        Result { () throws(IOError) in try spool.prove(job, ready: state, claimed: claimed) }
+    }
+
+    /// Takes in a look at one. Its state, where it stood still and is to be proved.
+    mutating func looked(at job: Job, _ look: Look, _ turn: inout Turn) -> Fingerprint? {
+        guard jobs[job.id] != nil else { return nil }
+        var state: Fingerprint?
+        attempt(job, &turn) { (draining, turn) throws(IOError) in
+            state = try draining.judge(job, try look.result.get(), cost: look.cost, &turn)
+        }
+        return state
+    }
+
+    /// Takes in the proof of one.
+    mutating func proved(_ job: Job, _ proof: Result<Spool.Proof, IOError>, _ turn: inout Turn) {
+        guard jobs[job.id] != nil else { return }
+        attempt(job, &turn) { (draining, turn) throws(IOError) in
+            switch try proof.get() {
+            case .complete(let claimed):
+                draining.end(job, &turn)
+                turn.complete.append(claimed)
+            case .copying:
+                draining.end(job, &turn)
+                turn.copying.append(job)
+            case .draining: draining.gate.touch(job.id, at: .now())
+            }
+        }
     }
 
     private static let pauseAfterTrouble = Duration.seconds(1)
@@ -108,16 +159,11 @@ struct Draining {
         }
     }
 
-    /// Looks at one that is due. Its state, where it stood still and is to be proved.
-    private mutating func look(at job: Job, _ spool: Spool, _ turn: inout Turn) throws(IOError) -> Fingerprint? {
-        var look = Spool.Look(sample: .gone)
-        let begun = MonotonicTime.spentByThread()
-        do throws(IOError) {
-            look = try spool.look(at: job)
-        } catch {
-            guard error.errno == .noSuchFileOrDirectory else { throw error }
-        }
-        let cost = MonotonicTime.spentByThread() - begun
+    /// What a look says. The state of one that stood still.
+    private mutating func judge(
+        _ job: Job, _ look: Spool.Look, cost: Duration, _ turn: inout Turn
+    ) throws(IOError) -> Fingerprint? {
+        if case .file(_, .some(let writer)) = look.sample { turn.held.append((job, writer)) }
         switch gate.record(look.sample, of: job.id, at: .now(), cost: cost) {
         case .ready(let fingerprint):
             guard let excess = look.excess else { return fingerprint }
@@ -126,17 +172,12 @@ struct Draining {
             let failure = StageFailure.overdue(job.drop.name, waiting, rule)
             let identity = FileIdentity.of(job.original) ?? fingerprint.identity
             try condemn(job, failure, identity, &turn)
-        case .ignored:
-            // Empty files are ignored in the inbox; this one is claimed, so it runs.
-            end(job, &turn)
-            gate.forget(job.id)
-            turn.complete.append(Spool.Claimed(job: job, identity: FileIdentity.of(job.original) ?? .unknown))
         case .vanished: end(job, &turn)
         case .refused(let reason):
             // It was complete, and became this before it was claimed: nothing but a failure gets it out of here.
             let failure = StageFailure.unfit(job.drop.name, reason)
             try condemn(job, failure, FileIdentity.of(job.original) ?? .unknown, &turn)
-        case .waiting: break
+        case .waiting, .ignored: break
         }
         return nil
     }

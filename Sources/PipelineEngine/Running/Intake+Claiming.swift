@@ -16,7 +16,7 @@ extension Intake {
         for (index, request) in requests.enumerated() {
             if areFolders {
                 // What was heard of it meanwhile makes its look only one of several.
-                if longLooks.contains(request.key) { continue }
+                if longLooks.contains(request.key) || longLooks.isInLine(request.key) { continue }
                 if .now() >= end {
                     for rest in requests[index...] { gate.postpone(rest.key, to: .now()) }
                     break
@@ -39,6 +39,7 @@ extension Intake {
                 throw error
             }
         }
+        defer { callWaiting() }
         guard let next = longLooks.next() else { return }
         noteLook(at: next.path)
         do throws(IOError) {
@@ -56,9 +57,9 @@ extension Intake {
         var underway = underway
         underway.cost += MonotonicTime.spentByThread() - begun
         guard isOver else {
-            // Where many take long, it begins anew when there is room.
             longDrops.insert(underway.path)
-            if !longLooks.add(underway) { gate.postpone(underway.path, to: .now() + Self.troubledPause) }
+            // Where many take long, it begins anew when it is called.
+            if !longLooks.add(underway) { gate.postpone(underway.path, to: .distantFuture) }
             return
         }
         let found: Examiner.Finding
@@ -72,12 +73,20 @@ extension Intake {
         record(found, of: underway.path, cost: underway.cost)
     }
 
+    /// Those that stand in line and have room by now are looked at next.
+    func callWaiting() {
+        for path in longLooks.called {
+            if gate.contains(path) { gate.postpone(path, to: .now()) } else { longLooks.forget(path) }
+        }
+    }
+
     /// What a look found, and what follows.
     private func record(_ found: Examiner.Finding, of path: DropPath, cost: Duration) {
+        longLooks.forget(path)
         switch found.sample {
-        case .file(_, .some(let writer)): tellHeld(path, by: writer)
+        case .file(_, .some(let writer)): tellHeld(path, .drop(path), by: writer)
         case .file(_, .notAsked): break
-        default: heldOpen.ended(path)
+        default: heldOpen.ended(.drop(path))
         }
         switch gate.record(found.sample, of: path, at: .now(), lacking: found.lacking, cost: cost) {
         case .ready(let fingerprint):
@@ -133,7 +142,7 @@ extension Intake {
     }
 
     /// A drop that is claimed.
-    private struct Unproved {
+    private struct Unproved: Sendable {
         let job: Job
         let ready: Fingerprint
         let othersNeedMarker: Bool
@@ -145,36 +154,37 @@ extension Intake {
     /// Proves what was claimed together: what takes long elsewhere, so that it holds up nothing here.
     private func prove(_ claims: [Unproved]) {
         let now = MonotonicTime.now()
+        // A folder may have grown since it was looked at.
+        let quick = spool.breakingOff { @Sendable begun in .now() - begun >= TreeLook.slice }
         var complete: [Spool.Claimed] = []
-        for claim in claims where !claim.isLong {
+        for claim in claims {
             noteLook(at: claim.job)
-            if let claimed = conclude(claim, Self.proof(of: claim, by: spool, claimed: now)) {
-                complete.append(claimed)
+            let isFolder = claim.job.drop.isFolder
+            let proof =
+                claim.isLong || isFolder && .now() - now >= Self.turn
+                ? nil : Self.proof(of: claim, by: isFolder ? quick : spool, claimed: now)
+            guard let proof else {
+                elsewhere(claim.job) { @Sendable spool in
+                    Self.proof(of: claim, by: spool, claimed: now)
+                } then: { @Sendable intake, proof in
+                    guard let proof, let claimed = intake.conclude(claim, proof) else { return }
+                    intake.deliver(.claimed([claimed], adopted: false))
+                }
+                continue
             }
+            if let claimed = conclude(claim, proof) { complete.append(claimed) }
         }
         if !complete.isEmpty { deliver(.claimed(complete, adopted: false)) }
-        for claim in claims where claim.isLong {
-            proving += 1
-            proofs.async { @Sendable [weak self, spool] in
-                let proof = Self.proof(of: claim, by: spool, claimed: now)
-                self?.queue.async { @Sendable [weak self] in
-                    guard let self, self.isRunning else { return }
-                    self.proving -= 1
-                    if let claimed = self.conclude(claim, proof) { self.deliver(.claimed([claimed], adopted: false)) }
-                    self.turnSoon()
-                }
-            }
-        }
     }
 
-    /// It is ours by now: whatever is wrong, it must not be forgotten.
-    private static func proof(of claim: Unproved, by spool: Spool, claimed now: MonotonicTime) -> Spool.Proof {
+    /// It is ours by now: whatever is wrong, it must not be forgotten. Nil where the look was broken off.
+    private static func proof(of claim: Unproved, by spool: Spool, claimed now: MonotonicTime) -> Spool.Proof? {
         do throws(IOError) {
             return try spool.prove(
                 claim.job, ready: claim.ready, claimed: now, othersNeedMarker: claim.othersNeedMarker,
                 isCondemned: claim.isCondemned)
         } catch {
-            return .draining("\(error)")
+            return error.errno == .canceled ? nil : .draining("\(error)")
         }
     }
 
@@ -225,7 +235,7 @@ extension Intake {
 
     private func took(_ path: DropPath) {
         suspects.clear(.drop(path))
-        heldOpen.ended(path)
+        heldOpen.ended(.drop(path))
         watcher?.took(path)
         if let marker = examiner.took(path, at: .now()) { watcher?.took(marker) }
     }
@@ -249,44 +259,102 @@ extension Intake {
                     suspects.clear(.job(job.id))
                     continue
                 }
-                let look = try spool.look(at: job, since: begun)
-                if case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked {
-                    switch try spool.prove(job, ready: fingerprint, claimed: begun) {
-                    case .complete(let claimed):
-                        room.take(claimed.job.drop.size)
-                        complete.append(claimed)
-                        suspects.clear(.job(job.id))
-                        continue
-                    case .copying:
-                        room.take(job.drop.size)
-                        suspects.clear(.job(job.id))
-                        copy(job)
-                        continue
-                    case .draining: break
-                    }
-                }
             } catch {
-                // Trouble of that drop is told of while it waits.
-                if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
+                room.take(job.drop.size)
+                _ = adopted(job, .failure(error))
+                continue
             }
             room.take(job.drop.size)
-            draining.add(job)
+            guard job.drop.isFolder else {
+                if let claimed = adopted(job, Self.adoption(of: job, by: spool, since: begun)) {
+                    complete.append(claimed)
+                }
+                continue
+            }
+            elsewhere(job) { @Sendable spool in
+                Self.adoption(of: job, by: spool, since: begun)
+            } then: { @Sendable intake, proof in
+                guard let claimed = intake.adopted(job, proof) else { return }
+                intake.deliver(.claimed([claimed], adopted: true))
+            }
         }
         if !complete.isEmpty { deliver(.claimed(complete, adopted: true)) }
     }
 
-    func drain() throws(IOError) {
-        let drained = draining.turn(spool, noting: noteLook)
-        for job in drained.ended {
-            room.giveBack(job.drop.size)
-            suspects.clear(.job(job.id))
+    /// The proof of one that nobody writes to.
+    private static func adoption(
+        of job: Job, by spool: Spool, since begun: MonotonicTime
+    ) -> Result<Spool.Proof, IOError> {
+        Result { () throws(IOError) in
+            let look = try spool.look(at: job, since: begun)
+            guard case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked
+            else { return .draining("") }
+            return try spool.prove(job, ready: fingerprint, claimed: begun)
         }
-        for claimed in drained.complete { room.take(claimed.job.drop.size) }
-        for job in drained.copying {
+    }
+
+    /// The drop, if it is complete; else it has to stand still first.
+    private func adopted(_ job: Job, _ proof: Result<Spool.Proof, IOError>) -> Spool.Claimed? {
+        switch proof {
+        case .success(.complete(let claimed)):
+            room.giveBack(job.drop.size)
+            room.take(claimed.job.drop.size)
+            suspects.clear(.job(job.id))
+            return claimed
+        case .success(.copying): copy(job)
+        case .success(.draining): draining.add(job)
+        case .failure(let error):
+            // Trouble of that drop is told of while it waits.
+            if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
+            draining.add(job)
+        }
+        return nil
+    }
+
+    /// Looks at claimed drops that have to stand still; at folders elsewhere.
+    func drain() throws(IOError) {
+        var turn = draining.turn(spool, noting: noteLook)
+        for job in turn.folders {
+            elsewhere(job) { @Sendable spool in
+                Draining.look(at: job, spool)
+            } then: { @Sendable intake, look in
+                var turn = Draining.Turn()
+                if let state = intake.draining.looked(at: job, look, &turn) { intake.prove(job, state) }
+                intake.drained(turn)
+            }
+        }
+        let error = turn.error
+        turn.error = nil
+        drained(turn)
+        if let error { throw error }
+    }
+
+    /// One that stood still is proved.
+    private func prove(_ job: Job, _ state: Fingerprint) {
+        elsewhere(job) { @Sendable spool in
+            Draining.proof(of: job, state, spool, claimed: .now())
+        } then: { @Sendable intake, proof in
+            var turn = Draining.Turn()
+            intake.draining.proved(job, proof, &turn)
+            intake.drained(turn)
+        }
+    }
+
+    /// What looks at those that have to stand still led to.
+    private func drained(_ turn: Draining.Turn) {
+        for (job, writer) in turn.held { tellHeld(job.drop.path, .job(job.id), by: writer) }
+        for job in turn.ended {
+            room.giveBack(job.drop.size)
+            heldOpen.ended(.job(job.id))
+            // A copy may be what the daemon dies of.
+            if !turn.copying.contains(where: { $0.id == job.id }) { suspects.clear(.job(job.id)) }
+        }
+        for claimed in turn.complete { room.take(claimed.job.drop.size) }
+        for job in turn.copying {
             room.take(job.drop.size)
             copy(job)
         }
-        if !drained.complete.isEmpty { deliver(.claimed(drained.complete, adopted: false)) }
-        if let error = drained.error { throw error }
+        if !turn.complete.isEmpty { deliver(.claimed(turn.complete, adopted: false)) }
+        if let error = turn.error { fail(StageFailure(error)) }
     }
 }

@@ -8,10 +8,15 @@ extension Intake {
         let folder = spool.work.looks
         do throws(IOError) {
             note = try LookNote(in: folder)
+            proofs.note = try LookNote(in: folder, named: "proofs")
+            copying.note = try LookNote(in: folder, named: "copies")
         } catch {
             // Without room for a note there is none: the daemon is there to process drops.
         }
-        suspects = Suspects(in: folder, left: note?.left, limit: Recovery.limit(of: spool.pipeline))
+        // What goes on beside the inbox's queue takes longest: while there is something, it is that.
+        let beside = [proofs.note?.left, copying.note?.left].compactMap { $0 }
+        let left = beside.isEmpty ? [note?.left].compactMap { $0 } : beside
+        suspects = Suspects(in: folder, left: left, limit: Recovery.limit(of: spool.pipeline))
     }
 
     /// A drop is looked at from now on.
@@ -59,13 +64,13 @@ extension Intake {
 
     /// Nothing is under way, and nothing that is known will be but what its sender has to end.
     private var isQuiet: Bool {
-        ready.isEmpty && room.jobs <= draining.paths.count && longLooks.isEmpty && draining.allDisturbed
-            && gate.waiting.allSatisfy(\.isDisturbed)
+        ready.isEmpty && room.jobs <= draining.paths.count && proofs.count == 0 && longLooks.isEmpty
+            && draining.allDisturbed && gate.waiting.allSatisfy(\.isDisturbed)
     }
 
     /// Somebody has the drop open; told after a while, where no `timeout` ends that.
-    func tellHeld(_ path: DropPath, by writer: Waiting.Writer) {
-        guard spool.pipeline.ready.timeout == nil, let time = heldOpen.saw(path, at: .now()) else { return }
+    func tellHeld(_ path: DropPath, _ subject: LookNote.Subject, by writer: Waiting.Writer) {
+        guard spool.pipeline.ready.timeout == nil, let time = heldOpen.saw(subject, at: .now()) else { return }
         deliver(.heldOpen(path, writer, for: time))
     }
 }

@@ -61,16 +61,14 @@ final class Intake: @unchecked Sendable {
     /// Drops that took longer than one slice.
     var longDrops: Set<DropPath> = []
     /// Where these are proved once they are claimed.
-    let proofs: DispatchQueue
-    /// How many are being proved there.
-    var proving = 0
+    var proofs: Proofs
     /// What is looked at just now, for the next run; nil where it cannot be noted.
     var note: LookNote?
     /// What earlier runs may have died of.
     var suspects: Suspects
     /// Claimed drops among them.
     var heldJobs: [Job] = []
-    var heldOpen = HeldOpen<DropPath>()
+    var heldOpen = HeldOpen<LookNote.Subject>()
     /// Markers that have been alone for too long, to be failed or reported.
     var overdueMarkers: [DropPath] = []
     private let digests: DigestCheck
@@ -98,7 +96,7 @@ final class Intake: @unchecked Sendable {
         self.deliver = deliver
         isOnce = once
         queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).inbox")
-        proofs = DispatchQueue(label: "dropmill.\(spool.pipeline.name).proofs")
+        proofs = Proofs(of: spool.pipeline.name)
         let rule = spool.pipeline.ready.holding(in: spool.pipeline.inbox)
         gate = ReadyGate(
             rule: rule,
@@ -151,6 +149,7 @@ final class Intake: @unchecked Sendable {
             watcher = nil
             digests.stop()
             copying.stop()
+            proofs.stop()
             longLooks = LongLooks()
             timer?.cancel()
             timer = nil
@@ -224,7 +223,7 @@ final class Intake: @unchecked Sendable {
                 gate.forget(path)
                 longLooks.forget(path)
                 longDrops.remove(path)
-                heldOpen.ended(path)
+                heldOpen.ended(.drop(path))
                 suspects.clear(.drop(path))
                 reported.forget(path)
             }
@@ -319,7 +318,7 @@ final class Intake: @unchecked Sendable {
     }
 
     private func tellIfIdle() {
-        guard isOnce, isRunning, hasScanned, ready.isEmpty, suspects.held.isEmpty, proving == 0, copying.isEmpty
+        guard isOnce, isRunning, hasScanned, ready.isEmpty, suspects.held.isEmpty, proofs.count == 0, copying.isEmpty
         else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }

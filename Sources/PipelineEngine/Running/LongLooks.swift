@@ -1,7 +1,8 @@
 import PipelineKit
 
 /// Looks at folders that take longer than a slice of time: each goes on for one at its turn, while others are looked
-/// at, claimed and told of. A value of the intake.
+/// at, claimed and told of. Those for which there is no room get it in the order in which they asked. A value of the
+/// intake.
 struct LongLooks {
     /// One of them.
     struct Underway {
@@ -11,13 +12,17 @@ struct LongLooks {
         let look: TreeLook
         /// Processor time that it took so far.
         var cost = Duration.zero
+        /// Whether it has its place.
+        fileprivate(set) var isIn = false
     }
 
     /// In the order of their turns.
     private var looks: [Underway] = []
+    /// Drops whose looks begin anew once there is room, those first that asked first.
+    private var line: [DropPath] = []
 
     /// How many there may be: each has its folders open.
-    private static let most = 4
+    static let most = 4
 
     /// Whether none is under way.
     var isEmpty: Bool { looks.isEmpty }
@@ -25,9 +30,25 @@ struct LongLooks {
     /// Whether one at this drop is under way.
     func contains(_ path: DropPath) -> Bool { looks.contains { $0.path == path } }
 
-    /// Has one wait for its next turn; whether there is room for it.
+    /// Whether this drop waits for room that there is not.
+    func isInLine(_ path: DropPath) -> Bool { line.dropFirst(free).contains(path) }
+
+    /// Those in the line that there is room for by now.
+    var called: [DropPath] { Array(line.prefix(free)) }
+
+    private var free: Int { max(0, Self.most - looks.count) }
+
+    /// Has one wait for its next turn, in its own place or in the one that it stood in line for; where there is none,
+    /// it stands in line. Whether there was room.
     mutating func add(_ look: Underway) -> Bool {
-        guard looks.count < Self.most else { return false }
+        let place = line.firstIndex(of: look.path)
+        guard look.isIn || place ?? line.count < free else {
+            if place == nil { line.append(look.path) }
+            return false
+        }
+        if let place { line.remove(at: place) }
+        var look = look
+        look.isIn = true
         looks.append(look)
         return true
     }
@@ -35,6 +56,9 @@ struct LongLooks {
     /// The one whose turn it is, taken out.
     mutating func next() -> Underway? { looks.isEmpty ? nil : looks.removeFirst() }
 
-    /// The drop is gone.
-    mutating func forget(_ path: DropPath) { looks.removeAll { $0.path == path } }
+    /// The drop is gone, or its look is over.
+    mutating func forget(_ path: DropPath) {
+        looks.removeAll { $0.path == path }
+        line.removeAll { $0 == path }
+    }
 }

@@ -4,11 +4,13 @@ import PipelineKit
 import SystemPackage
 
 /// What is being looked at just now, noted where it outlives the process: if that is what the process dies of, the next
-/// one knows. Of one intake, on its queue.
+/// one knows.
 ///
 /// A note is a store to memory that is mapped from a file, and so costs no call; it needs no sync either, since it is
 /// not to outlive the machine.
-final class LookNote {
+final class LookNote: @unchecked Sendable {
+    // @unchecked: each is of one serial queue of an intake (inbox, proofs or copies), and begun and ended there only.
+
     /// What can be looked at.
     enum Subject: Hashable {
         /// Something in the inbox.
@@ -45,10 +47,10 @@ final class LookNote {
 
     private static let size = 4096
 
-    /// Opens the note in a folder of ours, which is made if missing.
-    init(in folder: FilePath) throws(IOError) {
+    /// Opens a note in a folder of ours, which is made if missing.
+    init(in folder: FilePath, named name: String = "now") throws(IOError) {
         try Folder.make(folder, mode: 0o700)
-        let path = folder.appending("now")
+        let path = folder.appending(name)
         file = try OpenFile.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
         var bytes = [UInt8](repeating: 0, count: Self.size)
         let descriptor = file.descriptor

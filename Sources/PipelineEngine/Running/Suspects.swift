@@ -21,14 +21,12 @@ struct Suspects {
     }
 
     /// Those of the runs before this one, with what the last one died of; `folder`: where they are written down.
-    init(in folder: FilePath, left: LookNote.Subject?, limit: Int) {
+    init(in folder: FilePath, left: [LookNote.Subject], limit: Int) {
         file = folder.appending("suspects")
         self.limit = limit
         counts = Self.read(folder.appending("suspects"))
-        if let left {
-            counts[left, default: 0] += 1
-            save()
-        }
+        for subject in left { counts[subject, default: 0] += 1 }
+        if !left.isEmpty { save() }
         held = Set(counts.keys)
     }
 

@@ -15,6 +15,8 @@ package struct Spool: Sendable {
     let made: MadeFolders
     /// The configured folders that things are moved into.
     let targets: [FilePath]
+    /// Asked after each slice of a look at a folder, with when the look began: whether to break it off.
+    private var breaksOff: @Sendable (_ begun: MonotonicTime) -> Bool = { @Sendable _ in false }
 
     /// A spool.
     package init(pipeline: Pipeline, work: WorkFolder) {
@@ -23,6 +25,13 @@ package struct Spool: Sendable {
         targets = OwnFolders.targets(of: pipeline).map(\.path)
         self.work = work
         sight = WriterSight(of: pipeline.inbox, isPatient: true)
+    }
+
+    /// The same, whose looks at folders are broken off by the error `canceled` when that says so.
+    func breakingOff(_ breaksOff: @escaping @Sendable (_ begun: MonotonicTime) -> Bool) -> Spool {
+        var spool = self
+        spool.breaksOff = breaksOff
+        return spool
     }
 
     /// The folders that claimed drops and their originals are in: work, processed and failed.
@@ -180,7 +189,7 @@ package struct Spool: Sendable {
     }
 
     /// What a look at a claimed drop found.
-    package struct Look {
+    package struct Look: Sendable {
         /// What it is.
         let sample: Sample
         /// What of it has other names.
@@ -201,10 +210,12 @@ package struct Spool: Sendable {
             do throws(IOError) {
                 let folder = try OpenFile.openFolder(job.folder)
                 let look = try TreeLook.take(
-                    of: job.drop.name, in: folder, limits: pipeline.ready.limits, asking: sight, since: since)
+                    of: job.drop.name, in: folder, limits: pipeline.ready.limits, asking: sight, since: since,
+                    breaksOff: breaksOff)
                 return Look(
                     sample: look.sample, linked: look.linked, isForeign: look.isForeign, excess: look.excess)
             } catch {
+                guard error.errno != .canceled else { throw error }
                 return Look(sample: error.isUnreachable ? .gone : try Sample.blocked(error, nil))
             }
         }

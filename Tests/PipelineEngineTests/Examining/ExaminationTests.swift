@@ -45,6 +45,23 @@ import Testing
         #expect(try scratch.tree() == ["failed/", "inbox/"])
     }
 
+    @Test("It tells which way drops of others become ours, and what it costs")
+    func ownership() throws {
+        func finding(_ pipeline: Pipeline) throws -> Finding {
+            try #require(try findings(pipeline, "inbox").first { $0.check == .ownership })
+        }
+        let keeping = try finding(try pipeline { $0.ownership = .keep })
+        #expect(keeping.grade == .note && keeping.fact.contains("costs nothing"))
+        let taking = try finding(try pipeline())
+        switch try OwnershipExaminer.way(in: scratch.path) {
+        case .owner: #expect(taking.grade == .good && taking.fact.hasSuffix("by a change of owner; costs nothing"))
+        case .sharing: #expect(taking.grade == .good && taking.fact.contains("shares their blocks"))
+        case .copy: #expect(taking.grade == .note && taking.remedy?.contains("CAP_CHOWN") == true)
+        }
+        if geteuid() == 0 { #expect(try OwnershipExaminer.way(in: scratch.path) == .owner) }
+        #expect(try scratch.tree() == ["inbox/"])
+    }
+
     @Test("A watch is needed for each folder that is looked into")
     func watches() throws {
         for path in ["inbox/a/b/x", "inbox/c/x", "inbox/.hidden/x"] { try scratch.write("", to: path) }

@@ -1,0 +1,62 @@
+import CLinux
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Tries by which way drops of other users become ours, and says what that costs.
+enum OwnershipExaminer {
+    /// How a drop is made ours.
+    enum Way: Equatable {
+        /// By a change of its owner.
+        case owner
+        /// By a copy that shares its blocks.
+        case sharing
+        /// By a copy of every byte.
+        case copy
+    }
+
+    /// Tries it with canaries in a folder of ours.
+    static func way(in folder: FilePath) throws(IOError) -> Way {
+        let canary = try Canary(in: folder)
+        let file = try OpenFile.open(canary.path, O_RDWR | O_NOFOLLOW)
+        let (user, group) = (geteuid(), getegid())
+        if fchown(file.descriptor, Self.other, gid_t.max) == 0, fchown(file.descriptor, user, group) == 0 {
+            return .owner
+        }
+        try file.write([UInt8](repeating: 1, count: 4096))
+        let second = try Canary(in: folder)
+        let copy = try OpenFile.open(second.path, O_RDWR | O_NOFOLLOW)
+        return dm_clone(file.descriptor, copy.descriptor) == 0 ? .sharing : .copy
+    }
+
+    /// `nobody` on nearly every system; whether there is such an account is of no matter.
+    private static let other: uid_t = 65534
+
+    /// What is to be said of an inbox whose claimed drops come into this folder; nil where nothing can be tried there,
+    /// which `rights` says.
+    static func finding(_ ownership: Pipeline.Ownership, in folder: FilePath) -> Finding? {
+        guard ownership == .take else {
+            return .note(
+                .ownership,
+                "drops stay their senders' (`ownership: keep`), who can change them until they are published; costs "
+                    + "nothing", "Set `ownership: take`, unless every sender is trusted")
+        }
+        do throws(IOError) {
+            switch try way(in: folder) {
+            case .owner: return .good(.ownership, "drops of others are taken over by a change of owner; costs nothing")
+            case .sharing:
+                return .good(
+                    .ownership,
+                    "drops of others are taken over by a copy that shares their blocks; costs next to nothing")
+            case .copy:
+                return .note(
+                    .ownership,
+                    "drops of others are taken over by a full copy; reads and writes every byte of them once more",
+                    "Give the daemon CAP_CHOWN (AmbientCapabilities=CAP_CHOWN in its unit), or use an inbox on a file "
+                        + "system that shares blocks (xfs, btrfs)")
+            }
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,57 @@
+@preconcurrency import Dispatch
+import PipelineKit
+
+/// What takes as long as a claimed folder is large: looks at it, and the proof that it is complete. One after the other
+/// on a queue of their own, so that nothing else waits for them. A value of the intake.
+struct Proofs {
+    /// How many are asked for and not ended.
+    private(set) var count = 0
+    /// Which one is under way, for the next run.
+    var note: LookNote?
+    private let cancellation = Cancellation()
+    private let queue: DispatchQueue
+
+    init(of pipeline: String) { queue = DispatchQueue(label: "dropmill.\(pipeline).proofs") }
+
+    /// Has something done about a job with a spool whose looks end when all is called off; `done` is called on the
+    /// queue of the proofs, unless it is called off before.
+    mutating func run<Result: Sendable>(
+        _ job: Job, _ spool: Spool, _ body: @escaping @Sendable (Spool) -> Result,
+        done: @escaping @Sendable (Result) -> Void
+    ) {
+        count += 1
+        let spool = spool.breakingOff { @Sendable [cancellation] _ in cancellation.isCancelled }
+        queue.async { @Sendable [cancellation, note] in
+            guard !cancellation.isCancelled else { return }
+            note?.begin(.job(job.id))
+            let result = body(spool)
+            note?.end()
+            done(result)
+        }
+    }
+
+    /// One is over.
+    mutating func end() { count -= 1 }
+
+    /// Calls all off, and waits for the one that is under way; the drops are found where they are at the next start.
+    func stop() {
+        cancellation.cancel()
+        queue.sync {}
+    }
+}
+
+extension Intake {
+    /// Has something done about a claimed folder on the queue of the proofs, and then something on this one.
+    func elsewhere<Result: Sendable>(
+        _ job: Job, _ body: @escaping @Sendable (Spool) -> Result, then: @escaping @Sendable (Intake, Result) -> Void
+    ) {
+        proofs.run(job, spool, body) { @Sendable [weak self] result in
+            self?.queue.async { @Sendable [weak self] in
+                guard let self, isRunning else { return }
+                proofs.end()
+                then(self, result)
+                turnSoon()
+            }
+        }
+    }
+}
