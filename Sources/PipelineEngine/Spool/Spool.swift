@@ -89,7 +89,9 @@ package struct Spool: Sendable {
         // Before the rename: an adopted job must never be taken for a complete one.
         if let condemned { try Condemnation.write(condemned, in: folder) }
         let target = folder.appending(name)
-        if let error = Self.take(name, in: inbox, as: target), try !hasArrived(at: target, id, despite: error) {
+        if let error = Self.take(name, in: inbox, as: target),
+            try !hasArrived(at: target, id, despite: error)
+        {
             return try refusal(of: inbox.path.appending(name), at: path, error)
         }
         let drop = Drop(
@@ -98,9 +100,9 @@ package struct Spool: Sendable {
         return .claimed(Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
     }
 
-    /// Whether a drop is in its job's folder although its rename failed: over a network that may have been made, and its
-    /// answer lost. Where it is not, the folder goes, and is not kept for the next job: perhaps nothing can be moved
-    /// into this one.
+    /// Whether a drop is in its job's folder although its rename failed: over a network that may have been made, and
+    /// its answer lost. Where it is not, the folder goes, and is not kept for the next job: perhaps nothing can be
+    /// moved into this one.
     private func hasArrived(at target: FilePath, _ id: JobID, despite error: Errno) throws(IOError) -> Bool {
         // What has the name then was there before, and stays.
         if error == .fileExists { return false }
