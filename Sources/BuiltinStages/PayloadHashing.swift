@@ -39,7 +39,9 @@ struct PayloadHashing {
         digests.reserveCapacity(files.count)
         for file in files {
             try context.checkCancelled()
-            let opened = try StageFailure.onIOError { () throws(IOError) in try folder.open(file.relative, O_RDONLY) }
+            let opened = try StageFailure.onIOError { () throws(IOError) in
+                try folder.open(file.relative, O_RDONLY | O_NONBLOCK)
+            }
             digests.append(try self.digests(of: file, opened, &hasher, announcingSize, linked))
         }
         return digests

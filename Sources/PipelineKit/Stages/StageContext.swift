@@ -110,9 +110,9 @@ package struct StageContext: Sendable {
     package func open(_ file: TreeFile, below root: FilePath) throws(IOError) -> OpenFile {
         // Most payloads are the drop itself: its name in the job's folder, and every folder on that way is ours.
         if root == jobFolder, file.relative.components.count == 1 {
-            return try OpenFile.open(root.pushing(file.relative), O_RDONLY | O_NOFOLLOW)
+            return try OpenFile.open(root.pushing(file.relative), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         }
-        return try open(root).open(file.relative, O_RDONLY)
+        return try open(root).open(file.relative, O_RDONLY | O_NONBLOCK)
     }
 
     /// Throws `cancelled` once the work is called off.
