@@ -22,7 +22,7 @@ struct SecretTests {
     func placeholder(_ authority: String) throws {
         let output = try check("url: \"https://\(authority)/in/{name}\"")
         #expect(output.status == 78, "\(output.text)")
-        #expect(output.text.contains("main.yaml:8:") && output.text.contains("error"), "\(output.text)")
+        #expect(output.text.contains("main.yaml:7:") && output.text.contains("error"), "\(output.text)")
     }
 
     @Test("F8: a secret goes nowhere in the clear, but to this host or where somebody says so")

@@ -8,9 +8,8 @@ import SystemPackage
 ///
 /// A note is a store to memory that is mapped from a file, and so costs no call; it needs no sync either, since it is
 /// not to outlive the machine.
+// @unchecked: each is of one serial queue of an intake (inbox, proofs or copies), and begun and ended there only.
 final class LookNote: @unchecked Sendable {
-    // @unchecked: each is of one serial queue of an intake (inbox, proofs or copies), and begun and ended there only.
-
     /// What can be looked at.
     enum Subject: Hashable {
         /// Something in the inbox.

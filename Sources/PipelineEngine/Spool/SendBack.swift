@@ -44,7 +44,7 @@ package struct SendBack: Sendable {
         /// Whether nobody else can have exchanged it.
         let isOurs: Bool
 
-        /// Whether it is what was put there. In a folder of ours it is, or was mended there. Else it has to be the inode
+        /// Whether it is what was put there. In a folder of ours it is, or was mended there. Else it must be the inode
         /// on record or, since `failed` may be on another file system than the drop was, a copy of its size.
         func isGenuine(_ status: stat) -> Bool {
             let isCopy = record.drop.size == status.st_size && status.st_nlink == 1

@@ -5,7 +5,8 @@ import SystemPackage
 
 /// Who could change what a path leads to. The rule is that of sshd's StrictModes: every folder from the root on belongs
 /// to root or to our user, and nobody else may write to it, unless its sticky bit keeps others from renaming what is in
-/// it; that is not enough for the folder itself, where others could make a folder or a link before us. A symbolic link on the way belongs to root or to our user too, since its owner says where it leads.
+/// it; that is not enough for the folder itself, where others could make a folder or a link before us. A symbolic link
+/// on the way belongs to root or to our user too, since its owner says where it leads.
 ///
 /// Rights that an access list gives show in the bits of the group (acl(5)), so these tell of them as well.
 struct FolderTrust: Sendable {
