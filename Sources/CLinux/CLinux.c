@@ -55,6 +55,16 @@ int dm_strip_attributes(int descriptor) {
     return 0;
 }
 
+int dm_set_attribute(const char *path, const char *name, const char *text) {
+    return lsetxattr(path, name, text, strlen(text), 0);
+}
+
+ssize_t dm_get_attribute(const char *path, const char *name, char *buffer, size_t size) {
+    return lgetxattr(path, name, buffer, size);
+}
+
+int dm_remove_attribute(const char *path, const char *name) { return lremovexattr(path, name); }
+
 int64_t dm_mount_id(const char *path) {
     struct statx info;
     if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &info) != 0) return -1;

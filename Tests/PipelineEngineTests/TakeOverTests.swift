@@ -131,7 +131,7 @@ struct TakeOverTests {
         let outcome = try taking.take(job.drop.name, in: folder.file) { notes.append($0) }
         guard case .refused = outcome else { throw NotAName() }
         #expect(notes.allSatisfy { !$0.isAlone })
-        try folder.makeLink(Spool.senderNote, to: FilePath(try #require(notes.last).text))
+        try Spool.note(try #require(notes.last), of: job)
         try spool().giveBack(job)
         #expect(try status(job.original).st_uid == Self.alice)
         #expect(try status(job.original.appending("sub").appending("theirs")).st_uid == 0)

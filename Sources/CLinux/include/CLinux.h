@@ -42,6 +42,12 @@ int dm_probe_read_lease(int descriptor);
 /// (xattr(7)). 0 also where the file system has none of these.
 int dm_strip_attributes(int descriptor);
 
+/// Writes, reads and removes a text as an extended attribute of a file or folder (lsetxattr(2); a link is not followed).
+/// `dm_get_attribute` returns its length.
+int dm_set_attribute(const char *path, const char *name, const char *text);
+ssize_t dm_get_attribute(const char *path, const char *name, char *buffer, size_t size);
+int dm_remove_attribute(const char *path, const char *name);
+
 /// The number of the mount that the path is on (statx(2), STATX_MNT_ID), or -1 where the kernel (before 5.8) has none.
 /// Two mounts of one file system have the same device, but a rename between them fails with EXDEV.
 int64_t dm_mount_id(const char *path);

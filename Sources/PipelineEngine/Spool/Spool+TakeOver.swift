@@ -4,7 +4,9 @@ import PipelineKit
 import SystemPackage
 
 extension Spool {
-    /// Where in a job's folder it is noted who a drop came from that was taken over: a symbolic link that says it.
+    /// Where it is noted who a drop came from that was taken over: in an attribute of the drop, which costs no inode
+    /// (ext4 looks long for a free one where many were freed just now), else in a symbolic link beside it that says it.
+    static let senderAttribute = "user.dropmill.sender"
     static let senderNote: FilePath = ".sender"
 
     /// Up to so many bytes a drop is copied at once, where it has to be.
@@ -23,7 +25,7 @@ extension Spool {
             switch try taking.take(
                 job.drop.name, in: folder.file,
                 note: { (sender) throws(IOError) in
-                    try Self.note(sender, in: job.folder)
+                    try Self.note(sender, of: job)
                 })
             {
             case .taken: return try proveTaken(job, state)
@@ -208,15 +210,22 @@ extension Spool {
 
     // MARK: Giving back
 
-    private static func note(_ sender: TakeOver.Sender, in job: FilePath) throws(IOError) {
-        let folder = try Folder.open(job)
+    static func note(_ sender: TakeOver.Sender, of job: Job) throws(IOError) {
+        let noted = job.original.withPlatformString { dm_set_attribute($0, senderAttribute, sender.text) }
+        if noted == 0 { return }
+        let folder = try Folder.open(job.folder)
         try folder.remove(senderNote)
         try folder.makeLink(senderNote, to: FilePath(sender.text))
     }
 
     /// Who a drop came from, where it was taken over.
     static func sender(of job: Job) throws(IOError) -> TakeOver.Sender? {
-        try Folder.open(job.folder).target(ofLink: senderNote).flatMap { TakeOver.Sender($0.string) }
+        var text = [CChar](repeating: 0, count: 64)
+        let count = job.original.withPlatformString { dm_get_attribute($0, senderAttribute, &text, text.count) }
+        if count > 0 {
+            return TakeOver.Sender(String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        }
+        return try Folder.open(job.folder).target(ofLink: senderNote).flatMap { TakeOver.Sender($0.string) }
     }
 
     /// Gives a drop that fails back to its sender, who has to be able to fetch it; as far as we have the right to. From
@@ -230,12 +239,13 @@ extension Spool {
         if kind == .folder, sender.isAlone {
             // Should this be broken off, he could put another's file where the next attempt would give it to him.
             sender.isAlone = false
-            try Self.note(sender, in: job.folder)
+            try Self.note(sender, of: job)
             let tree = try FileTree.list(try folder.folder(drop))
             for path in tree.files.map(\.relative) + tree.folders.reversed() {
                 try Self.give(try folder.open(drop.pushing(path), O_RDONLY | O_NONBLOCK), to: sender, mode: nil)
             }
         }
+        _ = job.original.withPlatformString { dm_remove_attribute($0, Self.senderAttribute) }
         try Self.give(try folder.open(drop, O_RDONLY | O_NONBLOCK), to: sender, mode: sender.mode)
         try folder.remove(Self.senderNote)
     }

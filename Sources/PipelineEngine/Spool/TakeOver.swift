@@ -46,13 +46,13 @@ struct TakeOver {
     }
 
     /// Takes an entry with all it holds. `note` is told who it is from before anything is changed: at first as if
-    /// others had a part in it, and once all of it is known to be his, as his alone.
+    /// others had a part in it, and once more when all of it is ours, without what its sender said of it.
     mutating func take(
         _ name: FileName, in parent: borrowing OpenFile, note: (Sender) throws(IOError) -> Void
     ) throws(IOError) -> Outcome {
         let outcome = try take(name, in: parent, depth: 0, note)
-        if outcome == .taken, isAlone, var sender {
-            sender.isAlone = true
+        if outcome == .taken, var sender {
+            sender.isAlone = isAlone
             try note(sender)
             self.sender = sender
         }
