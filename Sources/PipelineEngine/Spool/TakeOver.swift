@@ -16,7 +16,10 @@ struct TakeOver {
         case refused(String)
     }
 
-    private let user = geteuid()
+    /// Asked once: it does not change, and is compared for each drop.
+    static let ownUser = geteuid()
+
+    private let user = TakeOver.ownUser
     private let group = getegid()
     private let limits: ReadyRule.Limits
     /// Who the drop came from; nil before anything was taken.
@@ -39,7 +42,7 @@ struct TakeOver {
 
     /// Whether an entry with this status must be taken before it is ours alone: it is another user's, or others may
     /// write to it, or it gives its rights to whoever runs it.
-    static func isNeeded(_ status: stat, by user: uid_t = geteuid()) -> Bool {
+    static func isNeeded(_ status: stat, by user: uid_t = ownUser) -> Bool {
         // The set-id bits of a folder give nobody anything.
         let closed: mode_t = FileKind(mode: status.st_mode) == .folder ? 0o022 : 0o6022
         return status.st_uid != user || status.st_mode & closed != 0
