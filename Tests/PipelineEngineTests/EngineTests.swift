@@ -136,6 +136,41 @@ import Testing
         _ = await engine.stop()
     }
 
+    @Test("What is claimed and still written to takes up nobody's room, and waits for room once it is let go")
+    func heldOpen() async throws {
+        let gate = Mutex(false)
+        let engine = try EngineHarness(
+            scratch: scratch,
+            stages: [
+                .fake { (payload, context) throws(StageFailure) in
+                    while context.drop.name.text == "slow", !gate.withLock({ $0 }) { try context.checkCancelled() }
+                    return payload
+                }
+            ], quiet: .milliseconds(20)
+        ) { $0.activeJobs = 1 }
+        // Claimed by an earlier run.
+        let job = try WorkFolder.path(for: engine.pipeline).pushing("active").appending(JobIDGenerator().next().text)
+        try scratch.write(Array("held".utf8), to: job.appending("held"))
+        let writer = try OpenFile.open(job.appending("held"), O_WRONLY)
+        try engine.start()
+        try engine.drop("quick")
+        #expect(await eventually { engine.reports.count == 1 })
+        try engine.drop("slow")
+        #expect(
+            await eventually {
+                engine.events.contains {
+                    if case .stageStarted(let job, _) = $0 { job.drop.name.text == "slow" } else { false }
+                }
+            })
+        try writer.close()
+        try engine.drop("later")
+        gate.withLock { $0 = true }
+        #expect(await eventually { engine.reports.count == 4 })
+        let names = engine.reports.map(\.job.drop.name.text)
+        #expect(names.prefix(2) == ["quick", "slow"] && Set(names) == ["quick", "slow", "held", "later"])
+        _ = await engine.stop()
+    }
+
     private func claimedAtOnce(_ events: [EngineEvent]) -> Int {
         var now = 0
         var most = 0

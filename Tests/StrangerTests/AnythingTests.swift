@@ -107,7 +107,7 @@ private struct Times: CustomStringConvertible {
     let median: Duration
     let worst: Duration
     /// What a machine may do to a time by itself.
-    static let noise = Duration.milliseconds(200)
+    static let noise = Duration.milliseconds(50)
 
     init(_ times: [Duration]) {
         let sorted = times.sorted()

@@ -66,8 +66,10 @@ struct Draining {
 
     /// Looks at the files that are due. What could not be looked at stays, to be looked at again.
     ///
-    /// `noting`: is told of each that is looked at.
-    mutating func turn(_ spool: Spool, noting: (Job) -> Void = { _ in }) -> Turn {
+    /// `room`: for those that may run; others wait on. `noting`: is told of each that is looked at.
+    mutating func turn(
+        _ spool: Spool, _ room: ActiveRoom = .unlimited, noting: (Job) -> Void = { _ in }
+    ) -> Turn {
         var turn = Turn()
         var still: [(job: Job, state: Fingerprint)] = []
         for request in gate.due(at: .now()) {
@@ -80,7 +82,13 @@ struct Draining {
             if let state = looked(at: job, Self.look(at: job, spool), &turn) { still.append((job, state)) }
         }
         let now = MonotonicTime.now()
+        var room = room
         for (job, state) in still {
+            guard room.has(job.drop.size) else {
+                wait(job)
+                continue
+            }
+            room.take(job.drop.size)
             noting(job)
             proved(job, Self.proof(of: job, state, spool, claimed: now), &turn)
         }
@@ -124,6 +132,9 @@ struct Draining {
         return state
     }
 
+    /// One that stood still has to wait for room.
+    mutating func wait(_ job: Job) { gate.postpone(job.id, to: .now() + Self.pauseForRoom) }
+
     /// Takes in the proof of one.
     mutating func proved(_ job: Job, _ proof: Result<Spool.Proof, IOError>, _ turn: inout Turn) {
         guard jobs[job.id] != nil else { return }
@@ -141,6 +152,7 @@ struct Draining {
     }
 
     private static let pauseAfterTrouble = Duration.seconds(1)
+    private static let pauseForRoom = Duration.milliseconds(100)
 
     private mutating func attempt(
         _ job: Job, _ turn: inout Turn, _ body: (inout Draining, inout Turn) throws(IOError) -> Void

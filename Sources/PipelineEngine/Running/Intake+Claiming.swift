@@ -200,8 +200,14 @@ extension Intake {
 
     /// Has a claimed drop stand still once more.
     func drain(_ job: Job, because reason: String) {
-        draining.add(job)
+        hold(job)
         deliver(.draining(job, reason: reason))
+    }
+
+    /// Has one wait that was to run. Meanwhile it takes up no room: its sender may keep it waiting for ever.
+    private func hold(_ job: Job) {
+        room.giveBack(job.drop.size)
+        draining.add(job)
     }
 
     /// Claims one drop; nil where it is not what it was when it was found complete.
@@ -302,24 +308,26 @@ extension Intake {
             suspects.clear(.job(job.id))
             return claimed
         case .success(.copying): copy(job)
-        case .success(.draining): draining.add(job)
+        case .success(.draining): hold(job)
         case .failure(let error):
             // Trouble of that drop is told of while it waits.
             if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
-            draining.add(job)
+            hold(job)
         }
         return nil
     }
 
     /// Looks at claimed drops that have to stand still; at folders elsewhere.
     func drain() throws(IOError) {
-        var turn = draining.turn(spool, noting: noteLook)
+        var turn = draining.turn(spool, room, noting: noteLook)
         for job in turn.folders {
             elsewhere(job) { @Sendable spool in
                 Draining.look(at: job, spool)
             } then: { @Sendable intake, look in
                 var turn = Draining.Turn()
-                if let state = intake.draining.looked(at: job, look, &turn) { intake.prove(job, state) }
+                if let state = intake.draining.looked(at: job, look, &turn) {
+                    if intake.room.has(job.drop.size) { intake.prove(job, state) } else { intake.draining.wait(job) }
+                }
                 intake.drained(turn)
             }
         }
@@ -331,9 +339,11 @@ extension Intake {
 
     /// One that stood still is proved.
     private func prove(_ job: Job, _ state: Fingerprint) {
+        room.take(job.drop.size)
         elsewhere(job) { @Sendable spool in
             Draining.proof(of: job, state, spool, claimed: .now())
         } then: { @Sendable intake, proof in
+            intake.room.giveBack(job.drop.size)
             var turn = Draining.Turn()
             intake.draining.proved(job, proof, &turn)
             intake.drained(turn)
@@ -344,7 +354,6 @@ extension Intake {
     private func drained(_ turn: Draining.Turn) {
         for (job, writer) in turn.held { tellHeld(job.drop.path, .job(job.id), by: writer) }
         for job in turn.ended {
-            room.giveBack(job.drop.size)
             heldOpen.ended(.job(job.id))
             // A copy may be what the daemon dies of.
             if !turn.copying.contains(where: { $0.id == job.id }) { suspects.clear(.job(job.id)) }

@@ -119,6 +119,9 @@ struct ActiveRoom {
     /// Wider than any size, so that what is given back is what was taken.
     private var bytes: Int128 = 0
 
+    /// For as many as there are.
+    static var unlimited: ActiveRoom { ActiveRoom(jobs: .max, bytes: nil) }
+
     init(jobs: Int, bytes: ByteSize?) {
         mostJobs = jobs
         mostBytes = bytes?.bytes
