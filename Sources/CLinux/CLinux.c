@@ -42,7 +42,7 @@ int dm_probe_read_lease(int descriptor) {
     return fcntl(descriptor, F_SETLEASE, F_UNLCK);
 }
 
-int dm_strip_attributes(int descriptor) {
+int dm_strip_attributes(int descriptor, const char *kept) {
     char names[65536]; // XATTR_LIST_MAX
     ssize_t length = flistxattr(descriptor, names, sizeof names);
     if (length < 0) return errno == EOPNOTSUPP ? 0 : -1;
@@ -50,6 +50,7 @@ int dm_strip_attributes(int descriptor) {
         if (strncmp(name, "user.", 5) != 0 && strncmp(name, "system.posix_acl_", 17) != 0 &&
             strcmp(name, "security.capability") != 0)
             continue;
+        if (kept != NULL && strcmp(name, kept) == 0) continue;
         if (fremovexattr(descriptor, name) != 0 && errno != ENODATA && errno != EOPNOTSUPP) return -1;
     }
     return 0;

@@ -138,6 +138,31 @@ struct TakeOverTests {
         #expect(try Spool.sender(of: job) == nil, "it is given back once")
     }
 
+    @Test("A take-over that is broken off goes on later, and who the drop came from is not forgotten")
+    func brokenOff() throws {
+        try scratch.write("1", to: "inbox/d/mine")
+        try scratch.write("2", to: "inbox/d/sub/too")
+        for path in ["inbox/d/mine", "inbox/d/sub/too", "inbox/d/sub", "inbox/d"] { give(path, mode: 0o775) }
+        let job = try job(of: "d")
+        let folder = try Folder.open(job.folder)
+        var first = TakeOver { true }
+        #expect(throws: IOError.self) {
+            _ = try first.take(job.drop.name, in: folder.file) { (sender) throws(IOError) in
+                try Spool.note(sender, of: job)
+            }
+        }
+        #expect(try status(job.original).st_uid == 0)
+        let noted = try Spool.sender(of: job)
+        #expect(noted?.user == Self.alice && noted?.isAlone == false)
+        var second = TakeOver(noted: noted)
+        let outcome = try second.take(job.drop.name, in: folder.file) { (sender) throws(IOError) in
+            try Spool.note(sender, of: job)
+        }
+        #expect(outcome == .taken && second.sender == noted)
+        #expect(try status(job.original.appending("sub").appending("too")).st_uid == 0)
+        #expect(try Spool.sender(of: job) == noted)
+    }
+
     @Test("A tree that grows beyond the limits while it is taken over is refused")
     func limits() throws {
         try scratch.write("1", to: "inbox/d/a/b/c")

@@ -39,8 +39,8 @@ int dm_begin_writeback(int descriptor, int64_t offset, int64_t length);
 int dm_probe_read_lease(int descriptor);
 
 /// Removes what a file's owner said of it besides its mode: access control lists, `user.*` attributes and capabilities
-/// (xattr(7)). 0 also where the file system has none of these.
-int dm_strip_attributes(int descriptor);
+/// (xattr(7)), but for the one named `kept` (NULL: for none). 0 also where the file system has none of these.
+int dm_strip_attributes(int descriptor, const char *kept);
 
 /// Writes, reads and removes a text as an extended attribute of a file or folder (lsetxattr(2); a link is not followed).
 /// `dm_get_attribute` returns its length.

@@ -31,7 +31,6 @@ struct SettlementBatch {
     private let spool: Spool
     private let journal: JournalWriter
     private let names: NameChooser
-    private let bounds: IntentBounds
     /// The paths that were chosen for this batch.
     private var reserved: [FilePath] = []
     private var steps: [Step]
@@ -46,7 +45,6 @@ struct SettlementBatch {
         self.spool = spool
         self.journal = journal
         self.names = names
-        bounds = IntentBounds(of: spool.pipeline)
         open = spool.openFolders
         steps = settlements.map { Step(settlement: $0) }
     }
@@ -99,7 +97,7 @@ struct SettlementBatch {
             for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
         }
         let job = settlement.job
-        if let strange = steps[index].moves.joined().first(where: { !bounds.allow($0, of: job) }) {
+        if let strange = steps[index].moves.joined().first(where: { !spool.bounds.allow($0, of: job) }) {
             throw .outside(strange, of: job)
         }
     }

@@ -35,11 +35,24 @@ struct IntentBounds: Sendable {
                 guard path.first == Self.slash, path.count > start, path.starts(with: folder),
                     path[start - 1] == Self.slash
                 else { return false }
-                return path[start...].split(separator: Self.slash).allSatisfy {
-                    !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
-                }
+                return !Self.hasDots(path[start...])
             }
         }
+    }
+
+    /// Whether any name is `.` or `..`.
+    private static func hasDots(_ names: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        var (dots, length) = (0, 0)
+        for byte in names {
+            if byte == slash {
+                if length > 0, length == dots, dots < 3 { return true }
+                (dots, length) = (0, 0)
+            } else {
+                length += 1
+                if byte == UInt8(ascii: ".") { dots += 1 }
+            }
+        }
+        return length > 0 && length == dots && dots < 3
     }
 
     private static let slash = UInt8(ascii: "/")

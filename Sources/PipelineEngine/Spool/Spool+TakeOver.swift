@@ -21,7 +21,8 @@ extension Spool {
         }
         if pipeline.ownership == .take, look.isForeign {
             let folder = try Folder.open(job.folder)
-            var taking = TakeOver(pipeline.ready.limits)
+            let breaksOff = breaksOff
+            var taking = TakeOver(pipeline.ready.limits, noted: try Self.sender(of: job)) { breaksOff(.now()) }
             switch try taking.take(
                 job.drop.name, in: folder.file,
                 note: { (sender) throws(IOError) in
@@ -220,12 +221,12 @@ extension Spool {
 
     /// Who a drop came from, where it was taken over.
     static func sender(of job: Job) throws(IOError) -> TakeOver.Sender? {
+        // The link first: where there is one, an attribute may be the sender's own.
+        if let text = try Folder.open(job.folder).target(ofLink: senderNote) { return TakeOver.Sender(text.string) }
         var text = [CChar](repeating: 0, count: 64)
         let count = job.original.withPlatformString { dm_get_attribute($0, senderAttribute, &text, text.count) }
-        if count > 0 {
-            return TakeOver.Sender(String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
-        }
-        return try Folder.open(job.folder).target(ofLink: senderNote).flatMap { TakeOver.Sender($0.string) }
+        guard count > 0 else { return nil }
+        return TakeOver.Sender(String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
     /// Gives a drop that fails back to its sender, who has to be able to fetch it; as far as we have the right to. From

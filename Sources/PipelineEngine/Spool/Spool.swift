@@ -15,14 +15,17 @@ package struct Spool: Sendable {
     let made: MadeFolders
     /// The configured folders that things are moved into.
     let targets: [FilePath]
+    /// Between which folders it moves things.
+    let bounds: IntentBounds
     /// Asked after each slice of a look at a folder, with when the look began: whether to break it off.
-    private var breaksOff: @Sendable (_ begun: MonotonicTime) -> Bool = { @Sendable _ in false }
+    private(set) var breaksOff: @Sendable (_ begun: MonotonicTime) -> Bool = { @Sendable _ in false }
 
     /// A spool.
     package init(pipeline: Pipeline, work: WorkFolder) {
         self.pipeline = pipeline
         made = .ofProcess
         targets = OwnFolders.targets(of: pipeline).map(\.path)
+        bounds = IntentBounds(of: pipeline)
         self.work = work
         sight = WriterSight(of: pipeline.inbox, isPatient: true)
     }

@@ -24,11 +24,23 @@ struct TakeOver {
     private let limits: ReadyRule.Limits
     /// Who the drop came from; nil before anything was taken.
     private(set) var sender: Sender?
+    private let noted: Sender?
+    private let isStopped: () -> Bool
     private var entries = 0
     private var isAlone = true
 
     /// Takes nothing that is beyond the limits: its sender may go on making it larger until it is ours.
-    init(_ limits: ReadyRule.Limits = ReadyRule.Limits()) { self.limits = limits }
+    ///
+    /// `noted`: who an attempt that was broken off found that the drop came from.
+    /// `isStopped`: asked at each folder; once it says so, the error is `canceled`.
+    init(
+        _ limits: ReadyRule.Limits = ReadyRule.Limits(), noted: Sender? = nil,
+        isStopped: @escaping () -> Bool = { false }
+    ) {
+        self.limits = limits
+        self.noted = noted
+        self.isStopped = isStopped
+    }
 
     /// Who a drop came from, and what he let others do with it.
     struct Sender: Equatable {
@@ -71,7 +83,11 @@ struct TakeOver {
         do throws(IOError) {
             // As it was before we had to change anything to open it.
             status = try Self.status(of: name, in: parent)
-            if sender == nil {
+            if sender == nil, let noted, status.st_uid == user {
+                // What of it was his is not known any more.
+                sender = noted
+                isAlone = false
+            } else if sender == nil {
                 let first = Sender(
                     user: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o777, isAlone: false)
                 try note(first)
@@ -92,7 +108,8 @@ struct TakeOver {
         guard now.st_ino == status.st_ino else { return .refused("'\(name)' was replaced while it was claimed") }
         if let refusal = Self.refusal(of: now, name, sender?.user ?? status.st_uid, user) { return refusal }
         if sender?.user != status.st_uid { isAlone = false }
-        guard try close(opened, status, isFolder: kind == .folder) else { return .denied }
+        let own = depth == 0 ? Spool.senderAttribute : nil
+        guard try close(opened, status, isFolder: kind == .folder, keeping: own) else { return .denied }
         guard kind == .folder else { return .taken }
         guard let names = try names(in: opened) else { return .refused("it holds more than \(limits.entries) entries") }
         for entry in names {
@@ -116,6 +133,7 @@ struct TakeOver {
             return nil
         }
         entries += names.count
+        if isStopped() { throw IOError("take over", folder.path, .canceled) }
         return names
     }
 
@@ -158,8 +176,10 @@ struct TakeOver {
     private static let emptyPath: Int32 = 0x1000
 
     /// Makes one open thing ours, for nobody else to write to; false where that is not allowed. What its sender let
-    /// others read stays readable for them.
-    private func close(_ opened: borrowing OpenFile, _ status: stat, isFolder: Bool) throws(IOError) -> Bool {
+    /// others read stays readable for them; `keeping`: the attribute that is our own.
+    private func close(
+        _ opened: borrowing OpenFile, _ status: stat, isFolder: Bool, keeping attribute: String?
+    ) throws(IOError) -> Bool {
         guard Self.isNeeded(status, by: user) else { return true }
         let isForeign = status.st_uid != user
         if isForeign, fchown(opened.descriptor, user, group) != 0 {
@@ -170,7 +190,7 @@ struct TakeOver {
         }
         let mode = status.st_mode & 0o755 | (isFolder ? 0o700 : 0o400)
         guard fchmod(opened.descriptor, mode) == 0 else { throw IOError("take over", opened.path, .last) }
-        if isForeign, dm_strip_attributes(opened.descriptor) != 0 {
+        if isForeign, dm_strip_attributes(opened.descriptor, attribute) != 0 {
             throw IOError("take over", opened.path, .last)
         }
         return true
