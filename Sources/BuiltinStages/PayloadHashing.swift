@@ -16,35 +16,30 @@ struct PayloadHashing {
     /// The digests of each file, in the order of the files and the algorithms.
     func digests(of files: [TreeFile], announcingSize: Bool = false) throws(StageFailure) -> [[Digest]] {
         let linked = LinkedFiles<[Digest]>()
-        if files.count == 1 { return try digests(of: files[...], announcingSize, linked) }
-        let share = max(1, min(files.count / 64, Self.largestShare))
-        let starts = Array(stride(from: 0, to: files.count, by: share))
-        let shares = try context.concurrently(starts) { (start) throws(StageFailure) -> [[Digest]] in
-            try digests(of: files[start..<min(start + share, files.count)], announcingSize, linked)
-        }
-        return Array(shares.joined())
-    }
-
-    private func digests(
-        of files: ArraySlice<TreeFile>, _ announcingSize: Bool, _ linked: LinkedFiles<[Digest]>
-    ) throws(StageFailure) -> [[Digest]] {
-        var hasher = try hashing(FilePath()) { () throws(DigestError) in try FileHasher.make(algorithms) }
-        // Most payloads are one file, which needs no open folder.
         if files.count == 1, let file = files.first {
+            // Most payloads are one file, which needs no open folder.
+            var hasher = try hasher()
             let opened = try StageFailure.onIOError { () throws(IOError) in try context.open(file, below: root) }
             return [try digests(of: file, opened, &hasher, announcingSize, linked)]
         }
         let folder = try StageFailure.onIOError { () throws(IOError) in try context.open(root) }
-        var digests: [[Digest]] = []
-        digests.reserveCapacity(files.count)
-        for file in files {
-            try context.checkCancelled()
-            let opened = try StageFailure.onIOError { () throws(IOError) in
-                try folder.open(file.relative, O_RDONLY | O_NONBLOCK)
+        let share = max(1, min(files.count / 64, Self.largestShare))
+        let starts = Array(stride(from: 0, to: files.count, by: share))
+        let shares = try context.concurrently(starts) { (start) throws(StageFailure) -> [[Digest]] in
+            var hasher = try hasher()
+            return try files[start..<min(start + share, files.count)].map { (file) throws(StageFailure) in
+                try context.checkCancelled()
+                let opened = try StageFailure.onIOError { () throws(IOError) in
+                    try folder.open(file.relative, O_RDONLY | O_NONBLOCK)
+                }
+                return try digests(of: file, opened, &hasher, announcingSize, linked)
             }
-            digests.append(try self.digests(of: file, opened, &hasher, announcingSize, linked))
         }
-        return digests
+        return Array(shares.joined())
+    }
+
+    private func hasher() throws(StageFailure) -> FileHasher {
+        try hashing(FilePath()) { () throws(DigestError) in try FileHasher.make(algorithms) }
     }
 
     private func digests(

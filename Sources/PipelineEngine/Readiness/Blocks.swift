@@ -8,7 +8,7 @@ struct Blocks<Element: Sendable>: Sendable {
     static var size: Int { (32_768 - 32) / MemoryLayout<Element>.stride }
 
     subscript(number: Int) -> Element {
-        get { blocks[number / Self.size][number % Self.size] }
+        _read { yield blocks[number / Self.size][number % Self.size] }
         _modify { yield &blocks[number / Self.size][number % Self.size] }
     }
 

@@ -107,8 +107,7 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private func isBefore(_ left: UInt32, _ right: UInt32) -> Bool {
-        let (left, right) = (self[left], self[right])
-        return comesBefore(left.key, left.value, right.key, right.value)
+        comesBefore(self[left].key, self[left].value, self[right].key, self[right].value)
     }
 
     private mutating func put(_ number: UInt32, at place: Int) {
@@ -143,7 +142,7 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     // MARK: Buckets
 
     private subscript(number: UInt32) -> Entry {
-        get { entries[Int(number)] }
+        _read { yield entries[Int(number)] }
         _modify { yield &entries[Int(number)] }
     }
 

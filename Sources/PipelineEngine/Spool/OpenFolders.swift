@@ -34,6 +34,9 @@ struct OpenFolders: Sendable {
         configured.filter { path.starts(with: $0) }.max { $0.components.count < $1.components.count } ?? path
     }
 
+    /// Whether the folder was opened before, and so all that lead to it.
+    func holds(_ path: FilePath) -> Bool { held[path] != nil }
+
     /// Looks for a folder, from the configured one down.
     mutating func look(_ path: FilePath) throws(IOError) -> Found {
         if let folder = held[path] { return .open(folder) }

@@ -52,6 +52,7 @@ package struct Placement: Sendable {
     /// The placement with `folder` the very one that it goes into. Where something that is no folder of ours has the
     /// name that one needs below the configured folder, ours steps aside: `2026.2`.
     func inSubfolders(_ open: inout OpenFolders) throws(IOError) -> Placement {
+        if subfolders.isEmpty, open.holds(folder) { return self }
         var placement = self
         placement.folder = open.root(of: folder)
         placement.subfolders = []

@@ -57,17 +57,19 @@ extension Spool {
         if let source = placement.source, let found {
             decision.intents.append(
                 Intent(role: placement.role, source: source, target: targets[0], identity: found.identity))
-            if durability.isFull { try Self.note(source, of: placement, in: &decision.unsynced) }
+            if durability.isFull { try Self.note(source, found, of: placement, in: &decision.unsynced) }
             if name != placement.name { decision.note = note(on: placement, in: folder, source, named: name) }
         }
         return decision
     }
 
-    /// What failed may be its sender's again, and is not looked into; nor is a tree with a folder that is closed to us.
+    /// What failed may be its sender's again: of that no more than a file is opened; nor is a folder that is closed to
+    /// us.
     private static func note(
-        _ source: FilePath, of placement: Placement, in unsynced: inout Durability.Unsynced
+        _ source: FilePath, _ found: FileIdentity.Found, of placement: Placement,
+        in unsynced: inout Durability.Unsynced
     ) throws(IOError) {
-        guard !placement.isFailure else {
+        guard !placement.isFailure || FileKind(mode: found.status.st_mode) == .regular else {
             unsynced.needsWhole = true
             return
         }

@@ -47,7 +47,12 @@ extension FilePath {
     package var lastName: FileName? { lastComponent.flatMap { FileName($0) } }
 
     /// The last component as a path from the folder above it on; empty for the root.
-    package var lastEntry: FilePath { lastComponent.map { FilePath(root: nil, [$0]) } ?? FilePath() }
+    package var lastEntry: FilePath {
+        // By bytes: one made of a component is copied a byte at a time.
+        withPlatformString { path in
+            strrchr(path, Int32(UInt8(ascii: "/"))).map { FilePath(platformString: $0 + 1) } ?? self
+        }
+    }
 
     /// Whether both are entries of the same folder.
     package func isBeside(_ other: FilePath) -> Bool {
