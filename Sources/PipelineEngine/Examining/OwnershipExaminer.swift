@@ -43,11 +43,16 @@ enum OwnershipExaminer {
         }
         do throws(IOError) {
             switch try way(in: folder) {
-            case .owner: return .good(.ownership, "drops of others are taken over by a change of owner; costs nothing")
+            case .owner:
+                return .good(
+                    .ownership,
+                    "drops of others are taken over by a change of owner; costs some system calls a file, whatever its "
+                        + "size")
             case .sharing:
                 return .good(
                     .ownership,
-                    "drops of others are taken over by a copy that shares their blocks; costs next to nothing")
+                    "drops of others are taken over by a copy that shares their blocks; costs a new file for each, "
+                        + "whatever its size")
             case .copy:
                 return .note(
                     .ownership,

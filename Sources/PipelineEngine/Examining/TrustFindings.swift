@@ -7,7 +7,7 @@ extension OwnFolders {
     func findings(on own: Own) -> [Finding] {
         let faults = faults(on: own)
         guard !faults.isEmpty else {
-            return [.good(.trust, "nobody but root and \(CurrentUser.name) can put another folder in its place")]
+            return [.onlyOurs]
         }
         return faults.map { .problem(.trust, $0.fact, $0.remedy.sentence) }
     }
@@ -20,7 +20,7 @@ extension PrivateState {
             Finding.problem(.trust, fact, remedy.sentence)
         }
         if findings.isEmpty {
-            findings = [.good(.trust, "nobody but root and \(CurrentUser.name) can put another folder in its place")]
+            findings = [.onlyOurs]
         }
         guard let owner = owner(of: folder), owner != geteuid() else { return findings }
         let user = CurrentUser.name
@@ -36,6 +36,13 @@ extension PrivateState {
     private static func owner(of path: FilePath) -> uid_t? {
         var status = stat()
         return path.withPlatformString { stat($0, &status) } == 0 ? status.st_uid : nil
+    }
+}
+
+extension Finding {
+    fileprivate static var onlyOurs: Finding {
+        let user = geteuid() == 0 ? "" : " and \(CurrentUser.name)"
+        return .good(.trust, "nobody but root\(user) can put another folder in its place")
     }
 }
 
