@@ -62,7 +62,7 @@ struct AnythingTests {
         // Beside hundreds of other tests on a few cores a time says nothing; there it is enough that none was late.
         if isLong {
             #expect(during.median <= before.median * 2 + Times.noise, "usual \(before), attacked \(during)")
-            #expect(during.worst <= before.worst * 2 + Times.noise * 10, "usual \(before), attacked \(during)")
+            #expect(during.worst <= before.worst * 2 + Times.noise * 20, "usual \(before), attacked \(during)")
         }
         let harm = try world.harm()
         #expect(harm.isEmpty, "\(harm.joined(separator: "\n"))")

@@ -35,6 +35,24 @@ struct BoundedLookTests {
         try daemon.end()
     }
 
+    @Test("F5: nor do combs in an inbox whose folders are looked into", arguments: DaemonUser.allCases)
+    func combsInInbox(_ user: DaemonUser) async throws {
+        let world = try World(user)
+        try world.pipeline("match: { depth: all }\nstages: [{ move: { to: ../output } }]")
+        for name in ["one", "two", "three"] {
+            let stranger = try world.stranger(["nest", world.path("home/\(name)").string, "700", "3"])
+            #expect(try await stranger.end().contains("ready"))
+        }
+        var daemon = try await world.startWatching()
+        for name in ["one", "two", "three"] { try world.handIn(name) }
+        try world.drop("small", "x")
+        let isThere = await eventually(within: .seconds(10)) { world.exists("output/small") }
+        #expect(isThere, "the small one waits behind them")
+        let told = try await eventually { try daemon.count("refused") >= 3 || daemon.hasEnded() }
+        #expect(told && daemon.transcript.contains("64 folders deep"), "\(daemon.transcript)")
+        #expect(try await daemon.stops(), "it does not stop")
+    }
+
     @Test("F5: limits of a drop", arguments: ["size", "entries", "depth"])
     func limits(_ kind: String) async throws {
         let world = try World(.root)

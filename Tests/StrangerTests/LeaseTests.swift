@@ -68,6 +68,35 @@ struct LeaseTests {
         #expect(try await daemon.stops())
     }
 
+    /// What cannot be read cannot be copied either, and nothing else brings it to another file system.
+    @Test("F6: nor does one that fails and cannot be brought to 'failed'", arguments: DaemonUser.allCases)
+    func elsewhere(_ user: DaemonUser) async throws {
+        let world = try World(user)
+        let mount = try TemporaryMount(tmpfs: "size=8m,mode=755", at: world.path("elsewhere"))
+        try World.own(mount.path, user.user, user.group, 0o755)
+        try world.pipeline(
+            "failed: ../elsewhere/failed\nstages: [checksum, { move: { to: ../output } }]",
+            ready: "quiet: 20ms, timeout: 1s")
+        // A daemon of root reads everything, but nobody opens a file that has a lease.
+        let file = try world.prepare("held", "hers", mode: 0o600)
+        let stranger = try user == .root ? world.stranger(["lease", file.string]) : nil
+        if let stranger { try #require(try await stranger.says("ready"), "\(stranger.transcript)") }
+        try world.handIn("held")
+        var daemon = try await world.startWatching()
+        let failed = await eventually(within: .seconds(15)) { world.exists("elsewhere/failed/held.error.json") }
+        #expect(failed, "\(daemon.transcript)")
+        try await expectOthersPass(world, &daemon, 2)
+        let report = try world.text("elsewhere/failed/held.error.json")
+        #expect(report.contains("is kept in") && report.contains("/astray/"), "\(report)")
+        let kept = try Folder.names(in: world.path(".dropmill/main/astray"))
+        let folder = try #require(kept.first, "\(daemon.transcript)")
+        try await stranger?.stop()
+        #expect(try world.text(".dropmill/main/astray/\(folder.text)/held") == "hers")
+        #expect(try await daemon.stops())
+        let show = try world.run(["show", "held", "--state", world.path("state").string])
+        #expect(show.text.contains("is kept in"), "\(show.text)")
+    }
+
     /// Nobody can move it, be it root; a sender cannot make one, but a backup may bring it.
     @Test(
         "F6: a file that cannot be moved holds up nobody else", .enabled(if: Tool.find("chattr") != nil, "needs chattr")

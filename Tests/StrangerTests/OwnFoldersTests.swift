@@ -105,6 +105,49 @@ struct OwnFoldersTests {
         #expect(trusted.status == nil, "\(trusted.text)")
     }
 
+    /// An inbox in a folder of the senders', who exchange it for a link to one that the daemon alone may enter.
+    @Test("F3: no link of a sender's makes another folder the inbox", arguments: DaemonUser.allCases)
+    func inboxExchanged(_ user: DaemonUser) async throws {
+        let world = try World(user)
+        try world.pipeline(
+            "work: ../work\nmatch: { depth: all }\nstages: [{ move: { to: ../output } }]", inbox: "hers/in")
+        try Folder.make(world.path("hers/in"))
+        for path in ["hers", "hers/in"] { try World.own(world.path(path), user.user, Sender.group, 0o2775) }
+        let target = world.path(user == .root ? "of-root" : "of-daemon")
+        var daemon = try await world.startWatching()
+        try #require(daemon.status == nil, "\(daemon.transcript)")
+        _ = world.path("hers/in").withPlatformString { old in
+            world.path("hers/old").withPlatformString { Glibc.rename(old, $0) }
+        }
+        let link = world.path("hers/in")
+        #expect(link.withPlatformString { symlink(target.string, $0) } == 0)
+        #expect(link.withPlatformString { lchown($0, Sender.stranger.rawValue, Sender.group) } == 0)
+        #expect(try await eventually { try daemon.hasLogged("paused") || daemon.hasEnded() })
+        #expect(try await daemon.stops())
+        let (status, text) = try await startsAnew(world)
+        #expect(status == 78 && text.contains("hers/in"), "\(text)")
+        let output = try world.run(["doctor", "--state", world.path("state").string], paths: true)
+        #expect(output.status != 0 && output.text.contains("the symbolic link"), "\(output.text)")
+        let harm = try world.harm()
+        #expect(harm.isEmpty, "\(harm.joined(separator: "\n"))")
+        // A link of root's is the administrator's word.
+        _ = link.withPlatformString { unlink($0) }
+        #expect(link.withPlatformString { symlink(world.path("hers/old").string, $0) } == 0)
+        daemon = try await world.startWatching()
+        try world.prepare("honest", "x", as: .honest)
+        try world.handIn("honest", inbox: "hers/old")
+        #expect(try await eventually { try world.exists("output/honest") || daemon.hasEnded() }, "\(daemon.transcript)")
+        #expect(try await daemon.stops())
+    }
+
+    private func startsAnew(_ world: World) async throws -> (status: Int32?, text: String) {
+        var daemon = try world.start(log: "log-again")
+        _ = try await eventually { try daemon.hasLogged("started") || daemon.hasEnded() }
+        let status = daemon.status
+        if status == nil { _ = try await daemon.stops() }
+        return (status, daemon.transcript)
+    }
+
     /// An inbox in a sticky folder, where whoever comes first makes `.dropmill`: hers is swapped for a link to a folder
     /// that the daemon alone may enter, and back, while it starts.
     @Test("F3: no swap of '.dropmill' brings the work folder elsewhere", arguments: DaemonUser.allCases)

@@ -69,18 +69,21 @@ package struct Examination {
             let examiner = FolderExaminer(path, mounts: mounts)
             places.append(ExaminedPlace(role: role, path: path, findings: findings(examiner)))
         }
+        let own = OwnFolders(of: pipeline)
         let inbox = FolderExaminer(pipeline.inbox, mounts: mounts)
         let work = workFolder(of: pipeline)
         add("inbox", pipeline.inbox) { examiner in
-            examiner.basics(minFree: nil) + examiner.watching() + [ownership(pipeline, work)].compactMap { $0 }
+            // What a link of a sender's leads to is not even tried.
+            guard own.inboxFindings.isEmpty else { return own.inboxFindings }
+            return examiner.basics(minFree: nil) + examiner.watching() + [ownership(pipeline, work)].compactMap { $0 }
         }
         guard let work else { return ExaminedPipeline(name: pipeline.name, places: places) }
         let bench = bench(in: work)
-        let own = OwnFolders(of: pipeline)
         add("work", work) { examiner in
             if let stranger = stranger(work) { return [stranger] }
             return [examiner.fileSystem(), rights(examiner, bench)] + own.findings(on: ("work", work))
-                + [examiner.space(pipeline.minFree), RenameExaminer.claim(from: inbox.existing, to: bench)]
+                + [examiner.space(pipeline.minFree)]
+                + (own.inboxFindings.isEmpty ? [RenameExaminer.claim(from: inbox.existing, to: bench)] : [])
         }
         for (role, path) in OwnFolders.targets(of: pipeline) {
             add(role, path) { examiner in

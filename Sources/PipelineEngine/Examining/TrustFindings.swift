@@ -3,6 +3,9 @@ import PipelineKit
 import SystemPackage
 
 extension OwnFolders {
+    /// What a start would say of the way to the inbox.
+    var inboxFindings: [Finding] { inboxFaults.map { .problem(.trust, $0.fact, $0.remedy.sentence) } }
+
     /// What a start would say of the way to one of the folders.
     func findings(on own: Own) -> [Finding] {
         let faults = faults(on: own)

@@ -112,7 +112,7 @@ final class Intake: @unchecked Sendable {
         claimOrder = ClaimOrder(spool.pipeline.order)
         room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
         watcher = InboxWatcher(
-            inbox: spool.pipeline.inbox, match: spool.pipeline.match,
+            inbox: spool.pipeline.inbox, match: spool.pipeline.match, deepest: rule.limits.depth,
             alsoOfInterest: { @Sendable [rule] name in rule.isMarkerBeside(name) }, inotify: inotify, queue: queue,
             listener: InboxWatcher.Listener(
                 changed: { @Sendable [weak self] changes in self?.take(changes) },
@@ -191,6 +191,7 @@ final class Intake: @unchecked Sendable {
             do throws(StageFailure) {
                 try spool.checkInbox()
                 try space.check()
+                do throws(IOError) { _ = try OpenInbox(spool.pipeline.inbox) } catch { throw StageFailure(error) }
                 deliver(.recovered)
             } catch {
                 deliver(.failed(error))

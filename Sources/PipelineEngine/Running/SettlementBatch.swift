@@ -265,8 +265,31 @@ struct SettlementBatch {
                     steps[index].made += made
                     break
                 }
-                try chooseAgain(placement, number, index)
+                try chooseAgain(steps[index].placements[number], number, index)
             }
+        } catch {
+            guard error.isOfReading(job) else { throw .settling(error) }
+            guard placement.isFailure else { throw StageFailure(inStage: error) }
+            try leave(number, index, because: error)
+            try move(steps[index].placements[number], number, index, &effects)
+        }
+    }
+
+    /// The original of a failed job cannot be read, to be copied to another file system: by its sender's doing, so
+    /// nobody else is to wait for it. It is kept beside the work, and its report says where.
+    private mutating func leave(_ number: Int, _ index: Int, because error: IOError) throws(StageFailure) {
+        let job = steps[index].settlement.job
+        do throws(IOError) {
+            let kept = try spool.work.keep(job.drop.name, of: job.id)
+            warnings.append("'\(job.drop.name)' failed and is kept in '\(kept.text)': \(error)")
+            steps[index].settlement.leaveOriginal(at: kept, because: error)
+            names.release(steps[index].moves[number].map(\.target))
+        } catch {
+            throw .settling(error)
+        }
+        steps[index].placements = try steps[index].settlement.placements(for: spool.pipeline, isOriginalThere: false)
+        do throws(IOError) {
+            try chooseAgain(steps[index].placements[number], number, index)
         } catch {
             throw .settling(error)
         }
@@ -344,6 +367,13 @@ extension JobRecord {
         payload = nil
         nextAttempt = nil
         history.append(Transition(state.rawValue, at: time, note: failure?.summary))
+    }
+}
+
+extension IOError {
+    /// Whether a drop in its job's folder could not be read by its sender's doing: its mode, or a lease.
+    fileprivate func isOfReading(_ job: Job) -> Bool {
+        path.starts(with: job.original) && errno != .ioError && errno.trouble(with: .drop) == .waits
     }
 }
 

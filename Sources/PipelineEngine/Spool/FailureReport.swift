@@ -4,7 +4,7 @@ package import PipelineKit
 /// What `NAME.error.json` beside a failed original says.
 package struct FailureReport: Sendable, Encodable {
     let summary: String
-    let remedy: String
+    var remedy: String
     let job: String
     let pipeline: String
     let stage: String?

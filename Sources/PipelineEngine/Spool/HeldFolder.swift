@@ -8,6 +8,9 @@ final class HeldFolder: Sendable {
     let folder: Folder
     var path: FilePath { folder.path }
 
+    /// Holds a folder that is open.
+    init(_ opened: consuming OpenFile) { folder = Folder(opened) }
+
     /// Holds the folder at a path, which may be a symbolic link.
     init(_ path: FilePath, _ flags: Int32 = O_RDONLY) throws(IOError) {
         folder = Folder(try OpenFile.open(path, flags | O_DIRECTORY))

@@ -127,7 +127,7 @@ package struct SendBack: Sendable {
     /// The folder of the inbox that the drop lay in, made anew where it is gone. Where something else has the name of
     /// one of them by now, be it a link, the drop goes to the inbox's top: nothing leads out of the inbox.
     private func home(of drop: Drop) throws(IOError) -> HeldFolder {
-        let top = try HeldFolder(inbox)
+        let top = HeldFolder(try OpenInbox.open(inbox))
         var folder = top
         for name in drop.folders {
             guard let next = try folder.makeFolder(name) else { return top }

@@ -8,9 +8,9 @@ package struct Settlement: Sendable {
     /// What is written down of it; `payload` is what its stages made, `intents` what an earlier attempt decided.
     package var record: JobRecord
     /// How it ends.
-    package let outcome: JobState.Outcome
+    package private(set) var outcome: JobState.Outcome
     /// For a failed job: the report to put beside the original.
-    package let report: FailureReport?
+    package private(set) var report: FailureReport?
     /// What the drop looked like when it was proved, where it stays its sender's.
     package var seal: Seal?
 
@@ -38,9 +38,12 @@ package struct Settlement: Sendable {
     private var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
     /// What goes where, in order: outputs first, the original last; nothing for an original that is to be deleted,
-    /// which goes with its job's folder. Throws for a payload that no stage published.
-    func placements(for pipeline: Pipeline) throws(StageFailure) -> [Placement] {
-        if case .failed = outcome { return [try failedOriginal(pipeline)] }
+    /// which goes with its job's folder. Throws for a payload that no stage published. `isOriginalThere`: nil where it
+    /// is to be found out.
+    func placements(
+        for pipeline: Pipeline, isOriginalThere: Bool? = nil
+    ) throws(StageFailure) -> [Placement] {
+        if case .failed = outcome { return [try failedOriginal(pipeline, isOriginalThere)] }
         var placements: [Placement] = []
         for copy in payload.copies {
             placements.append(
@@ -74,6 +77,17 @@ package struct Settlement: Sendable {
         return placements
     }
 
+    /// The original of a failed job stays where it was set aside, since it could not be read, to be copied to the file
+    /// system of `failed`: what is told of the failure says so.
+    mutating func leaveOriginal(at path: FilePath, because error: IOError) {
+        guard case .failed(var failure) = outcome else { return }
+        failure.remedy =
+            "The original is kept in '\(path.text)': `failed` is on another file system, and it could not "
+            + "be copied there (\(error.errno)). " + failure.remedy
+        outcome = .failed(failure)
+        report?.remedy = failure.remedy
+    }
+
     /// The drop's marker, where it has one in its job's folder.
     private func marker(_ pipeline: Pipeline) throws(StageFailure) -> Placement.Attendant? {
         do throws(IOError) {
@@ -85,12 +99,12 @@ package struct Settlement: Sendable {
         }
     }
 
-    private func failedOriginal(_ pipeline: Pipeline) throws(StageFailure) -> Placement {
+    private func failedOriginal(_ pipeline: Pipeline, _ isKnownThere: Bool?) throws(StageFailure) -> Placement {
         let reason = report.map { [Companion(suffix: ".error.json", parts: [.text($0.json)])] }
         // An earlier attempt may have moved it already; then the source is of no interest any more.
-        var isThere = !record.intents.isEmpty
+        var isThere = isKnownThere ?? !record.intents.isEmpty
         do throws(IOError) {
-            if !isThere { isThere = try FileIdentity.find(job.original) != nil }
+            if !isThere, isKnownThere == nil { isThere = try FileIdentity.find(job.original) != nil }
         } catch {
             throw .settling(error)
         }

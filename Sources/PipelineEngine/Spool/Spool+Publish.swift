@@ -57,19 +57,18 @@ extension Spool {
         if let source = placement.source, let found {
             decision.intents.append(
                 Intent(role: placement.role, source: source, target: targets[0], identity: found.identity))
-            if durability.isFull { try Self.note(source, found, of: placement, in: &decision.unsynced) }
+            if durability.isFull { try Self.note(source, of: placement, in: &decision.unsynced) }
             if name != placement.name { decision.note = note(on: placement, in: folder, source, named: name) }
         }
         return decision
     }
 
-    /// What failed may be its sender's again: of that no more than a file is opened; nor is a folder that is closed to
-    /// us.
+    /// What failed may be its sender's again, or what the daemon dies of at a look, and is not looked into; nor is a
+    /// tree with a folder that is closed to us.
     private static func note(
-        _ source: FilePath, _ found: FileIdentity.Found, of placement: Placement,
-        in unsynced: inout Durability.Unsynced
+        _ source: FilePath, of placement: Placement, in unsynced: inout Durability.Unsynced
     ) throws(IOError) {
-        guard !placement.isFailure || FileKind(mode: found.status.st_mode) == .regular else {
+        guard !placement.isFailure else {
             unsynced.needsWhole = true
             return
         }
@@ -230,12 +229,15 @@ extension Spool {
             try folder.folder.remove(name)
             // Made before anything is written, so that it is told of all that goes wrong.
             let whole = try FileSystemSync(of: folder.path)
-            try Transfer.copy(
-                intent.source.lastEntry, in: try Folder.holding(intent.source), to: name, in: folder.folder)
+            // Ours to the end: whoever is given it could keep us from comparing it, by a lease.
+            let from = try Folder.holding(intent.source)
+            let entry = intent.source.lastEntry
+            try Transfer.copy(entry, in: from, to: name, in: folder.folder, closed: true)
             try durability.sync(files: try Self.everything(in: partial.path), by: whole)
             guard try Self.isCopy(name, in: folder, of: intent.source) else {
                 throw IOError("verify the copy", partial.path, .ioError)
             }
+            try Transfer.finish(name, in: folder.folder, like: entry, in: from, syncing: durability.isFull)
             do throws(IOError) {
                 try NoReplace.rename(partial, to: target)
             } catch {

@@ -165,6 +165,15 @@ package final class WorkFolder: Sendable {
         _ = try setAside(folder(of: id).pushing(relative), id)
     }
 
+    /// Keeps a job's drop beyond the job, beside what was set aside of others; its new path.
+    func keep(_ drop: FileName, of id: JobID) throws(IOError) -> FilePath {
+        let (folder, kept) = (folder(of: id).appending(drop), astray.appending(id.text))
+        try Folder.make(astray, mode: 0o700)
+        try Folder.make(kept, mode: 0o700)
+        try NoReplace.rename(folder, to: kept.appending(drop))
+        return kept.appending(drop)
+    }
+
     private func setAside(_ folder: FilePath, _ id: JobID) throws(IOError) -> FilePath {
         try Folder.make(astray, mode: 0o700)
         let kept = astray.appending(id.text)

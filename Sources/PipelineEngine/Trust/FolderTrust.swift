@@ -92,6 +92,18 @@ struct FolderTrust: Sendable {
         return way
     }
 
+    /// Opens a folder by its way, but for a link that somebody else could change (EPERM).
+    func open(_ folder: FilePath) throws(IOError) -> OpenFile {
+        var walk = Walk(to: folder.absolute)
+        while let place = try walk.next() {
+            guard place.kind == .symbolicLink, !accepted.contains(place.path),
+                Self.reason(kind: place.kind, owner: place.owner, mode: place.mode, for: user) != nil
+            else { continue }
+            throw IOError(IOError.followingOthers, place.path, .notPermitted)
+        }
+        return try walk.open()
+    }
+
     private func judge(_ place: Place, isEnd: Bool, _ way: inout Way) {
         guard !accepted.contains(place.path),
             let reason = Self.reason(
@@ -161,6 +173,14 @@ private struct Walk {
             }
             return try follow(place)
         }
+    }
+
+    /// Opens the folder that was reached, for listing.
+    func open() throws(IOError) -> OpenFile {
+        let above = held?.descriptor ?? AT_FDCWD
+        let descriptor = retrying { openat(above, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw IOError("open", path, .last) }
+        return OpenFile(descriptor: descriptor, path: path)
     }
 
     private mutating func enter(_ place: HeldPlace) throws(IOError) -> Place {

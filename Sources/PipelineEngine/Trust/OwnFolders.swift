@@ -3,7 +3,7 @@ package import PipelineKit
 package import SystemPackage
 
 /// The folders of a pipeline that nobody but root and our user may exchange for others: work, processed, failed and
-/// those of outputs. The inbox is not among them: it is the senders'.
+/// those of outputs. The inbox is not among them: it is the senders'. But no link of theirs may lead to it.
 struct OwnFolders: Sendable {
     /// One of them.
     typealias Own = (role: String, path: FilePath)
@@ -33,6 +33,7 @@ struct OwnFolders: Sendable {
     /// Refuses the start where one of them, or a folder on the way to it, could be exchanged by somebody else; makes
     /// `processed` and `failed`, and what somebody else could otherwise make first. The inbox must exist.
     func prepare() throws(EngineError) {
+        try refuseInbox()
         let targets = Self.targets(of: pipeline)
         // Before anything is made, and again for what was missing.
         let before = try ways(to: targets)
@@ -64,6 +65,21 @@ struct OwnFolders: Sendable {
             return
         }
         _ = try ways(to: [("work", work)])
+    }
+
+    /// Refuses the start where a sender could have the inbox be any folder. `OpenInbox` follows no such link later on.
+    private func refuseInbox() throws(EngineError) {
+        guard let link = inboxFaults.first else { return }
+        throw EngineError(
+            kind: .configuration,
+            message: "\(pipeline.source.text): the inbox cannot be trusted: \(link.fact); \(link.remedy)")
+    }
+
+    /// Links of others on the way to the inbox.
+    var inboxFaults: [(fact: String, remedy: String)] {
+        FolderTrust(as: trust.user).way(to: pipeline.inbox).faults.filter { $0.kind == .symbolicLink }.map {
+            ($0.fact, $0.remedy(for: AccountName.user(trust.user)))
+        }
     }
 
     /// Everything that is at fault on the way to one of them.

@@ -14,6 +14,10 @@ extension InboxWatcher {
         let mount = dm_mount_id_of(inbox.top.file.descriptor)
         var pending = [start]
         while let folder = pending.popLast() {
+            guard folder.depth <= deepest else {
+                refuse(folder, "it lies more than \(deepest) folders deep in the inbox; raise `ready.max_depth`")
+                continue
+            }
             guard let opened = try open(folder, in: inbox) else { continue }
             guard folder.isTop || dm_mount_id_of(opened.file.descriptor) == mount else {
                 refuse(folder, "another file system is mounted there; give it a pipeline of its own")

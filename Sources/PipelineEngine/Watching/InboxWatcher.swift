@@ -17,6 +17,8 @@ package final class InboxWatcher: @unchecked Sendable {
 
     let inbox: FilePath
     let match: MatchRule
+    /// Folders that lie deeper in it are not looked into.
+    let deepest: Int
     private let alsoOfInterest: @Sendable (FileName) -> Bool
     let listener: Listener
     private let inotify: InotifyEvents?
@@ -50,12 +52,14 @@ package final class InboxWatcher: @unchecked Sendable {
     /// A watcher that is not started. `inotify`: nil where the kernel gave none; `check` throws while the inbox is not
     /// what it should be (its file system is away). `alsoOfInterest`: names that are told of though they are no drops.
     package init(
-        inbox: FilePath, match: MatchRule, alsoOfInterest: @escaping @Sendable (FileName) -> Bool = { _ in false },
+        inbox: FilePath, match: MatchRule, deepest: Int = .max,
+        alsoOfInterest: @escaping @Sendable (FileName) -> Bool = { _ in false },
         inotify: InotifyEvents?, queue: DispatchQueue, pace: Pace = Pace(), listener: Listener,
         check: @escaping @Sendable () throws(StageFailure) -> Void = {}
     ) {
         self.inbox = inbox
         self.match = match
+        self.deepest = deepest
         self.alsoOfInterest = alsoOfInterest
         self.inotify = inotify
         self.queue = queue

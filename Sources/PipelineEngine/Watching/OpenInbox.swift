@@ -23,10 +23,24 @@ package final class OpenInbox {
     /// The one used last: names come folder by folder.
     private var last: Opened
 
-    /// Opens the inbox, which may itself be a symbolic link.
+    /// Opens the inbox. What lies in it is taken out of it, so a symbolic link on the way is followed only where it
+    /// belongs to root or to our user: anybody else could have it lead to any folder.
     package init(_ path: FilePath) throws(IOError) {
-        top = Opened(.top, try OpenFile.open(path, O_RDONLY | O_DIRECTORY))
+        top = Opened(.top, try Self.open(path))
         last = top
+    }
+
+    /// Opens the inbox alone.
+    static func open(_ path: FilePath) throws(IOError) -> OpenFile {
+        do throws(IOError) {
+            // Nearly always there is no link, and the kernel goes the way at once.
+            var relative = path.absolute
+            relative.root = nil
+            return try OpenFile.openFolder(relative, below: try OpenFile.open("/", OpenFile.pathOnly))
+        } catch {
+            guard error.errno == .tooManySymbolicLinkLevels || error.errno == .improperLink else { throw error }
+            return try FolderTrust().open(path)
+        }
     }
 
     /// A folder of the inbox. Throws an error that `isUnreachable` for one that is not, or no longer, there.
@@ -34,7 +48,13 @@ package final class OpenInbox {
         if folder.isTop { return top }
         if last.folder == folder { return last }
         var opened = top
-        for name in folder.names {
+        var names = folder.names[...]
+        // A walk goes from a folder to those in it.
+        if !last.folder.isTop, let above = folder.path?.folder, above == last.folder {
+            opened = last
+            names = names.suffix(1)
+        }
+        for name in names {
             opened = Opened(folder, try OpenFile.open(name, in: opened.file, O_RDONLY | O_DIRECTORY))
         }
         last = opened

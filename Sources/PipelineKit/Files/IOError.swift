@@ -16,6 +16,9 @@ package struct IOError: Error, Sendable, Equatable {
         self.errno = errno
     }
 
+    /// The action that is refused where the way to a folder leads through a link that somebody else could change.
+    package static let followingOthers = "follow the link of another user"
+
     /// The action as a stable word for programs: `create-folder` for `create the folder`.
     package var slug: String {
         action.split(separator: " ").filter { !["as", "for", "of", "the"].contains($0) }.joined(separator: "-")

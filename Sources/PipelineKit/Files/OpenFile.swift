@@ -11,7 +11,8 @@ package struct OpenFile: ~Copyable, Sendable {
     /// O_PATH of open(2), which Swift is not shown: neither read nor written, but as good as its name.
     package static let pathOnly: Int32 = 0o10_000_000
 
-    private init(descriptor: Int32, path: FilePath) {
+    /// Takes over a descriptor.
+    package init(descriptor: Int32, path: FilePath) {
         self.descriptor = descriptor
         self.path = path
     }

@@ -12,32 +12,35 @@ package enum Transfer {
     /// `isStopped` is asked now and then; once it says so, the error is `canceled`.
     package static func copyFile(
         _ source: FilePath, in folder: borrowing Folder, to target: FilePath, in other: borrowing Folder,
-        sharing: Bool = true, isStopped: () -> Bool = { false }
+        sharing: Bool = true, closed: Bool = false, isStopped: () -> Bool = { false }
     ) throws(IOError) {
         let from = try folder.open(source, O_RDONLY | O_NONBLOCK)
         guard FileKind(mode: try from.status().st_mode) == .regular else {
             throw IOError("copy", from.path, .invalidArgument)
         }
         let to = try other.open(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-        try copyFile(from, to: to, sharing: sharing, isStopped: isStopped)
+        try copyFile(from, to: to, sharing: sharing, closed: closed, isStopped: isStopped)
         try to.close()
     }
 
     /// The same between two files that are open, the target for writing and empty.
     package static func copyFile(
-        _ from: borrowing OpenFile, to: borrowing OpenFile, sharing: Bool = true, isStopped: () -> Bool = { false }
+        _ from: borrowing OpenFile, to: borrowing OpenFile, sharing: Bool = true, closed: Bool = false,
+        isStopped: () -> Bool = { false }
     ) throws(IOError) {
         let status = try from.status()
         guard FileKind(mode: status.st_mode) == .regular else { throw IOError("copy", from.path, .invalidArgument) }
         try copyContent(from, status, to, sharing: sharing, isStopped)
-        try copyMetadata(status, to)
+        if !closed { try copyMetadata(status, to) }
     }
 
     /// Copies a file, link or folder with all it holds; the target must not exist. A FIFO, socket or device is made
     /// anew.
+    ///
+    /// `closed`: the copy itself stays ours, for nobody else to open, until `finish` gives it its owner and rights.
     package static func copy(
         _ source: FilePath, in folder: borrowing Folder, to target: FilePath, in other: borrowing Folder,
-        isStopped: () -> Bool = { false }
+        closed: Bool = false, isStopped: () -> Bool = { false }
     ) throws(IOError) {
         // Whoever can still change the tree could have it grow while it is copied, down to the end of the stack.
         guard target.components.count <= deepest else {
@@ -53,7 +56,7 @@ package enum Transfer {
                 try copy(
                     source.appending(name), in: folder, to: target.appending(name), in: other, isStopped: isStopped)
             }
-            try copyMetadata(status, try other.open(target, O_RDONLY | O_DIRECTORY))
+            if !closed { try copyMetadata(status, try other.open(target, O_RDONLY | O_DIRECTORY)) }
         case .symbolicLink:
             guard let text = try folder.target(ofLink: source) else {
                 throw IOError("read the link", folder.path.pushing(source), .noSuchFileOrDirectory)
@@ -61,8 +64,21 @@ package enum Transfer {
             try other.makeLink(target, to: text)
         // What is no file has no content; opening it could wait for ever.
         case .special: try other.makeSpecial(target, like: status)
-        default: try copyFile(source, in: folder, to: target, in: other, isStopped: isStopped)
+        default: try copyFile(source, in: folder, to: target, in: other, closed: closed, isStopped: isStopped)
         }
+    }
+
+    /// Gives a copy that is closed the owner, rights and times of what it was copied from, and waits for the disk if
+    /// asked to.
+    package static func finish(
+        _ copy: FilePath, in other: borrowing Folder, like source: FilePath, in folder: borrowing Folder, syncing: Bool
+    ) throws(IOError) {
+        guard let status = try folder.status(of: source),
+            [.folder, .regular].contains(FileKind(mode: status.st_mode))
+        else { return }
+        let opened = try other.open(copy, O_RDONLY | O_NONBLOCK)
+        try copyMetadata(status, opened)
+        if syncing { try opened.sync() }
     }
 
     /// Folders within each other that are copied at most.

@@ -73,6 +73,8 @@ package struct StageFailure: Error, Sendable, Equatable {
 
     private static func remedy(for error: IOError) -> String {
         switch error.errno {
+        case .notPermitted where error.action == IOError.followingOthers:
+            "Name the folder itself in the pipeline, or give the link to root (chown -h); work goes on by itself."
         case .noSpace: "Free space (or inodes) on the file system of '\(error.path.text)'; work goes on by itself."
         case .diskQuotaExceeded: "Raise the quota or free space; work goes on by itself."
         case .readOnlyFileSystem: "Mount the file system of '\(error.path.text)' writable; work goes on by itself."
