@@ -97,6 +97,47 @@ struct LeaseTests {
         #expect(show.text.contains("is kept in"), "\(show.text)")
     }
 
+    /// A folder is moved only by those who may write to it, and this one is its sender's.
+    @Test("F6: nor does a folder that its sender closes once it is claimed")
+    func closed() async throws {
+        let world = try World(.service)
+        let wait =
+            "run: { when: shut, command: "
+            + "[sh, -c, \"until test -e \(world.path("go").string); do sleep 0.1; done; exit 1\"] }"
+        try world.pipeline(
+            "ownership: keep\nstages: [{ \(wait) }, { move: { to: \"../output/{stem}\" } }]",
+            ready: "quiet: 20ms, unit: folder")
+        try world.prepareFolder("shut", ["file": "x"])
+        let stranger = try world.stranger(["shut", world.path("home/shut").string, world.path("inbox/shut").string])
+        try #require(try await stranger.says("ready"), "\(stranger.transcript)")
+        var daemon = try await world.startWatching()
+        try world.handIn("shut")
+        try #require(try await stranger.says("shut"), "\(stranger.transcript) \(daemon.transcript)")
+        try world.scratch.write("", to: "mill/go")
+        let failed = await eventually { world.exists("failed/shut.error.json") }
+        #expect(failed && !world.exists("failed/shut"), "\(daemon.transcript)")
+        try await expectOthersPass(world, &daemon, 2, unit: "folder")
+        #expect(try world.text("failed/shut.error.json").contains("/astray/"))
+        #expect(try await daemon.stops())
+    }
+
+    @Test("F6: nor does one that is larger than where it is to go", arguments: DaemonUser.allCases)
+    func tooLarge(_ user: DaemonUser) async throws {
+        let world = try World(user)
+        let mount = try TemporaryMount(tmpfs: "size=1m,mode=755", at: world.path("small"))
+        try World.own(mount.path, user.user, user.group, 0o755)
+        try world.pipeline(
+            "stages: [{ move: { to: ../small/out, when: large } }, { move: { to: ../output, when: { not: large } } }]"
+        )
+        try world.drop("large", String(repeating: "x", count: 4 << 20))
+        var daemon = try await world.startWatching()
+        let failed = await eventually { world.exists("failed/large.error.json") }
+        #expect(failed && world.exists("failed/large"), "\(daemon.transcript)")
+        try await expectOthersPass(world, &daemon, 2)
+        #expect(try world.names("small/out").isEmpty)
+        #expect(try await daemon.stops())
+    }
+
     /// Nobody can move it, be it root; a sender cannot make one, but a backup may bring it.
     @Test(
         "F6: a file that cannot be moved holds up nobody else", .enabled(if: Tool.find("chattr") != nil, "needs chattr")

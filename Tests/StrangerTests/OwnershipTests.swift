@@ -164,6 +164,32 @@ struct OwnershipTests {
         #expect(try await daemon.stops())
     }
 
+    @Test("F2: the same where 'failed' is on another file system", arguments: ["file", "folder"])
+    func failedElsewhere(_ unit: String) async throws {
+        let world = try World(.root)
+        let mount = try TemporaryMount(tmpfs: "size=8m,mode=755", at: world.path("elsewhere"))
+        try world.pipeline(
+            "failed: ../elsewhere/failed\n"
+                + "stages: [{ run: { command: [\"false\"] } }, { move: { to: \"../output/{stem}\" } }]",
+            ready: "quiet: 20ms, unit: \(unit)")
+        if unit == "file" {
+            try world.drop("drop", "hers\n", mode: 0o640)
+        } else {
+            try world.dropFolder("drop", ["a": "hers\n"])
+        }
+        var daemon = try await world.startWatching()
+        let settled = try await eventually { try daemon.count("failed") == 1 || daemon.hasEnded() }
+        #expect(settled, "\(daemon.transcript)")
+        for name in ["drop", "drop.error.json"] + (unit == "file" ? [] : ["drop/a"]) {
+            let path = mount.path.appending("failed").pushing(FilePath(name))
+            #expect(try World.status(of: path).st_uid == Sender.stranger.rawValue, "\(name)")
+        }
+        if unit == "file" {
+            #expect(try World.status(of: mount.path.appending("failed").appending("drop")).st_mode & 0o7777 == 0o640)
+        }
+        #expect(try await daemon.stops())
+    }
+
     @Test("F2: a link to somebody else's file is not taken", arguments: DaemonUser.allCases)
     func hardLink(_ user: DaemonUser) async throws {
         let world = try World(user)

@@ -94,6 +94,8 @@ struct TimeTests {
         try world.scratch.write("", to: "mill/go")
         let isThere = try await eventually { try world.exists("output/honest") || daemon.hasEnded() }
         #expect(isThere && world.exists("output/honest"), "\(daemon.transcript)")
+        // No file system holds what they claim to have.
+        #expect(["a", "b", "c", "tree"].allSatisfy { world.exists("failed/\($0)") }, "\(daemon.transcript)")
         #expect(try await daemon.stops())
     }
 }

@@ -154,3 +154,16 @@ int nest(int count, char **words) {
     say("ready");
     return 0;
 }
+
+// Takes back everybody's right to change a folder once it has left a place.
+int shut(int count, char **words) {
+    if (count != 2) return 64;
+    int folder = open(words[0], O_RDONLY | O_DIRECTORY);
+    if (folder < 0) fail(words[0]);
+    say("ready");
+    while (access(words[1], F_OK) != 0) usleep(1000);
+    while (access(words[1], F_OK) == 0) usleep(1000);
+    if (fchmod(folder, 0555) < 0) fail("fchmod");
+    say("shut");
+    return 0;
+}

@@ -187,7 +187,7 @@ static const struct {
 } deeds[] = {
     {"exec", become},         {"lease", lease}, {"hold", hold},           {"swap", swap_folders},
     {"exchange", swap_names}, {"nest", nest},   {"anything", do_anything}, {"decorate", decorate},
-    {"attributes", tell_attributes},
+    {"attributes", tell_attributes}, {"shut", shut},
 };
 
 int main(int count, char **words) {

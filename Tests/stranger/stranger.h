@@ -24,4 +24,5 @@ extern volatile int is_over;
 int swap_folders(int count, char **words);
 int swap_names(int count, char **words);
 int nest(int count, char **words);
+int shut(int count, char **words);
 int do_anything(int count, char **words);

@@ -337,7 +337,7 @@ extension ReadyGate {
     package func waiting(for key: Key, at now: MonotonicTime) -> Waiting? {
         guard let slot = candidates.find(key) else { return nil }
         let candidate = candidates[slot]
-        let passed = now - candidate.since
+        let passed = max(.zero, now - candidate.since)
         if candidate.marks.contains(.lacksTheUsual) { return usualLack(key) }
         switch remarks[slot] {
         case .blind(_, let whole): return .blind(for: passed, of: whole)

@@ -113,6 +113,7 @@ struct SettlementBatch {
     /// As far as it can be given: from the first attempt on it may be his, closed or leased, and goes to `failed` as it
     /// is.
     private mutating func giveBack(_ job: Job) throws(StageFailure) {
+        if spool.failsElsewhere { return }
         do throws(IOError) {
             try spool.giveBack(job)
         } catch {
@@ -261,15 +262,17 @@ struct SettlementBatch {
                     try spool.makeFolder(folder, for: placement.role, &open, &effects)
                 }
                 let isReplay = steps[index].isReplay
-                if let made = try spool.carryOut(moves, of: job, isReplay: isReplay, &open, &effects) {
+                let made = try spool.carryOut(
+                    moves, of: job, isReplay: isReplay, isFailure: placement.isFailure, &open, &effects)
+                if let made {
                     steps[index].made += made
                     break
                 }
                 try chooseAgain(steps[index].placements[number], number, index)
             }
         } catch {
-            guard error.isOfReading(job) else { throw .settling(error) }
-            guard placement.isFailure else { throw StageFailure(inStage: error) }
+            guard error.isOfReading(job) || error.isOfMoving(placement.source, of: job) else { throw .settling(error) }
+            guard placement.isFailure else { throw .ofDrop(error) }
             try leave(number, index, because: error)
             try move(steps[index].placements[number], number, index, &effects)
         }
@@ -367,13 +370,6 @@ extension JobRecord {
         payload = nil
         nextAttempt = nil
         history.append(Transition(state.rawValue, at: time, note: failure?.summary))
-    }
-}
-
-extension IOError {
-    /// Whether a drop in its job's folder could not be read by its sender's doing: its mode, or a lease.
-    fileprivate func isOfReading(_ job: Job) -> Bool {
-        path.starts(with: job.original) && errno != .ioError && errno.trouble(with: .drop) == .waits
     }
 }
 

@@ -23,8 +23,21 @@ struct Dress {
         var isThere = isDrop && found != nil
         if !isDrop { isThere = job.original.withPlatformString { lstat($0, &status) } == 0 }
         drop = isThere ? status.st_mode : nil
-        let isOthers = placement.isFailure && isThere && status.st_uid != geteuid()
-        sender = isOthers ? TakeOver.Sender(user: status.st_uid, group: status.st_gid, mode: 0) : nil
+        guard placement.isFailure, isThere else {
+            sender = nil
+            return
+        }
+        let isOthers = status.st_uid != geteuid()
+        // Where it is given back once it is copied, it is ours until then.
+        sender = isOthers ? TakeOver.Sender(user: status.st_uid, group: status.st_gid, mode: 0) : Self.sender(of: job)
+    }
+
+    private static func sender(of job: Job) -> TakeOver.Sender? {
+        do throws(IOError) {
+            return try Spool.sender(of: job)
+        } catch {
+            return nil
+        }
     }
 
     /// Gives a file, or a folder with all it holds, its rights. Nothing is done where they are right already.

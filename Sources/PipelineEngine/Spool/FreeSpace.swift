@@ -29,6 +29,12 @@ package struct FreeSpace: Sendable {
         }
     }
 
+    /// All that the file system of a folder could ever hold; nil where that cannot be told.
+    static func capacity(of folder: FilePath) -> ByteSize? {
+        guard FileSystemKind.of(folder) == .local, let info = look(at: folder), info.f_blocks > 0 else { return nil }
+        return ByteSize(bytes: Int64(clamping: UInt64(info.f_blocks).multipliedSaturated(by: UInt64(info.f_frsize))))
+    }
+
     /// The file system of a folder, or of the one above it that it will be made in; nil for what cannot be asked, which
     /// shows itself when it is used.
     private static func look(at folder: FilePath) -> statvfs? {

@@ -79,11 +79,6 @@ package struct Seal: Sendable {
     }
 }
 
-extension IOError {
-    /// Whether what was sealed cannot be reached any more by its sender's doing, and not the disk's.
-    var isSendersDoing: Bool { errno == .permissionDenied || errno.trouble(with: .drop) == .gone }
-}
-
 extension StageFailure {
     /// A drop that stays its sender's was changed after the stages looked at it.
     static func changed(_ file: FilePath, of job: Job) -> StageFailure {

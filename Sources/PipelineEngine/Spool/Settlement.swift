@@ -77,13 +77,12 @@ package struct Settlement: Sendable {
         return placements
     }
 
-    /// The original of a failed job stays where it was set aside, since it could not be read, to be copied to the file
-    /// system of `failed`: what is told of the failure says so.
+    /// The original of a failed job stays where it was set aside, since it could not be brought to `failed`: what is
+    /// told of the failure says so.
     mutating func leaveOriginal(at path: FilePath, because error: IOError) {
         guard case .failed(var failure) = outcome else { return }
-        failure.remedy =
-            "The original is kept in '\(path.text)': `failed` is on another file system, and it could not "
-            + "be copied there (\(error.errno)). " + failure.remedy
+        let fact = "The original is kept in '\(path.text)': it could not be brought to `failed` (\(error.errno))."
+        failure.remedy = "\(fact) \(failure.remedy)"
         outcome = .failed(failure)
         report?.remedy = failure.remedy
     }

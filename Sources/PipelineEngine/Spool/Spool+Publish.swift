@@ -102,8 +102,11 @@ extension Spool {
     /// `isReplay`: an earlier attempt, perhaps of an earlier run, may have made some of them. A move was made if its
     /// target is there with the identity that was written down, or if its source is gone: nobody else takes things from
     /// a job's folder, and who fetched the target meanwhile did what it was published for.
+    ///
+    /// `isFailure`: whether the original, where it is copied, is given back to its sender.
     func carryOut(
-        _ intents: [Intent], of job: Job, isReplay: Bool, _ open: inout OpenFolders, _ effects: inout SettlementEffects
+        _ intents: [Intent], of job: Job, isReplay: Bool, isFailure: Bool, _ open: inout OpenFolders,
+        _ effects: inout SettlementEffects
     ) throws(IOError) -> [Intent]? {
         var made: [Intent] = []
         for intent in intents {
@@ -124,7 +127,9 @@ extension Spool {
             let move: Move
             do throws(IOError) {
                 switch found {
-                case .open(let folder): move = try self.move(intent, to: folder, of: job, isReplay: isReplay)
+                case .open(let folder):
+                    let givesBack = isFailure && intent.role == .original
+                    move = try self.move(intent, to: folder, of: job, isReplay: isReplay, givesBack: givesBack)
                 case .missing: throw IOError("rename", intent.target, .noSuchFileOrDirectory)
                 case .others: move = .taken
                 }
@@ -194,7 +199,7 @@ extension Spool {
     }
 
     private func move(
-        _ intent: Intent, to folder: HeldFolder, of job: Job, isReplay: Bool
+        _ intent: Intent, to folder: HeldFolder, of job: Job, isReplay: Bool, givesBack: Bool
     ) throws(IOError) -> Move {
         let (source, target) = (Spot(intent.source), Spot(intent.target.lastEntry, in: folder))
         do throws(IOError) {
@@ -207,7 +212,8 @@ extension Spool {
                 return .renamed
             // The source is still there, so what has the name is somebody else's, be it the same content.
             case .fileExists: return .taken
-            case .improperLink: return try moveAcross(intent, to: folder, of: job, isReplay: isReplay)
+            case .improperLink:
+                return try moveAcross(intent, to: folder, of: job, isReplay: isReplay, givesBack: givesBack)
             default: throw error
             }
         }
@@ -216,7 +222,7 @@ extension Spool {
     /// To another file system, or another mount: a copy under a hidden name of this job, compared with its source and
     /// brought to the disk, then renamed.
     private func moveAcross(
-        _ intent: Intent, to folder: HeldFolder, of job: Job, isReplay: Bool
+        _ intent: Intent, to folder: HeldFolder, of job: Job, isReplay: Bool, givesBack: Bool
     ) throws(IOError) -> Move {
         let name = FilePath(".dropmill-\(job.id.text).partial")
         let (partial, target) = (Spot(name, in: folder), Spot(intent.target.lastEntry, in: folder))
@@ -235,9 +241,14 @@ extension Spool {
             try Transfer.copy(entry, in: from, to: name, in: folder.folder, closed: true)
             try durability.sync(files: try Self.everything(in: partial.path), by: whole)
             guard try Self.isCopy(name, in: folder, of: intent.source) else {
-                throw IOError("verify the copy", partial.path, .ioError)
+                // What is still its sender's may have been changed meanwhile.
+                let isOurs = try from.status(of: entry)?.st_uid == geteuid()
+                throw isOurs
+                    ? IOError("verify the copy", partial.path, .ioError)
+                    : IOError("copy", intent.source, .resourceTemporarilyUnavailable)
             }
             try Transfer.finish(name, in: folder.folder, like: entry, in: from, syncing: durability.isFull)
+            if givesBack { try Self.giveBack(name, of: job, in: folder.folder) }
             do throws(IOError) {
                 try NoReplace.rename(partial, to: target)
             } catch {
@@ -252,13 +263,29 @@ extension Spool {
             } catch {
                 // The first error tells more; what is left is hidden, bears the job's id and goes at the next attempt.
             }
-            throw error
+            guard error.errno == .noSpace, let most = FreeSpace.capacity(of: folder.path),
+                try Self.size(of: intent.source) > most.bytes
+            else { throw error }
+            // Others need not wait for room that there will never be.
+            throw IOError("copy", intent.target, .fileTooLarge)
         }
         return .copied
     }
 
     private static func isCopy(_ copy: FilePath, in folder: HeldFolder, of source: FilePath) throws(IOError) -> Bool {
         try Transfer.isCopy(copy, in: folder.folder, of: source.lastEntry, in: try Folder.holding(source))
+    }
+
+    /// What a file, or all that a folder holds, takes on the disk.
+    private static func size(of path: FilePath) throws(IOError) -> Int64 {
+        var size: Int64 = 0
+        for file in try everything(in: path) {
+            var status = stat()
+            guard file.withPlatformString({ lstat($0, &status) }) == 0 else { continue }
+            size = size.addingSaturated(
+                min(Int64(status.st_size), Int64(status.st_blocks).multipliedSaturated(by: 512)))
+        }
+        return size
     }
 
     /// Whether both are folders, or neither is.

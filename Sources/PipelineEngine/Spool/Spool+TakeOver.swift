@@ -236,19 +236,43 @@ extension Spool {
         guard var sender = try Self.sender(of: job) else { return }
         let folder = try Folder.open(job.folder)
         let drop = FilePath().appending(job.drop.name)
-        guard let kind = try folder.kind(of: drop) else { return }
-        if kind == .folder, sender.isAlone {
+        guard let status = try folder.status(of: drop), status.st_uid == geteuid() else { return }
+        if sender.isAlone {
             // Should this be broken off, he could put another's file where the next attempt would give it to him.
             sender.isAlone = false
             try Self.note(sender, of: job)
-            let tree = try FileTree.list(try folder.folder(drop))
-            for path in tree.files.map(\.relative) + tree.folders.reversed() {
-                try Self.give(try folder.open(drop.pushing(path), O_RDONLY | O_NONBLOCK), to: sender, mode: nil)
-            }
+            try Self.giveContent(of: drop, in: folder, to: sender)
         }
         _ = job.original.withPlatformString { dm_remove_attribute($0, Self.senderAttribute) }
         try Self.give(try folder.open(drop, O_RDONLY | O_NONBLOCK), to: sender, mode: sender.mode)
         try folder.remove(Self.senderNote)
+    }
+
+    /// The same for its copy in `failed`, where that is on another mount: until it is copied the drop stays ours, so
+    /// that its sender has no part in it.
+    static func giveBack(_ copy: FilePath, of job: Job, in folder: borrowing Folder) throws(IOError) {
+        guard let sender = try sender(of: job) else { return }
+        if sender.isAlone { try giveContent(of: copy, in: folder, to: sender) }
+        try give(try folder.open(copy, O_RDONLY | O_NONBLOCK), to: sender, mode: sender.mode)
+    }
+
+    /// Whether what fails is copied to where it goes.
+    var failsElsewhere: Bool {
+        let (own, other) = (
+            work.path.withPlatformString { dm_mount_id($0) }, pipeline.failed.withPlatformString { dm_mount_id($0) }
+        )
+        return other >= 0 && own != other
+    }
+
+    /// From the bottom up: a folder is ours until all it holds is given away.
+    private static func giveContent(
+        of drop: FilePath, in folder: borrowing Folder, to sender: TakeOver.Sender
+    ) throws(IOError) {
+        guard try folder.kind(of: drop) == .folder else { return }
+        let tree = try FileTree.list(try folder.folder(drop))
+        for path in tree.files.map(\.relative) + tree.folders.reversed() {
+            try give(try folder.open(drop.pushing(path), O_RDONLY | O_NONBLOCK), to: sender, mode: nil)
+        }
     }
 
     private static func give(

@@ -22,6 +22,12 @@ package struct Spool: Sendable {
 
     /// A spool.
     package init(pipeline: Pipeline, work: WorkFolder) {
+        var pipeline = pipeline
+        // More than its file system could hold only sparse files claim to have: exabytes of nothing for whoever reads
+        // them.
+        if pipeline.ready.limits.size == nil {
+            pipeline.ready.limits.size = FreeSpace.capacity(of: pipeline.inbox)
+        }
         self.pipeline = pipeline
         made = .ofProcess
         targets = OwnFolders.targets(of: pipeline).map(\.path)

@@ -165,12 +165,11 @@ package final class WorkFolder: Sendable {
         _ = try setAside(folder(of: id).pushing(relative), id)
     }
 
-    /// Keeps a job's drop beyond the job, beside what was set aside of others; its new path.
+    /// Keeps a job's drop beyond the job, in the job's folder, which is set aside: the drop itself may not be ours to
+    /// move. Returns the drop's new path.
     func keep(_ drop: FileName, of id: JobID) throws(IOError) -> FilePath {
-        let (folder, kept) = (folder(of: id).appending(drop), astray.appending(id.text))
-        try Folder.make(astray, mode: 0o700)
-        try Folder.make(kept, mode: 0o700)
-        try NoReplace.rename(folder, to: kept.appending(drop))
+        let kept = try setAside(folder(of: id), id)
+        for name in try Folder.names(in: kept) where name.isHidden { try Folder.remove(kept.appending(name)) }
         return kept.appending(drop)
     }
 

@@ -22,7 +22,7 @@ extension FolderTrust.Fault {
     func remedy(for user: String, orElse otherwise: String = "use another folder") -> String {
         switch reason {
         case .owner where kind == .symbolicLink: "name the folder itself, or give the link to root (chown -h)"
-        case .owner: "give it to root or \(user), or \(otherwise)"
+        case .owner: "give it to root\(user == "root" ? "" : " or \(user)"), or \(otherwise)"
         case .writable: "close it (chmod go-w '\(path.text)'), or \(otherwise)"
         }
     }

@@ -80,6 +80,7 @@ package struct StageFailure: Error, Sendable, Equatable {
         case .readOnlyFileSystem: "Mount the file system of '\(error.path.text)' writable; work goes on by itself."
         case .permissionDenied, .notPermitted:
             "Give the user that Dropmill runs as the right to it; work goes on by itself."
+        case .fileTooLarge: "Use a larger file system for it, or set `ready.max_size` to what fits there."
         case .ioError: "Check the disk or mount of '\(error.path.text)' and the kernel's log."
         case .noSuchFileOrDirectory, .notDirectory: "Restore the folder or mount; work goes on by itself."
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "Raise the limit of open files (LimitNOFILE, fs.file-max)."
