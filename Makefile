@@ -27,7 +27,8 @@ IS_OURS := $(filter $(shell id -u),$(shell stat -c %u .))
 # starts a confined helper, for whose limits of memory and calls a sanitizer's own are too many; and what counts the memory
 # that the program takes, since it would count the sanitizer's.
 SANITIZED := ^(PipelineKitTests|DigestsTests|ArchiveTests|PipelineEngineTests|BuiltinStagesTests)\.
-UNSANITIZED := ConfinementTests|UnpackHelperTests|UnpackServerTests|UnpackStageTests|StageContractTests|WaitingMemoryTests
+UNSANITIZED := ConfinementTests|UnpackHelperTests|UnpackServerTests|UnpackStageTests|StageContractTests
+UNSANITIZED := $(UNSANITIZED)|WaitingMemoryTests|TypeHelperTests|NameMatcherTests
 # C is compiled to stop at undefined behaviour. Swift's has no sanitizer on Linux: it stops at overflow by itself.
 UNDEFINED := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 

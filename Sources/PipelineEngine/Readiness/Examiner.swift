@@ -230,10 +230,21 @@ struct Examiner {
             case .tooManySymbolicLinkLevels: return .unusable("it is a symbolic link")
             // It is there; what it says is not for us.
             case .permissionDenied: return nil
+            case .noSuchAddressOrDevice: return .unusable("it is no regular file")
+            case .resourceTemporarilyUnavailable: return .unusable(Self.leased(name, in: folder))
             default: throw error
             }
         }
         return judge(text, of: name, drop, fingerprint, &expected)
+    }
+
+    /// Who keeps a marker from being opened, as it is said of a drop.
+    private static func leased(_ name: FileName, in folder: borrowing OpenFile) -> String {
+        var status = stat()
+        let descriptor = folder.descriptor
+        let isThere = name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+        let holder = isThere ? LeaseHolders.holder(of: FileIdentity(status)) : .unknown
+        return Waiting.heldOpen(holder).text
     }
 
     /// What the content of a marker says of its drop. Content of any other kind says nothing.

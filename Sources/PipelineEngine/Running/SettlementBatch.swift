@@ -197,6 +197,7 @@ struct SettlementBatch {
         let now = Timestamp.now()
         commit(Array(steps.indices)) { record, step in
             record.end(step.settlement.outcome, intents: step.moves.flatMap { $0 }, at: now)
+            if let kept = step.settlement.kept { record.original = kept }
         }
     }
 

@@ -13,6 +13,8 @@ package struct Settlement: Sendable {
     package private(set) var report: FailureReport?
     /// What the drop looked like when it was proved, where it stays its sender's.
     package var seal: Seal?
+    /// Where the original of a failed job is kept, since it could not be brought to `failed`.
+    private(set) var kept: FilePath?
 
     /// A settlement.
     package init(
@@ -81,6 +83,7 @@ package struct Settlement: Sendable {
     /// told of the failure says so.
     mutating func leaveOriginal(at path: FilePath, because error: IOError) {
         guard case .failed(var failure) = outcome else { return }
+        kept = path
         let fact = "The original is kept in '\(path.text)': it could not be brought to `failed` (\(error.errno))."
         failure.remedy = "\(fact) \(failure.remedy)"
         outcome = .failed(failure)

@@ -20,14 +20,13 @@ package final class OpenInbox {
 
     /// The inbox itself.
     package let top: Opened
-    /// The one used last: names come folder by folder.
-    private var last: Opened
+    /// The way to the one used last: names come folder by folder, and a walk goes from a folder to those in it.
+    private var way: [(name: FileName, opened: Opened)] = []
 
     /// Opens the inbox. What lies in it is taken out of it, so a symbolic link on the way is followed only where it
     /// belongs to root or to our user: anybody else could have it lead to any folder.
     package init(_ path: FilePath) throws(IOError) {
         top = Opened(.top, try Self.open(path))
-        last = top
     }
 
     /// Opens the inbox alone.
@@ -46,19 +45,16 @@ package final class OpenInbox {
     /// A folder of the inbox. Throws an error that `isUnreachable` for one that is not, or no longer, there.
     package func open(_ folder: InboxFolder) throws(IOError) -> Opened {
         if folder.isTop { return top }
-        if last.folder == folder { return last }
-        var opened = top
-        var names = folder.names[...]
-        // A walk goes from a folder to those in it.
-        if !last.folder.isTop, let above = folder.path?.folder, above == last.folder {
-            opened = last
-            names = names.suffix(1)
+        if let last = way.last?.opened, last.folder == folder { return last }
+        let names = folder.names
+        let common = zip(way, names).prefix { $0.name == $1 }.count
+        way.removeLast(way.count - common)
+        for name in names[common...] {
+            let above = way.last?.opened ?? top
+            let file = try OpenFile.open(name, in: above.file, O_RDONLY | O_DIRECTORY)
+            way.append((name, Opened(above.folder.appending(name), file)))
         }
-        for name in names {
-            opened = Opened(folder, try OpenFile.open(name, in: opened.file, O_RDONLY | O_DIRECTORY))
-        }
-        last = opened
-        return opened
+        return way.last?.opened ?? top
     }
 }
 

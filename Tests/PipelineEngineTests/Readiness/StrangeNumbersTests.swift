@@ -86,9 +86,10 @@ import Testing
         let engine = try EngineHarness(scratch: scratch, stages: [stage]) {
             $0 = Pipeline(
                 name: "test", source: "test.yaml", inbox: inbox, processed: .folder(mount.path.appending("processed")),
-                failed: mount.path.appending("failed"), ready: ReadyRule(quiet: .milliseconds(50), unit: unit),
-                durability: .fast,
-                minFree: ByteSize(bytes: 0), stages: [stage])
+                failed: mount.path.appending("failed"),
+                ready: ReadyRule(
+                    quiet: .milliseconds(50), unit: unit, limits: ReadyRule.Limits(size: ByteSize(bytes: .max))),
+                durability: .fast, minFree: ByteSize(bytes: 0), stages: [stage])
         }
         let folder = unit == .folder ? inbox.appending("both") : inbox
         try Folder.make(folder)
