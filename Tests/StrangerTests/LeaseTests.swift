@@ -137,8 +137,8 @@ struct LeaseTests {
         )
         try world.drop("large", String(repeating: "x", count: 4 << 20))
         var daemon = try await world.startWatching()
-        let failed = await eventually { world.exists("failed/large.error.json") }
-        #expect(failed && world.exists("failed/large"), "\(daemon.transcript)")
+        let failed = await eventually { world.exists("failed/large.error.json") && world.exists("failed/large") }
+        #expect(failed, "\(daemon.transcript)")
         try await expectOthersPass(world, &daemon, 2)
         #expect(try world.names("small/out").isEmpty)
         #expect(try await daemon.stops())

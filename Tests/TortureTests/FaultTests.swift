@@ -146,7 +146,7 @@ extension Torture {
                     }
                 // Made anew. (With `openat` counted, every opening shows; only the program's own trace tells them
                 // apart.)
-                case "create", "mkdir", "mkdirat", "rename", "unlink", "rmdir":
+                case "create", "mkdir", "mkdirat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir":
                     failed.subtract([call.path, call.target])
                 default: break
                 }
