@@ -31,7 +31,7 @@ import Testing
     }
 
     private func reconcile(
-        _ records: [JobRecord], over: [JobID: FileName] = [:], after run: RunRecord?, boot: String = "now"
+        _ records: [JobRecord], over: [JobID: JobRecord] = [:], after run: RunRecord?, boot: String = "now"
     ) throws -> Recovery.Findings {
         try Recovery(of: pipeline, in: work, lastRun: run, boot: boot).reconcile(records, over: over)
     }
@@ -304,7 +304,7 @@ import Testing
     @Test("What is left of a job that the journal knows as over goes; a drop in it only where originals are deleted")
     func overdueFolders() throws {
         let record = try found("a")
-        let kept = try reconcile([], over: [record.id: record.drop.name], after: Self.killed)
+        let kept = try reconcile([], over: [record.id: record], after: Self.killed)
         #expect(kept.adopted.isEmpty)
         #expect(kept.warnings.count == 1)
         #expect(try ScratchFolder.read(work.folder(of: record.id).appending("a")) == Array("x".utf8))
@@ -312,10 +312,24 @@ import Testing
         var deleting = pipeline
         deleting.processed = .delete
         let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
-            .reconcile([], over: [record.id: record.drop.name])
+            .reconcile([], over: [record.id: record])
         #expect(findings.warnings.isEmpty)
         #expect(try Folder.names(in: work.active).isEmpty)
         #expect(Folder.kind(of: work.astray) == nil)
+    }
+
+    @Test("An original that could not be brought to 'failed' is kept, whatever becomes of originals")
+    func overdueKept() throws {
+        var deleting = pipeline
+        deleting.processed = .delete
+        let record = try found("a") { $0.original = work.keptPath(of: $0.drop.name, of: $0.id) }
+        _ = try scratch.write(Array("half".utf8), to: work.folder(of: record.id).pushing(".1-fake/half"))
+        let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
+            .reconcile([], over: [record.id: record])
+        #expect(findings.warnings.isEmpty)
+        #expect(try Folder.names(in: work.active).isEmpty)
+        #expect(try Folder.names(in: work.astray.appending(record.id.text)).map(\.text) == ["a"])
+        #expect(try ScratchFolder.read(try #require(record.original)) == Array("x".utf8))
     }
 
     @Test("What a program left in the folder of a job that is over is kept, whatever becomes of originals")
@@ -327,7 +341,7 @@ import Testing
         let folder = work.folder(of: record.id)
         _ = try scratch.write(Array("theirs".utf8), to: folder.appending("a.gz"))
         let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
-            .reconcile([], over: [record.id: record.drop.name])
+            .reconcile([], over: [record.id: record])
         let kept = work.astray.appending(record.id.text)
         #expect(findings.warnings.count == 1)
         #expect(findings.warnings.first?.contains("'\(kept.text)'") == true)

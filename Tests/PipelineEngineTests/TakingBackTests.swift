@@ -153,6 +153,26 @@ import Testing
         #expect(try Set(Folder.names(in: kept).map(\.text)) == ["closed", "fifo", "link"])
     }
 
+    @Test("Killed once it was decided to keep an original: it is kept, and the journal says where")
+    func keptBefore() throws {
+        let harness = try SpoolHarness { pipeline, _ in pipeline.processed = .delete }
+        let job = try harness.job(["drop": "content", ".beside-1-1": "{}"])
+        var settlement = harness.settlement(of: job, nil, .failed(.file("test.bad", "Bad.")))
+        let report = job.folder.appending(".beside-1-1")
+        settlement.record.intents = [
+            Intent(
+                role: .companion, source: report, target: harness.scratch.path("failed/drop.error.json"),
+                identity: try #require(FileIdentity.of(report)))
+        ]
+        let (settled, result) = harness.settle(settlement)
+        guard case .settled = result else { throw NotAName() }
+        let kept = harness.spool.work.keptPath(of: job.drop.name, of: job.id)
+        #expect(settled.record.original == kept)
+        #expect(try ScratchFolder.read(kept) == Array("content".utf8))
+        #expect(try harness.scratch.tree("failed") == ["drop.error.json"])
+        #expect(Folder.kind(of: job.folder) == nil)
+    }
+
     @Test("A dropped folder that was copied elsewhere, and of which a kill left a part, is no stranger")
     func remainsOfCopies() throws {
         let harness = try SpoolHarness()

@@ -93,8 +93,11 @@ static int lease(int count, char **words) {
     say("ready");
     long again = 0;
     while (!is_over) {
-        // The kernel takes it away in the end, after lease-break-time.
-        if (fcntl(file, F_GETLEASE) != F_WRLCK && fcntl(file, F_SETLEASE, F_WRLCK) == 0) again++;
+        // Somebody wants to open the file: given up and taken anew, before the kernel takes it away (lease-break-time).
+        if (fcntl(file, F_GETLEASE) != F_WRLCK) {
+            fcntl(file, F_SETLEASE, F_UNLCK);
+            if (fcntl(file, F_SETLEASE, F_WRLCK) == 0) again++;
+        }
         usleep(1000);
     }
     say("rounds %ld", again);

@@ -66,7 +66,7 @@ struct Draining {
 
     /// Looks at the files that are due. What could not be looked at stays, to be looked at again.
     ///
-    /// `room`: for those that may run; others wait on. `noting`: is told of each that is looked at.
+    /// `room`: how many more may run; the others wait on. `noting`: is told of each that is looked at.
     mutating func turn(
         _ spool: Spool, _ room: ActiveRoom = .unlimited, noting: (Job) -> Void = { _ in }
     ) -> Turn {

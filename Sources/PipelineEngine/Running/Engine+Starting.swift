@@ -137,15 +137,15 @@ extension Engine {
     /// was given up as vanished.
     private static func complete(
         _ unfinished: [JobRecord], of pipeline: Pipeline, with folders: [JobID], _ journal: any Journal
-    ) throws(JournalError) -> (records: [JobRecord], over: [JobID: FileName]) {
+    ) throws(JournalError) -> (records: [JobRecord], over: [JobID: JobRecord]) {
         var records = unfinished
-        var over: [JobID: FileName] = [:]
+        var over: [JobID: JobRecord] = [:]
         let known = Set(unfinished.map(\.id))
         for id in folders where !known.contains(id) {
             guard let record = try journal.job(id) else { continue }
             switch record.state {
             case .vanished where record.pipeline == pipeline.name: records.append(record.foundAgain)
-            case .processed, .failed: over[id] = record.drop.name
+            case .processed, .failed: over[id] = record
             default: break
             }
         }

@@ -71,8 +71,8 @@ package struct Recovery: Sendable {
     }
 
     /// Compares the job folders with the journal's unfinished records of this pipeline. `over`: jobs that the journal
-    /// knows as over, with their drops' names; what is left of their folders goes.
-    package func reconcile(_ records: [JobRecord], over: [JobID: FileName] = [:]) throws(IOError) -> Findings {
+    /// knows as over; what is left of their folders goes.
+    package func reconcile(_ records: [JobRecord], over: [JobID: JobRecord] = [:]) throws(IOError) -> Findings {
         var findings = Findings()
         var unmatched = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for name in try Folder.names(in: work.active).sorted() {
@@ -83,8 +83,8 @@ package struct Recovery: Sendable {
             }
             let record = unmatched.removeValue(forKey: id)
             do throws(IOError) {
-                if let drop = over[id] {
-                    try removeLeftover(of: id, drop, &findings)
+                if let ended = over[id] {
+                    try removeLeftover(of: ended, &findings)
                 } else {
                     try match(folder, id, record, &findings)
                 }
@@ -109,8 +109,13 @@ package struct Recovery: Sendable {
     }
 
     /// What is left of a job that is over. A drop in it can only be an original that was to be deleted, or what gave
-    /// way to a newer file.
-    private func removeLeftover(of id: JobID, _ drop: FileName, _ findings: inout Findings) throws(IOError) {
+    /// way to a newer file; or one that is to be kept.
+    private func removeLeftover(of record: JobRecord, _ findings: inout Findings) throws(IOError) {
+        let (id, drop) = (record.id, record.drop.name)
+        guard !record.isKept(in: work) else {
+            _ = try work.removeFolder(of: id)
+            return
+        }
         let folder = work.folder(of: id)
         let mayHoldDrop = pipeline.processed == .delete || pipeline.onConflict == .replace
         let holdsDrop = try FileIdentity.find(folder.appending(drop)) != nil

@@ -66,14 +66,16 @@ struct SettlementBatch {
         move(where: { $0.role == .original })
 
         commitEnds()
-        for step in steps where step.failure == nil { removeFolder(of: step.settlement.job) }
+        for step in steps where step.failure == nil { removeFolder(of: step) }
         names.release(reserved)
     }
 
-    private mutating func removeFolder(of job: Job) {
+    private mutating func removeFolder(of step: Step) {
+        let job = step.settlement.job
+        let isKept = step.settlement.record.isKept(in: spool.work)
         do throws(IOError) {
-            guard let kept = try spool.work.removeFolder(of: job.id, drop: job.drop.name) else { return }
-            warnings.append(Spool.strayWarning(of: job.drop.name, kept))
+            let aside = try spool.work.removeFolder(of: job.id, drop: isKept ? nil : job.drop.name)
+            if let aside, !isKept { warnings.append(Spool.strayWarning(of: job.drop.name, aside)) }
         } catch {
             // The journal says that the job is over, and so the next start does it, or tells why it cannot be done.
         }
@@ -194,11 +196,20 @@ struct SettlementBatch {
     }
 
     private mutating func commitEnds() {
-        let now = Timestamp.now()
+        let (now, work) = (Timestamp.now(), spool.work)
         commit(Array(steps.indices)) { record, step in
             record.end(step.settlement.outcome, intents: step.moves.flatMap { $0 }, at: now)
-            if let kept = step.settlement.kept { record.original = kept }
+            if let kept = Self.kept(step, in: work) { record.original = kept }
         }
+    }
+
+    /// Where the original of a failed job will be, which no intent brings to `failed`.
+    private static func kept(_ step: Step, in work: WorkFolder) -> FilePath? {
+        let job = step.settlement.job
+        guard case .failed = step.settlement.outcome, !step.moves.joined().contains(where: { $0.role == .original }),
+            FileIdentity.of(job.original) != nil
+        else { return nil }
+        return work.keptPath(of: job.drop.name, of: job.id)
     }
 
     /// Brings changed records of these jobs to the journal and waits for it. Where that fails the records stay as they
@@ -279,19 +290,15 @@ struct SettlementBatch {
         }
     }
 
-    /// The original of a failed job cannot be read, to be copied to another file system: by its sender's doing, so
-    /// nobody else is to wait for it. It is kept beside the work, and its report says where.
+    /// The original of a failed job cannot be brought to `failed`, and nobody else is to wait for that. It stays in its
+    /// folder, which is set aside once the job is over, and its report says where.
     private mutating func leave(_ number: Int, _ index: Int, because error: IOError) throws(StageFailure) {
         let job = steps[index].settlement.job
-        do throws(IOError) {
-            let kept = try spool.work.keep(job.drop.name, of: job.id)
-            warnings.append("'\(job.drop.name)' failed and is kept in '\(kept.text)': \(error)")
-            steps[index].settlement.leaveOriginal(at: kept, because: error)
-            names.release(steps[index].moves[number].map(\.target))
-        } catch {
-            throw .settling(error)
-        }
-        steps[index].placements = try steps[index].settlement.placements(for: spool.pipeline, isOriginalThere: false)
+        let kept = spool.work.keptPath(of: job.drop.name, of: job.id)
+        warnings.append("'\(job.drop.name)' failed and is kept in '\(kept.text)': \(error)")
+        steps[index].settlement.leaveOriginal(at: kept, because: error)
+        names.release(steps[index].moves[number].map(\.target))
+        steps[index].placements = try steps[index].settlement.placements(for: spool.pipeline)
         do throws(IOError) {
             try chooseAgain(steps[index].placements[number], number, index)
         } catch {

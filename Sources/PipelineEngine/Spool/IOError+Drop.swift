@@ -9,8 +9,8 @@ extension IOError {
         path.starts(with: job.original) && errno != .ioError && errno.trouble(with: .drop) == .waits
     }
 
-    /// Whether it cannot be brought to where it goes whatever is done there: it is larger than that file system, or a
-    /// folder of somebody else's that he closed to us (its `..` changes with the move).
+    /// Whether it cannot be brought to where it goes, whatever is done there: it is larger than that file system, or
+    /// another user's folder that we may not write to (a move changes its `..`).
     func isOfMoving(_ source: FilePath?, of job: Job) -> Bool {
         if errno == .fileTooLarge { return true }
         var status = stat()

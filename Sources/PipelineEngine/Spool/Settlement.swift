@@ -13,8 +13,8 @@ package struct Settlement: Sendable {
     package private(set) var report: FailureReport?
     /// What the drop looked like when it was proved, where it stays its sender's.
     package var seal: Seal?
-    /// Where the original of a failed job is kept, since it could not be brought to `failed`.
-    private(set) var kept: FilePath?
+    /// Whether the original of a failed job stays in its folder, since it could not be brought to `failed`.
+    private var leavesOriginal = false
 
     /// A settlement.
     package init(
@@ -40,12 +40,9 @@ package struct Settlement: Sendable {
     private var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
     /// What goes where, in order: outputs first, the original last; nothing for an original that is to be deleted,
-    /// which goes with its job's folder. Throws for a payload that no stage published. `isOriginalThere`: nil where it
-    /// is to be found out.
-    func placements(
-        for pipeline: Pipeline, isOriginalThere: Bool? = nil
-    ) throws(StageFailure) -> [Placement] {
-        if case .failed = outcome { return [try failedOriginal(pipeline, isOriginalThere)] }
+    /// which goes with its job's folder. Throws for a payload that no stage published.
+    func placements(for pipeline: Pipeline) throws(StageFailure) -> [Placement] {
+        if case .failed = outcome { return [try failedOriginal(pipeline)] }
         var placements: [Placement] = []
         for copy in payload.copies {
             placements.append(
@@ -79,11 +76,11 @@ package struct Settlement: Sendable {
         return placements
     }
 
-    /// The original of a failed job stays where it was set aside, since it could not be brought to `failed`: what is
-    /// told of the failure says so.
+    /// The original of a failed job could not be brought to `failed`: it stays in its folder, which will be set aside,
+    /// and what is told of the failure says where.
     mutating func leaveOriginal(at path: FilePath, because error: IOError) {
         guard case .failed(var failure) = outcome else { return }
-        kept = path
+        leavesOriginal = true
         let fact = "The original is kept in '\(path.text)': it could not be brought to `failed` (\(error.errno))."
         failure.remedy = "\(fact) \(failure.remedy)"
         outcome = .failed(failure)
@@ -101,12 +98,12 @@ package struct Settlement: Sendable {
         }
     }
 
-    private func failedOriginal(_ pipeline: Pipeline, _ isKnownThere: Bool?) throws(StageFailure) -> Placement {
+    private func failedOriginal(_ pipeline: Pipeline) throws(StageFailure) -> Placement {
         let reason = report.map { [Companion(suffix: ".error.json", parts: [.text($0.json)])] }
         // An earlier attempt may have moved it already; then the source is of no interest any more.
-        var isThere = isKnownThere ?? !record.intents.isEmpty
+        var isThere = !leavesOriginal && !record.intents.isEmpty
         do throws(IOError) {
-            if !isThere, isKnownThere == nil { isThere = try FileIdentity.find(job.original) != nil }
+            if !isThere, !leavesOriginal { isThere = try FileIdentity.find(job.original) != nil }
         } catch {
             throw .settling(error)
         }

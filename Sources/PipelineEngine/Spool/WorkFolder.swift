@@ -119,7 +119,8 @@ package final class WorkFolder: Sendable {
         do throws(IOError) {
             for name in names where !isStrange(name) { try Folder.remove(folder.appending(name)) }
         } catch {
-            guard !names.contains(where: isStrange) else { throw error }
+            // With what cannot be removed.
+            guard !names.contains(where: isStrange) else { return try setAside(folder, id) }
             try Folder.remove(folder)
             return nil
         }
@@ -165,13 +166,8 @@ package final class WorkFolder: Sendable {
         _ = try setAside(folder(of: id).pushing(relative), id)
     }
 
-    /// Keeps a job's drop beyond the job, in the job's folder, which is set aside: the drop itself may not be ours to
-    /// move. Returns the drop's new path.
-    func keep(_ drop: FileName, of id: JobID) throws(IOError) -> FilePath {
-        let kept = try setAside(folder(of: id), id)
-        for name in try Folder.names(in: kept) where name.isHidden { try Folder.remove(kept.appending(name)) }
-        return kept.appending(drop)
-    }
+    /// Where a drop lies once its job's folder is set aside with it.
+    func keptPath(of drop: FileName, of id: JobID) -> FilePath { astray.appending(id.text).appending(drop) }
 
     private func setAside(_ folder: FilePath, _ id: JobID) throws(IOError) -> FilePath {
         try Folder.make(astray, mode: 0o700)
@@ -203,4 +199,9 @@ package final class WorkFolder: Sendable {
         if id >= 0 { return id }
         return Int64(bitPattern: UInt64(try OpenFile.open(path, O_RDONLY | O_DIRECTORY).status().st_dev))
     }
+}
+
+extension JobRecord {
+    /// Whether its original could not be brought to `failed`: it is kept with the job's folder, which is set aside.
+    func isKept(in work: WorkFolder) -> Bool { original == work.keptPath(of: drop.name, of: id) }
 }

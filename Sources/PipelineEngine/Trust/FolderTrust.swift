@@ -92,7 +92,7 @@ struct FolderTrust: Sendable {
         return way
     }
 
-    /// Opens a folder by its way, but for a link that somebody else could change (EPERM).
+    /// Opens a folder step by step. A symbolic link that another user could change is not followed (EPERM).
     func open(_ folder: FilePath) throws(IOError) -> OpenFile {
         var walk = Walk(to: folder.absolute)
         while let place = try walk.next() {

@@ -16,7 +16,7 @@ package struct IOError: Error, Sendable, Equatable {
         self.errno = errno
     }
 
-    /// The action that is refused where the way to a folder leads through a link that somebody else could change.
+    /// The action of the error for another user's symbolic link, which is not followed.
     package static let followingOthers = "follow the link of another user"
 
     /// The action as a stable word for programs: `create-folder` for `create the folder`.
