@@ -8,6 +8,8 @@ struct Faultline: Sendable, CustomStringConvertible {
     enum Deed: Sendable {
         case kill
         case fail(String)
+        /// The call is made, and says that it failed: an answer that got lost.
+        case deny(String)
         case short
         /// Cuts the power of these file systems; `busy`: just after somebody else synced something.
         case cut([FilePath], busy: Bool)
@@ -26,6 +28,8 @@ struct Faultline: Sendable, CustomStringConvertible {
     var skipped: [String] = []
     /// On which paths they are not made.
     var skippedPath = "*"
+    /// Calls that the file system does not know.
+    var unknown: [String] = []
     /// Where the calls are written down.
     var log: FilePath?
 
@@ -59,12 +63,14 @@ struct Faultline: Sendable, CustomStringConvertible {
             switch deed {
             case .kill: words += ["--kill"]
             case .fail(let error): words += ["--error", error]
+            case .deny(let error): words += ["--deny", error]
             case .short: words += ["--short"]
             case .cut(let folders, let busy):
                 words += folders.flatMap { ["--cut", $0.string] } + (busy ? ["--busy"] : [])
             }
         }
         if !skipped.isEmpty { words += ["--skip", skipped.joined(separator: ","), "--skip-path", skippedPath] }
+        if !unknown.isEmpty { words += ["--without", unknown.joined(separator: ",")] }
         if let log { words += ["--log", log.string] }
         return words + ["--"]
     }

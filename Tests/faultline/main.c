@@ -1,15 +1,17 @@
-// Runs a program and does something to it at its N-th system call of some kinds: kills it, makes the call fail, makes a
-// write short, or cuts the power of the file system that it works on.
+// Runs a program and does something to it at its N-th system call of some kinds: kills it, makes the call fail, says that
+// it failed though it was made, makes a write short, or cuts the power of the file system that it works on.
 //
-//   faultline --calls CALL,… [--path GLOB] [--at N[+]] [--kill | --error ERRNO | --short | --cut FOLDER …]
-//             [--busy] [--skip CALL,… [--skip-path GLOB]] [--log FILE] -- PROGRAM [ARGUMENT…]
+//   faultline --calls CALL,… [--path GLOB] [--at N[+]] [--kill | --error ERRNO | --deny ERRNO | --short | --cut FOLDER …]
+//             [--busy] [--without CALL,…] [--skip CALL,… [--skip-path GLOB]] [--log FILE] -- PROGRAM [ARGUMENT…]
 //
 // Calls are counted over all threads together, in the order in which they are entered: strace(1) counts for each thread,
 // so that its `when=N` cannot reach every point of a program that works on many. Only calls that touch a path matching
 // GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat or openat2 that may make the file. What is done is
 // done before the call is made. `--at N+`: the N-th and all later ones; with EINTR every other one, since a call that is
 // interrupted for ever can only be made for ever. `--busy`: somebody else syncs just before the power cut. `--skip`:
-// these calls are never made and say that they succeeded; with `--skip-path` only those on such a path.
+// these calls are never made and say that they succeeded; with `--skip-path` only those on such a path. `--deny`: the call
+// is made, and says that it failed, as one does over a network whose answer was lost. `--without`: the file system does
+// not know these calls (EINVAL).
 //
 // FILE gets `call SEQUENCE NUMBER NAME PATH PATH` as a call begins, `done SEQUENCE RESULT` as it ends, and `total NUMBER`.
 // The exit status is the program's, 128 + N where signal N ended it, 125 for trouble of its own. SIGTERM is handed on.
@@ -80,13 +82,14 @@ static const struct {
 } errors[] = {
     {"ENOSPC", ENOSPC}, {"EIO", EIO},     {"EDQUOT", EDQUOT}, {"EROFS", EROFS}, {"EMFILE", EMFILE},
     {"EXDEV", EXDEV},   {"EINTR", EINTR}, {"EACCES", EACCES}, {"ENOENT", ENOENT},
+    {"EEXIST", EEXIST}, {"ETIMEDOUT", ETIMEDOUT}, {"ESTALE", ESTALE},
 };
 
-static int counted[callCount], skipped[callCount];
+static int counted[callCount], skipped[callCount], unknown[callCount];
 static const char *glob = "*", *skipGlob = "*";
 static long at, count, sequence;
 static int andLater, hasFired, isBusy;
-static enum { nothing, killing, failing, shortening, cutting } action;
+static enum { nothing, killing, failing, denying, shortening, cutting } action;
 static int injected;
 static const char *cuts[8];
 static int cutCount;
@@ -208,23 +211,36 @@ static const struct call *wanted(pid_t thread, const registers *r, const int *ch
     return NULL;
 }
 
+// What is known of a call until it ends.
+struct mark {
+    long sequence;
+    // What it is to say although it was made.
+    int denied;
+};
+
 // Returns whether the call's end is to be seen.
-static int at_call(pid_t thread, long *mark) {
+static int at_call(pid_t thread, struct mark *mark) {
     static char paths[2][PATH_MAX * 2];
     registers r;
     if (get(thread, &r) != 0) return 0;
     const struct call *skip = wanted(thread, &r, skipped), *call = wanted(thread, &r, counted);
-    if (!skip && !call) return 0;
-    paths_of(thread, call ? call : skip, &r, paths);
+    const struct call *strange = wanted(thread, &r, unknown);
+    if (!skip && !call && !strange) return 0;
+    paths_of(thread, call ? call : skip ? skip : strange, &r, paths);
     if (fnmatch(glob, paths[0], FNM_EXTMATCH) != 0 && fnmatch(glob, paths[1], FNM_EXTMATCH) != 0) return 0;
     if (skip && fnmatch(skipGlob, paths[0], FNM_EXTMATCH) == 0) {
         leave_out(thread, &r, 0);
         set(thread, &r);
     }
+    if (strange) {
+        leave_out(thread, &r, -EINVAL);
+        set(thread, &r);
+        return 0;
+    }
     if (!call) return 0;
     count++;
-    *mark = ++sequence;
-    if (logFile) fprintf(logFile, "call\t%ld\t%ld\t%s\t%s\t%s\n", *mark, count, call->name, paths[0], paths[1]);
+    *mark = (struct mark){++sequence, 0};
+    if (logFile) fprintf(logFile, "call\t%ld\t%ld\t%s\t%s\t%s\n", mark->sequence, count, call->name, paths[0], paths[1]);
     if (at == 0 || count < at || (count > at && !andLater)) return logFile != NULL;
     if (action == failing && injected == EINTR && (count - at) % 2 != 0) return logFile != NULL;
     hasFired = 1;
@@ -233,6 +249,7 @@ static int at_call(pid_t thread, long *mark) {
         case killing: kill(child, SIGKILL); break;
         case cutting: cut_power(); break;
         case failing: leave_out(thread, &r, -injected); break;
+        case denying: mark->denied = injected; return 1;
         case shortening: shorten(call, &r); break;
     }
     if (action == failing || action == shortening) set(thread, &r);
@@ -249,7 +266,7 @@ static void run(char **program, int gate) {
     filter[length++] =
         (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (int i = 0; i < callCount; i++) {
-        if (!counted[i] && !skipped[i]) continue;
+        if (!counted[i] && !skipped[i] && !unknown[i]) continue;
         filter[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i].number, 0, 1);
         filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
     }
@@ -262,11 +279,11 @@ static void run(char **program, int gate) {
     _exit(125);
 }
 
-static int marksOf(pid_t thread, long **mark) {
+static int marksOf(pid_t thread, struct mark **mark) {
     enum { most = 256 };
     static struct {
         pid_t thread;
-        long mark;
+        struct mark mark;
     } marks[most];
     for (int i = 0; i < most; i++) {
         if (marks[i].thread != thread && marks[i].thread != 0) continue;
@@ -286,7 +303,7 @@ static int watch(void) {
             if (thread == child) end = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
             continue;
         }
-        long *mark = NULL;
+        struct mark *mark = NULL;
         int signal = WSTOPSIG(status), event = status >> 16, how = PTRACE_CONT;
         if (event == PTRACE_EVENT_SECCOMP) {
             if (marksOf(thread, &mark) && at_call(thread, mark)) how = PTRACE_SYSCALL;
@@ -298,8 +315,13 @@ static int watch(void) {
             signal = 0;
         } else if (signal == (SIGTRAP | 0x80)) {
             registers r;
-            if (logFile && get(thread, &r) == 0 && marksOf(thread, &mark))
-                fprintf(logFile, "done\t%ld\t%ld\n", *mark, result_of(&r));
+            if (get(thread, &r) == 0 && marksOf(thread, &mark)) {
+                if (mark->denied && result_of(&r) >= 0) {
+                    set_result(&r, -mark->denied);
+                    set(thread, &r);
+                }
+                if (logFile) fprintf(logFile, "done\t%ld\t%ld\n", mark->sequence, result_of(&r));
+            }
             signal = 0;
         }
         // A thread that was just killed is gone: ESRCH, as it should be.
@@ -327,6 +349,7 @@ int main(int argc, char **argv) {
         char *value = i + 1 < argc ? argv[++i] : "";
         if (!strcmp(option, "--calls")) choose(value, counted);
         if (!strcmp(option, "--skip")) choose(value, skipped);
+        if (!strcmp(option, "--without")) choose(value, unknown);
         if (!strcmp(option, "--path")) glob = value;
         if (!strcmp(option, "--skip-path")) skipGlob = value;
         if (!strcmp(option, "--at")) {
@@ -338,8 +361,8 @@ int main(int argc, char **argv) {
             action = cutting;
             cuts[cutCount++] = value;
         }
-        if (!strcmp(option, "--error")) {
-            action = failing;
+        if (!strcmp(option, "--error") || !strcmp(option, "--deny")) {
+            action = !strcmp(option, "--deny") ? denying : failing;
             for (size_t e = 0; e < sizeof errors / sizeof *errors; e++)
                 if (!strcmp(errors[e].name, value)) injected = errors[e].number;
         }

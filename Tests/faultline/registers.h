@@ -11,6 +11,7 @@
 typedef struct user_regs_struct registers;
 static long number_of(const registers *r) { return (long)r->orig_rax; }
 static long result_of(const registers *r) { return (long)r->rax; }
+static void set_result(registers *r, long result) { r->rax = (unsigned long)result; }
 static unsigned long argument(const registers *r, int i) {
     const unsigned long all[] = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9};
     return all[i];
@@ -28,6 +29,7 @@ static void leave_out(pid_t thread, registers *r, long result) {
 typedef struct user_regs_struct registers;
 static long number_of(const registers *r) { return (long)r->regs[8]; }
 static long result_of(const registers *r) { return (long)r->regs[0]; }
+static void set_result(registers *r, long result) { r->regs[0] = (unsigned long)result; }
 static unsigned long argument(const registers *r, int i) { return r->regs[i]; }
 static void set_argument(registers *r, int i, unsigned long value) { r->regs[i] = value; }
 static void leave_out(pid_t thread, registers *r, long result) {

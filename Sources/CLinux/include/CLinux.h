@@ -4,6 +4,7 @@
 #define DROPMILL_CLINUX_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "CLinuxBeneath.h"
@@ -47,6 +48,11 @@ int dm_strip_attributes(int descriptor, const char *kept);
 int dm_set_attribute(const char *path, const char *name, const char *text);
 ssize_t dm_get_attribute(const char *path, const char *name, char *buffer, size_t size);
 int dm_remove_attribute(const char *path, const char *name);
+
+/// What has the name in the folder, a link not followed, as the server of a network file system says now and not as the
+/// kernel remembers it (statx(2), AT_STATX_FORCE_SYNC). The folder is asked for first, so that a name that was looked for
+/// before, and was not there, is looked for again.
+int dm_status_now(int folder, const char *name, struct stat *status);
 
 /// The number of the mount that the path is on (statx(2), STATX_MNT_ID), or -1 where the kernel (before 5.8) has none.
 /// Two mounts of one file system have the same device, but a rename between them fails with EXDEV.

@@ -80,8 +80,9 @@ extension Engine {
         var records = Dictionary(grouping: unfinished, by: \.pipeline)
         var prepared: [Prepared] = []
         var changed: [JobRecord] = []
+        let reserved = ReservedFolders(of: pipelines, state: configuration.state)
         for pipeline in pipelines {
-            let own = try prepare(pipeline, records.removeValue(forKey: pipeline.name) ?? [], state)
+            let own = try prepare(pipeline, records.removeValue(forKey: pipeline.name) ?? [], state, reserved)
             changed += own.findings.changed
             prepared.append(own)
         }
@@ -101,7 +102,7 @@ extension Engine {
     }
 
     private func prepare(
-        _ pipeline: Pipeline, _ records: [JobRecord], _ state: OpenedState
+        _ pipeline: Pipeline, _ records: [JobRecord], _ state: OpenedState, _ reserved: ReservedFolders
     ) throws(EngineError) -> Prepared {
         do throws(IOError) {
             try Folder.make(pipeline.inbox)
@@ -122,7 +123,7 @@ extension Engine {
             let known = try Self.complete(records, of: pipeline, with: recovery.folders(), state.journal)
             let findings = try recovery.reconcile(known.records, over: known.over)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
-            return Prepared(spool: Spool(pipeline: pipeline, work: work), findings: findings)
+            return Prepared(spool: Spool(pipeline: pipeline, work: work, reserved: reserved), findings: findings)
         } catch {
             work.release()
             if let error = error as? JournalError { throw notStarted(error) }

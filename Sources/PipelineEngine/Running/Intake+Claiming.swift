@@ -100,6 +100,7 @@ extension Intake {
     }
 
     func claim(_ inbox: OpenInbox) throws(IOError) {
+        adopt(try spool.work.resolveDoubts(of: spool.pipeline))
         guard claimOrder.holds(nextDue: gate.nextDue, at: .now()), mayClaim else { return }
         do throws(StageFailure) {
             try space.check()

@@ -112,21 +112,17 @@ package struct Recovery: Sendable {
     /// way to a newer file; or one that is to be kept.
     private func removeLeftover(of record: JobRecord, _ findings: inout Findings) throws(IOError) {
         let (id, drop) = (record.id, record.drop.name)
-        guard !record.isKept(in: work) else {
-            _ = try work.removeFolder(of: id)
-            return
-        }
         let folder = work.folder(of: id)
-        let mayHoldDrop = pipeline.processed == .delete || pipeline.onConflict == .replace
+        let (isKept, remains) = (record.isKept(in: work), record.leavesDrop(in: pipeline))
         let holdsDrop = try FileIdentity.find(folder.appending(drop)) != nil
-        guard mayHoldDrop || !holdsDrop else {
+        guard isKept || remains || !holdsDrop else {
             findings.warnings.append(
                 "'\(folder.text)' holds a drop though the journal says that its job is over; it is left alone. Look at "
                     + "`dropmill show \(id)`, and move it by hand")
             return
         }
-        guard let kept = try work.removeFolder(of: id, drop: drop) else { return }
-        findings.warnings.append(Spool.strayWarning(of: drop, kept))
+        let aside = try work.removeFolder(of: id, drop: drop, remains: remains && !isKept)
+        if let aside, !isKept { findings.warnings.append(Spool.strayWarning(of: drop, aside)) }
     }
 
     private func match(
@@ -136,30 +132,36 @@ package struct Recovery: Sendable {
         var entries = try Folder.names(in: folder)
         if !entries.contains(where: { !$0.isHidden }), try !isThere(record?.drop.name, in: folder) {
             // Its claim did not get to the rename, or its settlement was as good as over.
-            if try work.removeUnused(id) {
+            var isGone = try work.removeUnused(id)
+            if !isGone {
+                entries = try Folder.names(in: folder)
+                let isBack = try isThere(record?.drop.name, in: folder)
+                isGone = entries.allSatisfy(\.isHidden) && !isBack
+                if isGone { try setAside(id, &findings) }
+            }
+            if isGone {
                 if let record { vanish(record, "its drop is gone from the work folder", &findings) }
                 return
             }
-            entries = try Folder.names(in: folder)
-        }
-        guard let drop = entries.first(where: { !$0.isHidden }) ?? record?.drop.name else {
-            throw IOError("list", folder, .directoryNotEmpty)
         }
         if let record {
             findings.resumed.append(try resume(record, folder, entries, &findings))
-        } else if let size = try size(of: drop, in: folder) {
-            let origin = try Origin.of(folder)
+        } else if let job = try work.job(of: id, in: pipeline) {
             for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
                 try Folder.remove(folder.appending(entry))
             }
-            let drop = Drop(
-                name: drop, folders: origin.names, size: size, droppedAt: id.time,
-                isFolder: Folder.kind(of: folder.appending(drop)) == .folder)
-            findings.adopted.append(
-                Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
+            findings.adopted.append(job)
         } else {
             findings.warnings.append("'\(folder.text)' holds something that is no drop; it is left alone")
         }
+    }
+
+    /// Without a drop nothing tells what these are: stages may have made them of it.
+    private func setAside(_ id: JobID, _ findings: inout Findings) throws(IOError) {
+        let kept = try work.setAside(id)
+        findings.warnings.append(
+            "the folder of job \(id) held no drop any more, but what stages made: it is kept in '\(kept.text)'; see "
+                + "whether you need it, and remove it")
     }
 
     /// Whether a drop can be examined by its name: what a network file system lists may be old.
@@ -232,12 +234,18 @@ package struct Recovery: Sendable {
         }
         // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
         // is missing was moved: only what lies at its target is.
-        let isMoved = !record.intents.isEmpty && record.intents.allSatisfy { FileIdentity.of($0.target) == $0.identity }
+        let isMoved = !record.intents.isEmpty && record.intents.allSatisfy(isMoved)
         if record.state == .settling, isMoved, record.recoveries < Self.limit(of: pipeline) {
             rollForward(record, work.folder(of: record.id), &findings)
         } else {
             vanish(record, "its folder is gone from the work folder", &findings)
         }
+    }
+
+    /// Whether it lies at its target, as far as its inode tells: a device has another number after a mount.
+    private func isMoved(_ intent: Intent) -> Bool {
+        let there = FileIdentity.of(intent.target)
+        return there?.inode == intent.identity.inode && there?.device == FileIdentity.of(work.active)?.device
     }
 
     private func vanish(_ record: JobRecord, _ note: String, _ findings: inout Findings) {
@@ -308,15 +316,5 @@ package struct Recovery: Sendable {
             isFolder: Folder.kind(of: folder.appending(found.name)) == .folder)
         return Job(
             id: record.id, pipeline: record.pipeline, drop: drop, claimedAt: record.claimedAt, folder: folder)
-    }
-
-    private func size(of drop: FileName, in folder: FilePath) throws(IOError) -> Int64? {
-        let opened = try OpenFile.openFolder(folder)
-        // It was claimed by the rule of that time, so what it is decides.
-        let isFolder = Folder.kind(of: folder.appending(drop)) == .folder
-        let sample = try Sample.take(of: drop, in: opened, unit: isFolder ? .folder : .file)
-        guard case .file(let fingerprint, _) = sample else { return nil }
-        // What it holds shows when it is looked at: that may take long.
-        return isFolder ? 0 : fingerprint.size
     }
 }

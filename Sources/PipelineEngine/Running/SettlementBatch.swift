@@ -71,10 +71,11 @@ struct SettlementBatch {
     }
 
     private mutating func removeFolder(of step: Step) {
-        let job = step.settlement.job
-        let isKept = step.settlement.record.isKept(in: spool.work)
+        let (job, record) = (step.settlement.job, step.settlement.record)
+        let isKept = record.isKept(in: spool.work)
         do throws(IOError) {
-            let aside = try spool.work.removeFolder(of: job.id, drop: isKept ? nil : job.drop.name)
+            let aside = try spool.work.removeFolder(
+                of: job.id, drop: job.drop.name, remains: record.leavesDrop(in: spool.pipeline) && !isKept)
             if let aside, !isKept { warnings.append(Spool.strayWarning(of: job.drop.name, aside)) }
         } catch {
             // The journal says that the job is over, and so the next start does it, or tells why it cannot be done.
@@ -157,6 +158,9 @@ struct SettlementBatch {
             decided = try spool.intend(placement, number: number, of: job, names, &open, reserved: &reserved)
         } catch {
             throw .settling(error)
+        }
+        if placement.role == .output, let target = decided?.intents.last?.target {
+            try spool.refuseReserved(target, &open)
         }
         guard let decided else {
             throw spool.work.isInPlace ? .missing(placement.source ?? job.original, of: job) : .workAway(spool)
@@ -254,7 +258,7 @@ struct SettlementBatch {
             }
         }
         do throws(IOError) {
-            try spool.durability.sync(folders: effects.folders)
+            try spool.durability.sync(folders: effects.folders, by: spool.work.whole)
             if spool.durability.isFull { spool.made.forget(effects.made) }
             for source in effects.copied { try spool.removeCopied(source) }
         } catch {

@@ -14,12 +14,15 @@ package final class FileSystemSync: Sendable {
         var hasLostWrites = false
     }
 
+    /// The file system's number while it is mounted (st_dev).
+    let device: UInt64
     private let folder: FilePath
     private let state = Mutex(State())
 
     /// For the file system that holds this folder, and for so many syncs at a time.
     package init(of folder: FilePath, lanes: Int = 1) throws(IOError) {
         self.folder = folder
+        device = FileIdentity.of(folder, followingLinks: true)?.device ?? 0
         for _ in 0..<lanes {
             let descriptor = try open()
             state.withLock { $0.idle.append(descriptor) }

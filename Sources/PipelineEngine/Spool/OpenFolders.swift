@@ -97,6 +97,36 @@ struct OpenFolders: Sendable {
 }
 
 extension Spool {
+    /// Refuses to publish into a folder that is reserved.
+    func refuseReserved(_ target: FilePath, _ open: inout OpenFolders) throws(StageFailure) {
+        let found: ReservedFolders.Reserved?
+        do throws(IOError) {
+            found = try reservedFolder(leadingTo: target.removingLastComponent(), &open)
+        } catch {
+            throw .settling(error)
+        }
+        if let found { throw .reserved(target, found) }
+    }
+
+    /// From the bottom up to the configured folder, where a placeholder may have led; and from that one on up to `/`.
+    private func reservedFolder(
+        leadingTo folder: FilePath, _ open: inout OpenFolders
+    ) throws(IOError) -> ReservedFolders.Reserved? {
+        var next = folder
+        while true {
+            let isRoot = open.root(of: next) == next
+            if case .open(let held) = try open.look(next) {
+                let found =
+                    isRoot
+                    ? try reserved.reserved(holding: held.folder.file, own: pipeline.inbox)
+                    : reserved.reserved(FileIdentity(try held.folder.file.status()))
+                if let found { return found }
+            }
+            if isRoot { return nil }
+            next.removeLastComponent()
+        }
+    }
+
     /// None of the folders that the pipeline's things go into, to begin with.
     var openFolders: OpenFolders { OpenFolders(below: targets, accepting: pipeline.trust) }
 }

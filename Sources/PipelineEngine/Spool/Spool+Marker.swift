@@ -69,6 +69,8 @@ extension Pipeline {
 enum Condemnation {
     private static let name: FilePath.Component = ".condemned"
     private static let draft: FilePath.Component = ".condemned-draft"
+    /// What it leaves in a job's folder.
+    static let names = [name.string, draft.string]
 
     /// Writes it down.
     static func write(_ failure: StageFailure, in folder: FilePath) throws(IOError) {

@@ -100,8 +100,8 @@ extension Spool {
     /// none is.
     ///
     /// `isReplay`: an earlier attempt, perhaps of an earlier run, may have made some of them. A move was made if its
-    /// target is there with the identity that was written down, or if its source is gone: nobody else takes things from
-    /// a job's folder, and who fetched the target meanwhile did what it was published for.
+    /// source is gone: nobody else takes things from a job's folder, and who fetched the target meanwhile did what it
+    /// was published for. One that was linked, and is there under both names, is finished.
     ///
     /// `isFailure`: whether the original, where it is copied, is given back to its sender.
     func carryOut(
@@ -112,16 +112,11 @@ extension Spool {
         for intent in intents {
             let above = intent.target.removingLastComponent()
             let found = try open.look(above)
-            if case .open(let folder) = found {
-                effects.folders.insert(above)
-                if isReplay, let name = intent.target.lastName, try folder.identity(of: name) == intent.identity {
-                    made.append(intent)
-                    continue
-                }
-            }
+            if case .open = found { effects.folders.insert(above) }
             if isReplay, try FileIdentity.find(intent.source) == nil {
                 // In this order: what comes back in between does no harm.
                 guard work.isInPlace else { throw IOError("move", intent.source, .noSuchFileOrDirectory) }
+                if case .open(let folder) = found, isThere(intent, in: folder) { made.append(intent) }
                 continue
             }
             let move: Move
@@ -293,6 +288,13 @@ extension Spool {
         (one.kind == .folder) == (other.kind == .folder)
     }
 
+    /// Whether what was renamed is still at its target. Devices have other numbers after a mount, so it is to be on the
+    /// one that the work folder is on now.
+    private func isThere(_ intent: Intent, in folder: HeldFolder) -> Bool {
+        guard let there = Spot(intent.target.lastEntry, in: folder).statusNow else { return false }
+        return there.st_ino == intent.identity.inode && there.st_dev == Spot(work.active).status?.st_dev
+    }
+
     /// Undoes moves: of companions whose thing itself could not have its name, and of a job that fails after all. What
     /// somebody fetched meanwhile, or put into its place, stays.
     ///
@@ -304,11 +306,11 @@ extension Spool {
         guard pipeline.onConflict != .replace else { return }
         for intent in made.reversed() {
             let above = intent.target.removingLastComponent()
-            guard case .open(let folder) = try open.look(above), let name = intent.target.lastName else { continue }
+            guard case .open(let folder) = try open.look(above) else { continue }
             if effects.copied.contains(intent.source) {
                 try folder.folder.remove(intent.target.lastEntry)
                 effects.copied.removeAll { $0 == intent.source }
-            } else if try folder.identity(of: name) == intent.identity {
+            } else if isThere(intent, in: folder) {
                 try NoReplace.rename(Spot(intent.target.lastEntry, in: folder), to: Spot(intent.source))
             }
             effects.folders.insert(above)
@@ -331,10 +333,11 @@ extension FileIdentity {
         self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// The identity of what is at a path, a link not followed; nil where there is nothing.
-    package static func of(_ path: FilePath) -> FileIdentity? {
+    /// The identity of what is at a path; nil where there is nothing.
+    package static func of(_ path: FilePath, followingLinks: Bool = false) -> FileIdentity? {
         var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return nil }
+        let flags = followingLinks ? 0 : AT_SYMLINK_NOFOLLOW
+        guard path.withPlatformString({ fstatat(AT_FDCWD, $0, &status, flags) }) == 0 else { return nil }
         return FileIdentity(status)
     }
 

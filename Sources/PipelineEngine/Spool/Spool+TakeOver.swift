@@ -126,7 +126,7 @@ extension Spool {
             let reason = "its file system cannot exchange two folders"
             return try condemn(job, state, .notTaken(job.drop.name, reason))
         }
-        try durability.sync(folders: [job.folder])
+        try durability.sync(folders: [job.folder], by: work.whole)
         do throws(IOError) {
             try folder.remove(Self.copies)
         } catch {

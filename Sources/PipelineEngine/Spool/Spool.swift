@@ -17,11 +17,14 @@ package struct Spool: Sendable {
     let targets: [FilePath]
     /// Between which folders it moves things.
     let bounds: IntentBounds
+    /// Into which it publishes nothing.
+    let reserved: ReservedFolders
     /// Asked after each slice of a look at a folder, with when the look began: whether to break it off.
     private(set) var breaksOff: @Sendable (_ begun: MonotonicTime) -> Bool = { @Sendable _ in false }
 
-    /// A spool.
-    package init(pipeline: Pipeline, work: WorkFolder) {
+    /// A spool. `reserved`: shared by all that run beside each other; nil: those of this pipeline.
+    init(pipeline: Pipeline, work: WorkFolder, reserved: ReservedFolders? = nil) {
+        self.reserved = reserved ?? ReservedFolders(of: [pipeline], state: nil)
         var pipeline = pipeline
         // More than its file system could hold only sparse files claim to have: exabytes of nothing for whoever reads
         // them.
@@ -94,14 +97,18 @@ package struct Spool: Sendable {
         condemned: StageFailure? = nil
     ) throws(IOError) -> Claim {
         let folder = try work.makeFolder(of: id)
-        if !path.isTop { try Origin.note(path, in: folder) }
-        // Before the rename: an adopted job must never be taken for a complete one.
-        if let condemned { try Condemnation.write(condemned, in: folder) }
         let target = folder.appending(name)
-        if let error = Self.take(name, in: inbox, as: target),
-            try !hasArrived(at: target, id, despite: error)
-        {
-            return try refusal(of: inbox.path.appending(name), at: path, error)
+        do throws(IOError) {
+            if !path.isTop { try Origin.note(path, in: folder) }
+            // Before the rename: an adopted job must never be taken for a complete one.
+            if let condemned { try Condemnation.write(condemned, in: folder) }
+            if let error = Self.take(name, in: inbox, as: target), try !hasArrived(at: target, id, despite: error) {
+                return try refusal(of: inbox.path.appending(name), at: path, error)
+            }
+        } catch {
+            // Whether the drop is in it is to be seen once that can be seen.
+            work.doubt(id)
+            throw error
         }
         let drop = Drop(
             name: name, folders: path.names, size: ready.size, droppedAt: Timestamp(ready.changed),
@@ -109,15 +116,17 @@ package struct Spool: Sendable {
         return .claimed(Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
     }
 
-    /// Whether a drop is in its job's folder although its rename failed: over a network that may have been made, and
-    /// its answer lost. Where it is not, the folder goes, and is not kept for the next job: perhaps nothing can be
-    /// moved into this one.
+    /// Whether a drop is in its job's folder although its rename failed (`MadeCalls`): nobody else puts anything there.
+    /// Where it is not, the folder goes, and is not kept for the next job: perhaps nothing can be moved into this one.
     private func hasArrived(at target: FilePath, _ id: JobID, despite error: Errno) throws(IOError) -> Bool {
-        // What has the name then was there before, and stays.
-        if error == .fileExists { return false }
-        if try FileIdentity.find(target) != nil { return true }
+        // What has the name then is a note of our own, and stays.
+        if error == .fileExists, let name = target.lastName, WorkFolder.isNote(name) { return false }
+        if Spot(target).statusNow != nil { return true }
         if try work.removeUnused(id) { return false }
-        return try FileIdentity.find(target) != nil
+        if Spot(target).statusNow != nil { return true }
+        // What else is in it is found by its folder.
+        work.doubt(id)
+        return false
     }
 
     /// What a rename that the kernel refused means.

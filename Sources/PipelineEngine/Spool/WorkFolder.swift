@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 package import PipelineKit
+import Synchronization
 package import SystemPackage
 
 /// Where a pipeline's claimed jobs live: one folder a job below `active`, on the inbox's file system, for nobody else
@@ -21,6 +22,7 @@ package final class WorkFolder: Sendable {
     /// Folders of jobs that are over, in which programs left what is not ours.
     package let astray: FilePath
     private let spares: SpareFolders
+    private let doubted = Mutex<Set<JobID>>([])
     /// Syncs the file system that claimed jobs are on, for two batches at a time.
     let whole: FileSystemSync
 
@@ -89,7 +91,7 @@ package final class WorkFolder: Sendable {
 
     /// Whether its path still leads to it. While its file system is away, or another one lies over it, what is not
     /// found there is not gone.
-    package var isInPlace: Bool { FileIdentity.of(active) == identity }
+    package var isInPlace: Bool { FileIdentity.of(active)?.inode == identity?.inode }
 
     /// A job's folder.
     package func folder(of id: JobID) -> FilePath { active.appending(id.text) }
@@ -98,48 +100,96 @@ package final class WorkFolder: Sendable {
     package func makeFolder(of id: JobID) throws(IOError) -> FilePath {
         let folder = folder(of: id)
         if spares.take(as: folder) { return folder }
-        guard folder.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
-            throw IOError("create the folder", folder, .last)
-        }
+        guard folder.withPlatformString({ mkdir($0, 0o700) }) != 0 else { return folder }
+        let error = Errno.last
+        // Made all the same: it has a name that nobody else gives.
+        guard isEmpty(folder) else { throw IOError("create the folder", folder, error) }
         return folder
     }
 
-    /// Removes a job's folder, or keeps it for the next job, with all that is left in it of ours: the drop, and what
-    /// has hidden names. Anything else nobody but a program that `run` started can have put there, perhaps in the
-    /// drop's place: it is never destroyed. The folder with it is set aside, and its new path returned.
+    private func isEmpty(_ folder: FilePath) -> Bool { folder.withPlatformString { dm_is_empty_folder($0) } == 1 }
+
+    /// Removes a job's folder, or keeps it for the next job, with what is left in it under hidden names: our notes, and
+    /// what stages made and nobody published. Anything else is never destroyed: what a program that `run` started put
+    /// there, or a drop that is not where it was to go. The folder with it is set aside, and its new path returned.
+    ///
+    /// `remains`: the drop, where it is to go with the folder.
     @discardableResult
-    package func removeFolder(of id: JobID, drop: FileName? = nil) throws(IOError) -> FilePath? {
+    package func removeFolder(of id: JobID, drop: FileName? = nil, remains: Bool = false) throws(IOError) -> FilePath? {
         let folder = folder(of: id)
-        if folder.withPlatformString({ dm_is_empty_folder($0) }) == 1 {
-            if !spares.add(id) { try Folder.remove(folder) }
+        if isEmpty(folder) {
+            if !spares.add(id) { try removeEmpty(folder) }
             return nil
         }
         guard let names = try entries(of: folder) else { return nil }
-        let isStrange = { (name: FileName) in !name.isHidden && name != drop }
-        do throws(IOError) {
-            for name in names where !isStrange(name) { try Folder.remove(folder.appending(name)) }
-        } catch {
-            // With what cannot be removed.
-            guard !names.contains(where: isStrange) else { return try setAside(folder, id) }
-            try Folder.remove(folder)
-            return nil
+        let goes = { (name: FileName) in name == drop ? remains : name.isHidden }
+        var failure: IOError?
+        for name in names where goes(name) {
+            do throws(IOError) { try Folder.remove(folder.appending(name)) } catch { failure = failure ?? error }
         }
-        if names.contains(where: isStrange) { return try setAside(folder, id) }
-        if !spares.add(id) { try Folder.remove(folder) }
+        // With what cannot be removed.
+        if !names.allSatisfy(goes) { return try setAside(folder, as: id.text) }
+        if let failure { throw failure }
+        if !spares.add(id) { try removeEmpty(folder) }
         return nil
     }
 
-    /// Removes a job's folder that no drop got into, with what was noted or made in it under hidden names. False where
-    /// there is something else in it after all, which is left: over a network a rename may have been made although the
-    /// answer was an error, and be seen late.
+    /// Removes a job's folder that no drop got into, with what was noted in it. False where there is something else in
+    /// it after all, which is left: a call may have been made although it says that it failed, and be seen late.
     package func removeUnused(_ id: JobID) throws(IOError) -> Bool {
         let folder = folder(of: id)
         guard let names = try entries(of: folder) else { return true }
-        guard names.allSatisfy(\.isHidden) else { return false }
-        for name in names { try Folder.remove(folder.appending(name)) }
-        if folder.withPlatformString({ rmdir($0) }) == 0 || Errno.last == .noSuchFileOrDirectory { return true }
+        guard names.allSatisfy(Self.isNote) else { return false }
+        for name in names {
+            let note = folder.appending(name)
+            guard note.withPlatformString({ unlink($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { continue }
+            throw IOError("remove", note, .last)
+        }
+        return try removeEmpty(folder)
+    }
+
+    /// False for one that holds something.
+    @discardableResult
+    private func removeEmpty(_ folder: FilePath) throws(IOError) -> Bool {
+        guard folder.withPlatformString({ rmdir($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { return true }
         guard Errno.last == .directoryNotEmpty else { throw IOError("remove", folder, .last) }
         return false
+    }
+
+    /// Whether it is what is noted in a job's folder before its drop is there.
+    static func isNote(_ name: FileName) -> Bool { notes.contains(name.text) }
+
+    private static let notes = Set([Origin.name] + Condemnation.names)
+
+    /// Notes a job's folder of which it cannot be told whether a drop is in it.
+    func doubt(_ id: JobID) { doubted.withLock { _ = $0.insert(id) } }
+
+    /// Takes out those that can be told by now. Throws where that is still not so.
+    func resolveDoubts(of pipeline: Pipeline) throws(IOError) -> [Job] {
+        var found: [Job] = []
+        for id in doubted.withLock({ $0.sorted() }) {
+            if try !removeUnused(id), let job = try job(of: id, in: pipeline) { found.append(job) }
+            doubted.withLock { _ = $0.remove(id) }
+        }
+        return found
+    }
+
+    /// A job that is known by its folder only; nil where there is no drop in it.
+    func job(of id: JobID, in pipeline: Pipeline) throws(IOError) -> Job? {
+        let folder = folder(of: id)
+        guard let drop = try entries(of: folder)?.first(where: { !$0.isHidden }) else { return nil }
+        // It was claimed by the rule of that time, so what it is decides.
+        let isFolder = Folder.kind(of: folder.appending(drop)) == .folder
+        let opened = try OpenFile.openFolder(folder)
+        let sample = try Sample.take(of: drop, in: opened, unit: isFolder ? .folder : .file)
+        guard case .file(let fingerprint, _) = sample else { return nil }
+        return Job(
+            id: id, pipeline: pipeline.name,
+            drop: Drop(
+                name: drop, folders: try Origin.of(folder).names,
+                // What a folder holds shows when it is looked at: that may take long.
+                size: isFolder ? 0 : fingerprint.size, droppedAt: id.time, isFolder: isFolder),
+            claimedAt: id.time, folder: folder)
     }
 
     /// Takes the emptied folders that no job has used again from among those of jobs.
@@ -163,19 +213,28 @@ package final class WorkFolder: Sendable {
 
     /// Sets something in a job's folder aside that cannot be removed.
     func setAside(_ relative: FilePath, of id: JobID) throws(IOError) {
-        _ = try setAside(folder(of: id).pushing(relative), id)
+        _ = try setAside(folder(of: id).pushing(relative), as: "\(id).rest")
     }
+
+    /// Sets a whole job's folder aside, and returns where it is then.
+    func setAside(_ id: JobID) throws(IOError) -> FilePath { try setAside(folder(of: id), as: id.text) }
 
     /// Where a drop lies once its job's folder is set aside with it.
     func keptPath(of drop: FileName, of id: JobID) -> FilePath { astray.appending(id.text).appending(drop) }
 
-    private func setAside(_ folder: FilePath, _ id: JobID) throws(IOError) -> FilePath {
+    private func setAside(_ path: FilePath, as name: String) throws(IOError) -> FilePath {
         try Folder.make(astray, mode: 0o700)
-        let kept = astray.appending(id.text)
-        guard folder.withPlatformString({ from in kept.withPlatformString { rename(from, $0) } }) == 0 else {
-            throw IOError("set aside", folder, .last)
+        var number = 1
+        while true {
+            let kept = astray.appending(number == 1 ? name : "\(name).\(number)")
+            do throws(IOError) {
+                try NoReplace.rename(path, to: kept)
+                return kept
+            } catch {
+                guard error.errno == .fileExists, number < 100 else { throw IOError("set aside", path, error.errno) }
+                number += 1
+            }
         }
-        return kept
     }
 
     /// Where the pipeline's work folder is, or is going to be: as configured, else beside the inbox, which must exist.
@@ -204,4 +263,10 @@ package final class WorkFolder: Sendable {
 extension JobRecord {
     /// Whether its original could not be brought to `failed`: it is kept with the job's folder, which is set aside.
     func isKept(in work: WorkFolder) -> Bool { original == work.keptPath(of: drop.name, of: id) }
+
+    /// Whether, once it is over, its drop may be left in its folder, to go with that: what was to be deleted, and what
+    /// gave way to a newer file.
+    func leavesDrop(in pipeline: Pipeline) -> Bool {
+        pipeline.processed == .delete && state != .failed || pipeline.onConflict == .replace
+    }
 }

@@ -105,10 +105,20 @@ extension Folder {
     package func rename(_ relative: FilePath, over other: FilePath) throws(IOError) {
         try within(relative) { (old, oldName) throws(IOError) in
             try within(other) { [old = old.descriptor] (new, newName) throws(IOError) in
+                let before = oldName.withCString { from in
+                    var status = stat()
+                    return fstatat(old, from, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+                }
                 let renamed = oldName.withCString { from in
                     newName.withCString { renameat(old, from, new.descriptor, $0) }
                 }
-                guard renamed == 0 else { throw IOError("rename", new.path.appending(newName), .last) }
+                if renamed == 0 { return }
+                let error = Errno.last
+                let source = oldName.withCString { MadeCalls.look(old, $0) }
+                let target = newName.withCString { MadeCalls.look(new.descriptor, $0) }
+                guard MadeCalls.isRenamed(before, source: source, target: target) else {
+                    throw IOError("rename", new.path.appending(newName), error)
+                }
             }
         }
     }

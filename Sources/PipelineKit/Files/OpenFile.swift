@@ -49,6 +49,14 @@ package struct OpenFile: ~Copyable, Sendable {
         try open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     }
 
+    /// Opens the folder that holds an open folder, to go on from there only; the top one holds itself.
+    package static func openParent(of folder: borrowing OpenFile) throws(IOError) -> OpenFile {
+        let path = folder.path.removingLastComponent()
+        let descriptor = Glibc.openat(folder.descriptor, "..", pathOnly | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw IOError("open", path, .last) }
+        return OpenFile(descriptor: descriptor, path: path)
+    }
+
     /// Opens what lies below a folder, by its path from there on: no symbolic link is followed, also at the end, and
     /// nothing leads out (openat2(2); name by name where the kernel has none). An empty path opens the folder again.
     package static func open(

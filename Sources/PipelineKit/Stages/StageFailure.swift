@@ -82,6 +82,8 @@ package struct StageFailure: Error, Sendable, Equatable {
             "Give the user that Dropmill runs as the right to it; work goes on by itself."
         case .fileTooLarge: "Use a larger file system for it, or set `ready.max_size` to what fits there."
         case .ioError: "Check the disk or mount of '\(error.path.text)' and the kernel's log."
+        case let errno where errno.isOfNetwork:
+            "Look why the server of the file system of '\(error.path.text)' does not answer; work goes on by itself."
         case .noSuchFileOrDirectory, .notDirectory: "Restore the folder or mount; work goes on by itself."
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "Raise the limit of open files (LimitNOFILE, fs.file-max)."
         case .fileNameTooLong: "Give what was dropped a shorter name, or change where the stages put it."

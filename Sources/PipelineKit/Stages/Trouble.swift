@@ -1,3 +1,4 @@
+import Glibc
 package import SystemPackage
 
 /// What a system call that failed means for the work. Decided here alone, by whose file or folder it was about: trouble
@@ -22,6 +23,12 @@ package enum Trouble: Sendable, Hashable {
         case drop
     }
 }
+
+/// Those of a connection: swift-system has no names for all of them.
+private let networkErrors: Set<Int32> = [
+    ETIMEDOUT, ECONNREFUSED, ECONNRESET, ECONNABORTED, ENOTCONN, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH,
+    EREMOTEIO, ENOLINK, ESHUTDOWN,
+]
 
 extension Errno {
     /// What it means for the work, when a call failed that was about that.
@@ -50,8 +57,13 @@ extension Errno {
         case .ioError, .permissionDenied, .notPermitted, .staleNFSFileHandle, .noSuchAddressOrDevice,
             .operationNotSupportedByDevice, .noSuchFileOrDirectory, .notDirectory:
             true
-        default: false
+        default: isOfNetwork
         }
+    }
+
+    /// The server of a network file system, or what serves one of FUSE, does not answer.
+    var isOfNetwork: Bool {
+        networkErrors.contains(rawValue)
     }
 
     private var isGone: Bool {

@@ -1,0 +1,50 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// One end of a rename: a name in a folder that is held, or a whole path where nobody else can change what leads there.
+struct Spot: Sendable {
+    private let folder: HeldFolder?
+    private let name: FilePath
+
+    /// A name in a folder.
+    init(_ name: FilePath, in folder: HeldFolder) {
+        self.folder = folder
+        self.name = name
+    }
+
+    /// A whole path, in a folder that is ours.
+    init(_ path: FilePath) {
+        folder = nil
+        name = path
+    }
+
+    /// The whole path, for messages.
+    var path: FilePath { folder?.path.pushing(name) ?? name }
+
+    /// What is there, a link not followed; nil for nothing, or nothing that can be seen.
+    var status: stat? {
+        var status = stat()
+        return call { fstatat($0, $1, &status, AT_SYMLINK_NOFOLLOW) } == 0 ? status : nil
+    }
+
+    /// The same, not as the kernel remembers it of a network file system, but as its server says now.
+    var statusNow: stat? {
+        var status: stat?
+        _ = call { folder, name in
+            status = MadeCalls.look(folder, name)
+            return 0
+        }
+        return status
+    }
+
+    /// Of which kind that is.
+    var kind: FileKind? { status.map { FileKind(mode: $0.st_mode) } }
+
+    /// Calls the body with the folder's descriptor and the name.
+    func call(_ body: (Int32, UnsafePointer<CChar>) -> Int32) -> Int32 {
+        withExtendedLifetime(folder) {
+            name.withPlatformString { body(folder?.folder.file.descriptor ?? AT_FDCWD, $0) }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+extension Torture {
+    /// Calls that are made and say that they failed, as one does over a network whose answer was lost, or that was asked
+    /// twice: nothing is lost, nothing is published twice, and all is settled in the same run.
+    @Suite(.enabled(if: Faultline.isPossible, "\(Faultline.skip)")) struct LostAnswerTests {
+        private static let calls = [
+            "mkdir", "mkdirat", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "rmdir",
+        ]
+
+        /// What an answer that is lost, or a request that is repeated, looks like.
+        static let errors = ["ENOENT", "EEXIST", "EIO", "ETIMEDOUT"]
+
+        @Test(arguments: errors, [[], ["renameat2"]]) func nothingIsLost(_ error: String, without: [String])
+            async throws
+        {
+            let site = try Self.site()
+            let count = try Self.count(site.mill, without)
+            let trials = try await Torture.forEach(Torture.spread(count, most: 10), width: 8) { point in
+                try Self.trial(error, without, at: point)
+            }
+            let problems = trials.flatMap(\.problems)
+            Torture.say(
+                "\(error) of calls that were made\(without.isEmpty ? "" : ", without \(without.joined())"): at "
+                    + "\(trials.count) of \(count), \(trials.count { $0.settled }) settled in the same run, "
+                    + "\(problems.count) violations")
+            let allSettled = trials.allSatisfy { $0.settled }
+            #expect(allSettled)
+            #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
+        }
+
+        private static func site() throws -> Site {
+            let site = try Site.plain()
+            try site.mill.dropMixed()
+            return site
+        }
+
+        private static func fault(_ mill: Mill, _ without: [String]) -> Faultline {
+            var fault = mill.fault(calls)
+            // What the start needs is not there yet, and what SQLite does is on a local disk.
+            fault.path = "\(mill.root.string)/@(.dropmill/*/active|.dropmill/*/astray|inbox|output|processed|failed)/*"
+            fault.unknown = without
+            return fault
+        }
+
+        private static func count(_ mill: Mill, _ without: [String]) throws -> Int {
+            var fault = fault(mill, without)
+            let log = mill.logs.appending("calls")
+            fault.log = log
+            _ = try mill.runOnce(fault)
+            return try Faultline.calls(in: log).count
+        }
+
+        private static func trial(
+            _ error: String, _ without: [String], at point: Int
+        ) throws -> (settled: Bool, problems: [String]) {
+            let site = try site()
+            let mill = site.mill
+            var fault = fault(mill, without)
+            let log = mill.logs.appending("calls")
+            (fault.at, fault.deed, fault.log) = (point, .deny(error), log)
+            let run = try mill.runOnce(fault)
+            var problems: [String] = []
+            if ![0, 1].contains(run.status) { problems.append("exit status \(run.status): \(run.log.suffix(800))") }
+            problems += try mill.violations(.interrupted(copying: true)).map { "at once: \($0)" }
+            let settled = try mill.violations(.settled).isEmpty
+            if !settled { problems += try mill.violations(.settled).map { "same run: \($0)\n\(run.log.suffix(2000))" } }
+            let again = try mill.runOnce()
+            problems += try mill.violations(.settled).map { "after a start: \($0)" }
+            if again.status > 1 { problems.append("after a start: exit status \(again.status)") }
+            let astray = mill.root.appending(".dropmill/all/astray")
+            if Folder.kind(of: astray) != nil {
+                problems += try Folder.names(in: astray).map { "set aside: \($0)" }
+            }
+            guard !problems.isEmpty else { return (settled, []) }
+            let calls = try Faultline.calls(in: log)
+            let call = calls.indices.contains(point - 1) ? calls[point - 1] : nil
+            let at = "\(error) at call \(point), \(call?.name ?? "") \(call?.path ?? "") \(call?.target ?? "")"
+            return (settled, problems.map { "\(at): \($0)" })
+        }
+    }
+}
