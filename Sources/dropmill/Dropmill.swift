@@ -19,7 +19,7 @@ struct Dropmill: ParsableCommand {
         subcommands: [
             RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, JobsCommand.self,
             ShowCommand.self,
-            RetryCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
+            RetryCommand.self, ForgetCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
         ])
 
     /// The verbs of the processes that `run` starts; nobody else's, so no list of verbs has them.

@@ -58,6 +58,7 @@ struct RunCommand: ParsableCommand {
         let signals = StopSignals()
         // Last of all: until then a second signal ends whatever hangs.
         defer { signals.allow() }
+        Self.raiseFileLimit()
         let output = LogOutput(descriptor: STDERR_FILENO)
         let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
         let configuration = EngineConfiguration(state: state.folder.path, once: once, keepHistory: keepHistory)
@@ -77,7 +78,7 @@ struct RunCommand: ParsableCommand {
         } catch {
             output.write(Array((StandardError.line(of: error.message) + "\n").utf8))
             output.flush()
-            throw error.kind == .locked ? ExitStatus.busy : ExitStatus.configuration
+            throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
         let control = answering(engine, log)
         let summary = outcome.wait()
@@ -85,6 +86,15 @@ struct RunCommand: ParsableCommand {
         output.flush()
         if once { for line in Self.closing(summary) { print(line) } }
         if once, Self.hadTrouble(summary) { throw ExitStatus.failure }
+    }
+
+    /// Every pipeline takes descriptors, and the soft limit of 1,024 is for programs that use select(2), which this one
+    /// does not (systemd.exec(5), "LimitNOFILE=").
+    private static func raiseFileLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 65_536))
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     /// Answers questions from now on; without that the daemon does its work all the same.

@@ -92,6 +92,13 @@ package struct JobRecord: Sendable, Equatable {
 }
 
 extension JobRecord {
+    /// How long the job took, or has been at work by `now`. Of one that began and ended in one run the monotonic clock
+    /// says it; the wall clock may have been set meanwhile.
+    package func took(at now: Timestamp = .now()) -> Duration {
+        if let last = history.last, last.event == state.rawValue, let duration = last.duration { return duration }
+        return max(.zero, (finishedAt ?? now) - claimedAt)
+    }
+
     /// The record of a job that vanished, once its folder is there again: what was moved of it before is not forgotten.
     var foundAgain: JobRecord {
         var record = self

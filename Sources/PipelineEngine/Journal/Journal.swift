@@ -116,6 +116,8 @@ package struct PipelineRecord: Sendable, Equatable {
     package var pausedSince: Timestamp?
     /// When this was written.
     package var updatedAt: Timestamp
+    /// Where its work folder is, and before that where those were that may still hold jobs.
+    package var works: [WorkPlace] = []
 
     /// A record.
     package init(

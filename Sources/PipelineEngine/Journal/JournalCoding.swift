@@ -205,6 +205,11 @@ extension JSONValue {
             role: role, source: source, target: target, identity: FileIdentity(device: device, inode: inode))
     }
 
+    var workPlace: WorkPlace? {
+        guard let path = object?["path"]?.path, let inbox = object?["inbox"]?.integer(UInt64.self) else { return nil }
+        return WorkPlace(path: path, inbox: inbox)
+    }
+
     var transition: Transition? {
         guard let object, let event = object["event"]?.string, let time = object["at"]?.integer(Int64.self) else {
             return nil

@@ -88,8 +88,12 @@ package final class SQLiteJournal: Journal {
                 var totals = try TotalRows(db)
                 let old = try String.fetchAll(
                     db,
-                    sql: "SELECT id FROM jobs WHERE finished_at < ? AND \(JobRow.isOver) LIMIT \(Self.pruneBatch)",
-                    arguments: [time.nanoseconds]
+                    // Ids never go back; a clock that was wrong when the job ended does.
+                    sql: """
+                        SELECT id FROM jobs WHERE finished_at < ? AND id < ? AND \(JobRow.isOver) \
+                        LIMIT \(Self.pruneBatch)
+                        """,
+                    arguments: [time.nanoseconds, JobID.first(at: time).text]
                 )
                 let delete = try db.cachedStatement(sql: "DELETE FROM jobs WHERE id = ?")
                 for id in old {

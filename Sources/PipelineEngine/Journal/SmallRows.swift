@@ -6,15 +6,16 @@ import SystemPackage
 enum PipelineRow {
     private static let columns = "name, inbox, failed, stages, waiting, paused, paused_since, updated_at"
 
-    /// A reader may be there before the daemon that adds the column.
+    /// Those that were added later: a reader may be there before the daemon that adds them.
     static func select(_ db: Database) throws -> String {
-        let hasSource = try db.columns(in: "pipelines").contains { $0.name == "source" }
-        return "SELECT \(columns), \(hasSource ? "source" : "NULL") FROM pipelines ORDER BY name"
+        let there = Set(try db.columns(in: "pipelines").map(\.name))
+        let added = ["source", "works"].map { there.contains($0) ? $0 : "NULL" }.joined(separator: ", ")
+        return "SELECT \(columns), \(added) FROM pipelines ORDER BY name"
     }
 
     static func write(_ record: PipelineRecord, to db: Database) throws {
         let statement = try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO pipelines (\(columns), source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            sql: "INSERT OR REPLACE INTO pipelines (\(columns), source, works) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         var values = RowValues()
         values.text(record.name)
         values.blob(record.inbox)
@@ -29,6 +30,16 @@ enum PipelineRow {
         values.integer(record.pausedSince?.nanoseconds)
         values.integer(record.updatedAt.nanoseconds)
         values.blob(record.source)
+        values.json(record.works) { json, works in
+            json.array { json in
+                for place in works {
+                    json.object { json in
+                        json.path("path", place.path)
+                        json.integer("inbox", place.inbox)
+                    }
+                }
+            }
+        }
         try values.execute(statement, in: db)
     }
 
@@ -42,10 +53,12 @@ enum PipelineRow {
         let paused = try columns.json("paused", \.failure)
         let pausedSince = try columns.optionalTime("paused_since")
         let updatedAt = try columns.time("updated_at")
-        return PipelineRecord(
+        var record = PipelineRecord(
             name: name, source: try columns.bytes("source").map { FilePath(bytes: $0) }, inbox: FilePath(bytes: inbox),
             failed: FilePath(bytes: failed), stages: stages, waiting: waiting, paused: paused,
             pausedSince: pausedSince, updatedAt: updatedAt)
+        record.works = try columns.json("works") { $0.all(\.workPlace) } ?? []
+        return record
     }
 }
 

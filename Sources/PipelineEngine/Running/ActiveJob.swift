@@ -11,6 +11,8 @@ struct ActiveJob {
     var seal: Seal?
     /// Since when it is at work in this process.
     let begun = MonotonicTime.now()
+    /// Whether an earlier run began with it.
+    var isResumed = false
     /// What each stage took that ran in this process, in order.
     private(set) var times: [JobReport.StageTime] = []
     /// The kind of the stage that ran last.
@@ -143,6 +145,8 @@ struct ActiveJob {
         if case .failed(let failure) = outcome {
             report = FailureReport(failure, of: job, stage: record.failedStage, attempts: attempts, at: .now())
         }
-        return Settlement(job: job, record: record, outcome: outcome, report: report, seal: seal)
+        var settlement = Settlement(job: job, record: record, outcome: outcome, report: report, seal: seal)
+        if !isResumed { settlement.begun = begun }
+        return settlement
     }
 }

@@ -56,6 +56,8 @@ struct Draining {
         var copying: [Job] = []
         /// Those that wait no more, as they were claimed: complete, or taken from the work folder by others.
         var ended: [Job] = []
+        /// Those among them that are gone.
+        var lost: [Job] = []
         /// Those that somebody holds open.
         var held: [(Job, Waiting.Writer)] = []
         /// They are due, and may take long to look at: each is to be answered by `looked`.
@@ -184,7 +186,9 @@ struct Draining {
             let failure = StageFailure.overdue(job.drop.name, waiting, rule)
             let identity = FileIdentity.of(job.original) ?? fingerprint.identity
             try condemn(job, failure, identity, &turn)
-        case .vanished: end(job, &turn)
+        case .vanished:
+            end(job, &turn)
+            turn.lost.append(job)
         case .refused(let reason):
             // It was complete, and became this before it was claimed: nothing but a failure gets it out of here.
             let failure = StageFailure.unfit(job.drop.name, reason)

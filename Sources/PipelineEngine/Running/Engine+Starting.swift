@@ -7,6 +7,10 @@ extension Engine {
     struct Prepared {
         let spool: Spool
         let findings: Recovery.Findings
+        /// Where its work folder is, and before that where those are that hold jobs and cannot be reached.
+        let works: [WorkPlace]
+        /// Says to other daemons of this host that the inbox is watched; nil where another one says so.
+        let inboxLock: FolderLock?
     }
 
     /// The state, and what the journal says of every job that is not over.
@@ -81,8 +85,16 @@ extension Engine {
         var prepared: [Prepared] = []
         var changed: [JobRecord] = []
         let reserved = ReservedFolders(of: pipelines, state: configuration.state)
+        let before: [String: PipelineRecord]
+        do throws(JournalError) {
+            before = Dictionary(try state.journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
+        } catch {
+            throw notStarted(error)
+        }
         for pipeline in pipelines {
-            let own = try prepare(pipeline, records.removeValue(forKey: pipeline.name) ?? [], state, reserved)
+            let own = try prepare(
+                pipeline, records.removeValue(forKey: pipeline.name) ?? [], before[pipeline.name]?.works ?? [], state,
+                reserved)
             changed += own.findings.changed
             prepared.append(own)
         }
@@ -102,36 +114,98 @@ extension Engine {
     }
 
     private func prepare(
-        _ pipeline: Pipeline, _ records: [JobRecord], _ state: OpenedState, _ reserved: ReservedFolders
+        _ pipeline: Pipeline, _ records: [JobRecord], _ works: [WorkPlace], _ state: OpenedState,
+        _ reserved: ReservedFolders
     ) throws(EngineError) -> Prepared {
         do throws(IOError) {
             try Folder.make(pipeline.inbox)
         } catch {
             throw EngineError(
-                kind: .configuration,
-                message:
-                    "\(pipeline.source.text): \(error); make the folder, or give the user that Dropmill runs as "
-                    + "the right to make it")
+                pipeline.source.text, error,
+                remedy: "make the folder, or give the user that Dropmill runs as the right to make it")
         }
         let own = OwnFolders(of: pipeline)
         try own.prepare()
         let work = try WorkFolder(for: pipeline)
-        let recovery = Recovery(of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot)
         do {
             // The folders above it may have been missing before.
             try own.refuseWork()
+            let (records, left) = try bring(records, from: works, to: work, of: pipeline, state.journal)
+            let here = WorkPlace(of: work, pipeline)
+            let recovery = Recovery(
+                of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot,
+                mayBeAway: !left.isEmpty
+                    || work.isNew && !works.contains(here) && works.allSatisfy { $0.path == here.path })
             let known = try Self.complete(records, of: pipeline, with: recovery.folders(), state.journal)
             let findings = try recovery.reconcile(known.records, over: known.over)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
-            return Prepared(spool: Spool(pipeline: pipeline, work: work, reserved: reserved), findings: findings)
+            tellStranded(findings.stranded, of: pipeline, left.isEmpty ? [here.path] : left.map(\.path))
+            return Prepared(
+                spool: Spool(pipeline: pipeline, work: work, reserved: reserved), findings: findings,
+                works: [here] + (findings.stranded.isEmpty ? [] : left), inboxLock: try lockInbox(of: pipeline))
         } catch {
             work.release()
             if let error = error as? JournalError { throw notStarted(error) }
             if let error = error as? EngineError { throw error }
-            throw EngineError(
-                kind: .configuration,
-                message: "\(pipeline.source.text): \(error); look after the work folder '\(work.path.text)'")
+            let remedy = "look after the work folder '\(work.path.text)'"
+            if let error = error as? IOError { throw EngineError(pipeline.source.text, error, remedy: remedy) }
+            throw EngineError(kind: .configuration, message: "\(pipeline.source.text): \(error); \(remedy)")
         }
+    }
+
+    /// Takes jobs over from where the work folder was in earlier runs. The records as they are then, and the places that
+    /// could not be reached although there may be jobs.
+    private func bring(
+        _ records: [JobRecord], from works: [WorkPlace], to work: WorkFolder, of pipeline: Pipeline,
+        _ journal: any Journal
+    ) throws(JournalError) -> (records: [JobRecord], left: [WorkPlace]) {
+        var (records, left) = (records, [WorkPlace]())
+        for place in works where place.path != work.path && !records.isEmpty {
+            let told: String
+            switch MovedWork(to: work).take(from: place.path) {
+            case .taken(let count):
+                told = "\(count == 1 ? "1 job was" : "\(count) jobs were") taken over from there"
+                records = records.map { $0.moved(from: place.path, to: work.path) }
+                try journal.write(records, pipelines: [])
+            case .left(let reason):
+                told = "what is there is not taken over: \(reason)"
+                left.append(place)
+            }
+            observer(
+                .warning(
+                    pipeline: pipeline.name,
+                    message: "the work folder was '\(place.path.text)' and is '\(work.path.text)' now; \(told)"))
+        }
+        return (records, left)
+    }
+
+    /// The inbox of this daemon alone, among those of this host; nil, and told, where another one has it.
+    private func lockInbox(of pipeline: Pipeline) throws(EngineError) -> FolderLock? {
+        do throws(EngineError) {
+            return try FolderLock(pipeline.inbox, describedAs: "the inbox")
+        } catch {
+            guard error.kind == .locked else { throw error }
+            observer(
+                .warning(
+                    pipeline: pipeline.name,
+                    message: "the inbox '\(pipeline.inbox.text)' is watched by another process too, perhaps a dropmill "
+                        + "with a work folder of its own: each drop goes to one of the two, and nobody knows to which; "
+                        + "give each an inbox of its own"))
+            return nil
+        }
+    }
+
+    /// Jobs that nobody can go on with.
+    private func tellStranded(_ jobs: [JobID], of pipeline: Pipeline, _ places: [FilePath]) {
+        guard let first = jobs.first else { return }
+        let count = jobs.count == 1 ? "1 job is" : "\(jobs.count) jobs are"
+        let folders = places.map { "'\($0.text)'" }.joined(separator: " or ")
+        observer(
+            .warning(
+                pipeline: pipeline.name,
+                message: "\(count) left as they are, since their folders are not there: they were in \(folders). "
+                    + "Mount its file system, or set `inbox` and `work` as they were, and start Dropmill again; "
+                    + "`dropmill forget JOB` (\(first)) gives one up"))
     }
 
     /// A folder may have outlived its job: its removal failed, or a kill came before it. Or it was away, and its job

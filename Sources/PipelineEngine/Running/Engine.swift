@@ -27,6 +27,7 @@ package final class Engine: @unchecked Sendable {
     private var retiring: [PipelineRunner] = []
     private var inotify: InotifyEvents?
     private var opened: OpenedState?
+    private var inboxLocks: [FolderLock] = []
     private var ticker: (any DispatchSourceTimer)?
     private var finished: (@Sendable (RunSummary) -> Void)?
     private var isStopping = false
@@ -84,6 +85,7 @@ package final class Engine: @unchecked Sendable {
             // Every watcher says that it polls, and why.
             inotify = nil
         }
+        inboxLocks = prepared.compactMap(\.inboxLock)
         let ids = JobIDGenerator()
         let mailbox = Mailbox<Message>(on: queue) { @Sendable [self] messages in take(messages) }
         for (index, pipeline) in prepared.enumerated() {
@@ -135,8 +137,9 @@ package final class Engine: @unchecked Sendable {
             let findings = pipeline.findings
             let count = findings.resumed.count + findings.adopted.count
             observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
+            runner.works = pipeline.works
             runner.note()
-            runner.parked = findings.parked
+            runner.parked = findings.parked + findings.stranded.count
             runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
             for resumed in findings.resumed where !resumed.isSuspect { runner.resume(resumed) }
         }
@@ -238,6 +241,8 @@ package final class Engine: @unchecked Sendable {
             if retiring.allSatisfy(\.isQuiet) { opened?.end(observer) }
             opened?.close()
             for runner in retiring { runner.intake.spool.work.release() }
+            inboxLocks.forEach { $0.release() }
+            inboxLocks = []
             retiring = []
             opened = nil
             finished(summary)

@@ -1,3 +1,4 @@
+import PipelineKit
 package import SystemPackage
 
 /// How an engine is to run.
@@ -26,10 +27,32 @@ package struct EngineError: Error, Sendable {
         case locked
         /// A folder cannot be used as configured.
         case configuration
+        /// The machine, or a limit of it, does not allow for more now.
+        case shortage
     }
 
     /// The kind.
     package let kind: Kind
     /// The sentence.
     package let message: String
+
+    /// An error.
+    init(kind: Kind, message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// What a call that failed means for a start: `subject` could not be used, and `remedy` is what to do about it. A
+    /// lack of descriptors says nothing of a folder.
+    init(_ subject: String, _ error: IOError, remedy: String) {
+        guard [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(error.errno) else {
+            self.init(kind: .configuration, message: "\(subject): \(error); \(remedy)")
+            return
+        }
+        self.init(
+            kind: .shortage,
+            message:
+                "\(subject): \(error); a pipeline takes about four descriptors: raise the limit (`LimitNOFILE=` in "
+                + "the unit, `ulimit -n` in a shell, or fs.file-max)")
+    }
 }

@@ -359,6 +359,7 @@ extension Intake {
             // A copy may be what the daemon dies of.
             if !turn.copying.contains(where: { $0.id == job.id }) { suspects.clear(.job(job.id)) }
         }
+        for job in turn.lost { deliver(.lost(job)) }
         for claimed in turn.complete { room.take(claimed.job.drop.size) }
         for job in turn.copying {
             room.take(job.drop.size)

@@ -14,6 +14,10 @@ final class Intake: @unchecked Sendable {
     enum Message: Sendable {
         case claimed([Spool.Claimed], adopted: Bool)
         case draining(Job, reason: String)
+        /// A claimed drop is gone from its job's folder.
+        case lost(Job)
+        /// The work folder was gone, and is there again, empty.
+        case workRemade
         case refused(DropPath, reason: String)
         /// Somebody has held a drop open for so long that it is to be told.
         case heldOpen(DropPath, Waiting.Writer, for: Duration)
@@ -189,13 +193,30 @@ final class Intake: @unchecked Sendable {
     func probe() {
         queue.async { @Sendable [self] in
             do throws(StageFailure) {
-                try spool.checkInbox()
+                try checkInbox()
                 try space.check()
                 do throws(IOError) { _ = try OpenInbox(spool.pipeline.inbox) } catch { throw StageFailure(error) }
                 deliver(.recovered)
             } catch {
                 deliver(.failed(error))
             }
+        }
+    }
+
+    /// Throws while inbox or work folder are away. A work folder that somebody removed is made again.
+    private func checkInbox() throws(StageFailure) {
+        do throws(StageFailure) {
+            try spool.checkInbox()
+        } catch {
+            guard error.code == "work.gone" else { throw error }
+            let isRemade: Bool
+            do throws(EngineError) {
+                isRemade = try spool.work.remake(for: spool.pipeline)
+            } catch let trouble {
+                throw StageFailure(.environment, code: error.code, summary: "\(trouble.message).", remedy: error.remedy)
+            }
+            guard isRemade else { throw error }
+            deliver(.workRemade)
         }
     }
 
@@ -264,7 +285,7 @@ final class Intake: @unchecked Sendable {
         guard isRunning else { return }
         defer { note?.end() }
         do throws(StageFailure) {
-            try spool.checkInbox()
+            try checkInbox()
             do throws(IOError) {
                 let inbox = try OpenInbox(spool.pipeline.inbox)
                 try sample(inbox)

@@ -68,12 +68,15 @@ final class OpenedState: Sendable {
         }
     }
 
-    /// Removes what is older than is to be kept, soon and then every day, as long as the journal is open.
+    /// Removes what is older than is to be kept, soon and then every hour, as long as the journal is open. Not while the
+    /// clock jumps: one that is wrong for a moment must not cost the history.
     func keepTidy(_ kept: Duration, _ observer: @escaping @Sendable (EngineEvent) -> Void) {
         let timer = DispatchSource.makeTimerSource(queue: housekeeping)
-        timer.schedule(deadline: .now() + .seconds(10), repeating: .seconds(86_400), leeway: .seconds(60))
+        timer.schedule(deadline: .now() + .seconds(10), repeating: .seconds(3600), leeway: .seconds(60))
         let (journal, folder) = (journal, folder)
+        let clock = Mutex(ClockWatch())
         timer.setEventHandler { @Sendable in
+            guard clock.withLock({ $0.isSteady(wall: .now(), monotonic: .now()) }) else { return }
             do throws(JournalError) {
                 let limit = Timestamp(nanoseconds: Timestamp.now().nanoseconds - kept.nanoseconds)
                 _ = try journal.prune(finishedBefore: limit)

@@ -31,6 +31,8 @@ final class PipelineRunner: @unchecked Sendable {
     var parked = 0
     /// How many drops wait in the inbox, as far as was told.
     var waiting = 0
+    /// Where its work folder is, and was.
+    var works: [WorkPlace] = []
     private var lastNote: PipelineRecord?
 
     init(
@@ -66,6 +68,13 @@ final class PipelineRunner: @unchecked Sendable {
         case .claimed(let claimed, let adopted):
             remaining = nil
             for claim in claimed { begin(claim, adopted: adopted) }
+        case .lost(let job): lose(job)
+        case .workRemade:
+            loseWhatIsGone()
+            observer(
+                .warning(
+                    pipeline: pipeline.name,
+                    message: "the work folder '\(intake.spool.work.path.text)' was gone, and is made again"))
         case .draining(let job, let reason): observer(.draining(job, reason: reason))
         case .refused(let path, let reason): observer(.refused(pipeline: pipeline.name, path: path, reason: reason))
         case .heldOpen(let path, let writer, let time):
@@ -99,6 +108,7 @@ final class PipelineRunner: @unchecked Sendable {
         }
         var active = ActiveJob(job, state: state, record: record)
         active.seal = claim.seal
+        active.isResumed = adopted
         enter(active)
         if Recovery.isSuspect(record.recoveries, in: pipeline) {
             suspect(job.id, action)
@@ -113,11 +123,14 @@ final class PipelineRunner: @unchecked Sendable {
         observer(.claimed(resumed.job, adopted: true))
         switch resumed.resumption {
         case .settle(let outcome):
-            jobs[record.id] = ActiveJob(resumed.job, state: .settling(outcome), record: record)
+            var active = ActiveJob(resumed.job, state: .settling(outcome), record: record)
+            active.isResumed = true
+            jobs[record.id] = active
             perform(.settle(outcome), record.id)
         case .run:
             var active = ActiveJob(resumed.job, state: .settling(.processed), record: record)
             active.seal = resumed.seal
+            active.isResumed = true
             guard record.stage < pipeline.stages.count else {
                 enter(active)
                 return perform(.settle(.processed), record.id)
@@ -153,6 +166,7 @@ final class PipelineRunner: @unchecked Sendable {
             jobs[id]?.did(kind, in: result.duration, giving: payload, saying: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
             apply([.started, payload.isDone ? .completed : .succeeded], to: id)
+        case .failure where isGone(id): lose(id)
         case .failure(let failure):
             jobs[id]?.failed(kind, in: result.duration, because: failure)
             apply([.started, .failed(failure)], to: id)
@@ -173,6 +187,7 @@ final class PipelineRunner: @unchecked Sendable {
                 report(id, settlement)
                 apply([.settled], to: id)
                 released.append(settlement.job.drop.size)
+            case .failed where isGone(id), .outputsLost where isGone(id): lose(id)
             case .failed(let failure):
                 // What was decided for success says nothing of a failure.
                 if failure.class == .file { jobs[id]?.record.intents = [] }
@@ -215,6 +230,7 @@ final class PipelineRunner: @unchecked Sendable {
             name: pipeline.name, source: pipeline.source.absolute, inbox: pipeline.inbox, failed: pipeline.failed,
             stages: pipeline.stages.map(\.kind), waiting: waiting, paused: pause.reason, pausedSince: since,
             updatedAt: lastNote?.updatedAt ?? .now())
+        record.works = works
         guard record != lastNote else { return }
         record.updatedAt = .now()
         lastNote = record

@@ -33,6 +33,8 @@ package struct Recovery: Sendable {
         package var resumed: [Resumed] = []
         /// Jobs that it does not know, oldest first: their drops may not even be complete.
         package var adopted: [Job] = []
+        /// Jobs whose folders may be away with their file system: they are left as they are.
+        package var stranded: [JobID] = []
         /// How many jobs are left as they are, since the daemon stopped too often while they were settled.
         package var parked = 0
         /// Records that changed and have to be durable before anything runs again.
@@ -50,12 +52,17 @@ package struct Recovery: Sendable {
     private let wasKilled: Bool
     /// Whether the machine has been started since: what was not synced may be lost.
     private let wasRebooted: Bool
+    /// Whether what is not in the work folder may be away with its file system.
+    private let mayBeAway: Bool
     private let now: Timestamp
 
-    /// A recovery of one pipeline. `lastRun`: the one before this, nil for none; `boot`: the machine's present boot.
+    /// A recovery of one pipeline. `lastRun`: the one before this, nil for none; `boot`: the machine's present boot;
+    /// `mayBeAway`: whether what is not in the work folder may be away with its file system; nil: in a new one it may.
     package init(
-        of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, at time: Timestamp = .now()
+        of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, mayBeAway: Bool? = nil,
+        at time: Timestamp = .now()
     ) {
+        self.mayBeAway = mayBeAway ?? work.isNew
         self.pipeline = pipeline
         bounds = IntentBounds(of: pipeline)
         self.work = work
@@ -226,10 +233,8 @@ package struct Recovery: Sendable {
     /// A record whose folder is gone. One that was being settled is over but for the journal; else a power cut may have
     /// undone the claim, and the drop is in the inbox again.
     private func withoutFolder(_ record: JobRecord, _ findings: inout Findings) {
-        guard !work.isNew else {
-            findings.warnings.append(
-                "the folder of job \(record.id) ('\(record.drop.name)') is gone with the whole work folder; is its "
-                    + "file system mounted? The job is left as it is")
+        guard !mayBeAway else {
+            findings.stranded.append(record.id)
             return
         }
         // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
@@ -250,9 +255,7 @@ package struct Recovery: Sendable {
 
     private func vanish(_ record: JobRecord, _ note: String, _ findings: inout Findings) {
         var record = record
-        record.state = .vanished
-        record.finishedAt = now
-        record.history.append(Transition("vanished", at: now, note: note))
+        record.lose(because: note, at: now)
         findings.changed.append(record)
         // A machine that lost power may have undone the claim: that is as it should be, and the inbox has the drop.
         if !wasRebooted { findings.warnings.append("job \(record.id) ('\(record.drop.name)'): \(note)") }

@@ -202,7 +202,8 @@ struct SettlementBatch {
     private mutating func commitEnds() {
         let (now, work) = (Timestamp.now(), spool.work)
         commit(Array(steps.indices)) { record, step in
-            record.end(step.settlement.outcome, intents: step.moves.flatMap { $0 }, at: now)
+            let took = step.settlement.begun.map { MonotonicTime.now() - $0 }
+            record.end(step.settlement.outcome, intents: step.moves.flatMap { $0 }, at: now, took: took)
             if let kept = Self.kept(step, in: work) { record.original = kept }
         }
     }
@@ -364,8 +365,10 @@ struct SettlementBatch {
 }
 
 extension JobRecord {
-    /// The job is over: where everything went.
-    mutating func end(_ outcome: JobState.Outcome, intents made: [Intent], at time: Timestamp) {
+    /// The job is over: where everything went, and how long it took by the monotonic clock, if that is known.
+    mutating func end(
+        _ outcome: JobState.Outcome, intents made: [Intent], at time: Timestamp, took: Duration? = nil
+    ) {
         switch outcome {
         case .processed:
             state = .processed
@@ -381,7 +384,7 @@ extension JobRecord {
         intents = []
         payload = nil
         nextAttempt = nil
-        history.append(Transition(state.rawValue, at: time, note: failure?.summary))
+        history.append(Transition(state.rawValue, at: time, duration: took, note: failure?.summary))
     }
 }
 

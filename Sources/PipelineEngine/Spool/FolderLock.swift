@@ -12,13 +12,14 @@ package final class FolderLock: Sendable {
         do throws(IOError) {
             folder = try OpenFile.open(path, O_RDONLY | O_DIRECTORY)
         } catch {
-            throw EngineError(kind: .configuration, message: "\(what): \(error)")
+            throw EngineError(what, error, remedy: "it must be there, and be the Dropmill user's to open")
         }
         for attempt in 1... {
             if flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0 { return }
             let error = Errno.last
             guard error == .wouldBlock else {
-                throw EngineError(kind: .configuration, message: "\(what): \(IOError("lock", path, error))")
+                throw EngineError(
+                    what, IOError("lock", path, error), remedy: "it must be on a file system that has locks (flock(2))")
             }
             // Who only looks whether a daemon runs (`isHeld`) holds it too, for a moment.
             guard attempt < Self.attempts else { break }

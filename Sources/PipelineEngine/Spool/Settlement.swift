@@ -13,6 +13,8 @@ package struct Settlement: Sendable {
     package private(set) var report: FailureReport?
     /// What the drop looked like when it was proved, where it stays its sender's.
     package var seal: Seal?
+    /// Since when this process has been at the job; nil for one of an earlier run.
+    var begun: MonotonicTime?
     /// Whether the original of a failed job stays in its folder, since it could not be brought to `failed`.
     private var leavesOriginal = false
 

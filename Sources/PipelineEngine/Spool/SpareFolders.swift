@@ -60,6 +60,9 @@ final class SpareFolders: Sendable {
         }
     }
 
+    /// There are none any more.
+    func forgetAll() { state.withLock { $0 = State() } }
+
     /// Moves those that are among the folders of jobs away from there.
     func putAway() {
         while let id = state.withLock({ $0.emptied.popFirst() }) {

@@ -25,7 +25,10 @@ extension Spool {
     func checkInbox() throws(StageFailure) {
         let inbox = pipeline.inbox
         let mount = inbox.withPlatformString { dm_mount_id($0) }
-        if mount >= 0, mount == work.active.withPlatformString({ dm_mount_id($0) }) { return }
+        if mount >= 0, mount == work.active.withPlatformString({ dm_mount_id($0) }) {
+            guard work.isInPlace else { throw work.isLost ? .workLost(self) : .workAway(self) }
+            return
+        }
         // What a kernel without mount numbers says is of no use.
         if mount < 0, Folder.kind(of: inbox, followingLinks: true) == .folder, Folder.kind(of: work.active) == .folder {
             return
@@ -35,12 +38,7 @@ extension Spool {
                 .environment, code: "inbox.gone", summary: "The inbox '\(inbox.text)' is gone.",
                 remedy: "Make the folder again, or mount its file system; work goes on by itself.")
         }
-        guard Folder.kind(of: work.active) == .folder else {
-            throw StageFailure(
-                .environment, code: "work.gone",
-                summary: "The work folder '\(work.path.text)' of the inbox '\(inbox.text)' is gone.",
-                remedy: "Mount its file system again, or start Dropmill again; work goes on by itself.")
-        }
+        guard Folder.kind(of: work.active) == .folder else { throw .workAway(self) }
         throw StageFailure(
             .environment, code: "inbox.away",
             summary: "The inbox '\(inbox.text)' is not on the mount of its work folder '\(work.path.text)' any more.",

@@ -373,8 +373,19 @@ extension StageFailure {
     /// The work folder cannot be reached: what was claimed is there, but cannot be seen.
     static func workAway(_ spool: Spool) -> StageFailure {
         StageFailure(
-            .environment, code: "work.gone", summary: "The work folder '\(spool.work.path.text)' is gone.",
-            remedy: "Mount its file system again, or start Dropmill again; work goes on by itself.")
+            .environment, code: "work.gone",
+            summary: "The work folder '\(spool.work.path.text)' of the inbox '\(spool.pipeline.inbox.text)' is gone.",
+            remedy: "Mount its file system again; work goes on by itself. Where only the folder was removed it is made "
+                + "again.")
+    }
+
+    /// Another host works in the work folder now.
+    static func workLost(_ spool: Spool) -> StageFailure {
+        StageFailure(
+            .environment, code: "work.lost",
+            summary: "Another host has taken the work folder '\(spool.work.path.text)': nothing was heard of this one "
+                + "for long.",
+            remedy: "Let one host alone work on this inbox, and start Dropmill again there.")
     }
 
     /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.

@@ -219,6 +219,18 @@ extension Spool {
         try folder.makeLink(senderNote, to: FilePath(sender.text))
     }
 
+    /// Notes of a copy of a job's folder what was noted of the job.
+    static func copySender(from folder: FilePath, to copy: FilePath, _ drop: FileName) throws(IOError) {
+        var text = [CChar](repeating: 0, count: 64)
+        let count = folder.appending(drop).withPlatformString {
+            dm_get_attribute($0, senderAttribute, &text, text.count)
+        }
+        guard count > 0 else { return }
+        let sender = String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let noted = copy.appending(drop).withPlatformString { dm_set_attribute($0, senderAttribute, sender) }
+        if noted != 0 { try Folder.open(copy).makeLink(senderNote, to: FilePath(sender)) }
+    }
+
     /// Who a drop came from, where it was taken over.
     static func sender(of job: Job) throws(IOError) -> TakeOver.Sender? {
         // The link first: where there is one, an attribute may be the sender's own.

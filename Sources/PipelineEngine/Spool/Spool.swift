@@ -113,7 +113,7 @@ package struct Spool: Sendable {
         let drop = Drop(
             name: name, folders: path.names, size: ready.size, droppedAt: Timestamp(ready.changed),
             isFolder: pipeline.ready.unit == .folder && Folder.kind(of: target) == .folder)
-        return .claimed(Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder))
+        return .claimed(Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: .now(), folder: folder))
     }
 
     /// Whether a drop is in its job's folder although its rename failed (`MadeCalls`): nobody else puts anything there.

@@ -14,9 +14,17 @@ package final class WorkFolder: Sendable {
     package let active: FilePath
     /// Whether it was not there before: with jobs in the journal, its file system may not be mounted.
     package let isNew: Bool
-    private let lock: FolderLock
-    /// Which folder `active` was at the start.
-    private let identity: FileIdentity?
+    /// What has its name: another one after it was gone and made again.
+    private struct Place {
+        var lock: FolderLock
+        var owner: WorkOwner
+        /// Which folder `active` is.
+        var identity: FileIdentity?
+    }
+
+    private let place: Mutex<Place>
+    /// Which folder the inbox was at the start.
+    private let inbox: FileIdentity?
     /// What is looked at, and what was when the daemon died.
     package let looks: FilePath
     /// Folders of jobs that are over, in which programs left what is not ours.
@@ -37,36 +45,72 @@ package final class WorkFolder: Sendable {
             try Folder.makeOwn(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
         } catch {
-            throw Self.unusable(pipeline, "\(error)")
+            throw Self.unusable(pipeline, error)
         }
         // Before anything in it is touched: it may be another process's.
-        lock = try FolderLock(path, describedAs: "the work folder")
+        let lock = try FolderLock(path, describedAs: "the work folder")
+        let owner = try WorkOwner(of: path, of: pipeline.name, isShared: FileSystemKind.of(path) != .local)
         do throws(IOError) {
             try Self.checkIsOurs(path, pipeline)
             isNew = try Folder.make(active, mode: 0o700)
-            try Folder.make(spares.path, mode: 0o700)
-            for folder in [path, active, spares.path] { try Self.makePrivate(folder) }
-            identity = FileIdentity.of(active)
+            try Self.close([path, active], spares)
+            place = Mutex(Place(lock: lock, owner: owner, identity: FileIdentity.of(active)))
+            inbox = FileIdentity.of(pipeline.inbox, followingLinks: true)
             whole = try FileSystemSync(of: active, lanes: 2)
             try spares.removeOld()
         } catch {
             lock.release()
-            throw Self.unusable(pipeline, "\(error)")
+            throw Self.unusable(pipeline, error)
         }
     }
 
-    private static func unusable(_ pipeline: Pipeline, _ fact: String) -> EngineError {
-        EngineError(
-            kind: .configuration,
-            message:
-                "\(pipeline.source.text): \(fact); the work folder must be the Dropmill user's own, on the inbox's "
-                + "file "
-                + "system and mount: give that user the folder above the inbox, or set 'work:' to a folder of its own")
+    private static func close(_ folders: [FilePath], _ spares: SpareFolders) throws(IOError) {
+        try Folder.make(spares.path, mode: 0o700)
+        for folder in folders + [spares.path] { try makePrivate(folder) }
     }
+
+    /// Makes it again where somebody removed it: the inbox is the one that it was, so the file system of both is there.
+    /// False where that is not so, or where nothing is missing.
+    func remake(for pipeline: Pipeline) throws(EngineError) -> Bool {
+        guard let inbox, !isInPlace, !isLost,
+            inbox.inode == FileIdentity.of(pipeline.inbox, followingLinks: true)?.inode
+        else {
+            return false
+        }
+        try OwnFolders(of: pipeline).refuseWork()
+        do throws(IOError) {
+            try Folder.makeOwn(path.removingLastComponent())
+            try Folder.make(path, mode: 0o700)
+            try Self.checkIsOurs(path, pipeline)
+        } catch {
+            throw Self.unusable(pipeline, error)
+        }
+        let lock = try FolderLock(path, describedAs: "the work folder")
+        let owner = try WorkOwner(of: path, of: pipeline.name, isShared: FileSystemKind.of(path) != .local)
+        do throws(IOError) {
+            try Folder.make(active, mode: 0o700)
+            try Self.close([path, active], spares)
+            spares.forgetAll()
+            place.withLock { $0 = Place(lock: lock, owner: owner, identity: FileIdentity.of(active)) }
+            return true
+        } catch {
+            lock.release()
+            throw Self.unusable(pipeline, error)
+        }
+    }
+
+    private static func unusable(_ pipeline: Pipeline, _ error: IOError) -> EngineError {
+        EngineError(
+            pipeline.source.text, error,
+            remedy: "the work folder must be the Dropmill user's own, on the inbox's file system and mount: give that "
+                + "user the folder above the inbox, or set 'work:' to a folder of its own")
+    }
+
+    private static let ownNames = Set(["active", "astray", "spare", "looks"] + WorkOwner.names)
 
     /// A folder that holds other things is somebody's, and not to be tidied by us.
     private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
-        let strangers = try Folder.names(in: path).filter { !["active", "astray", "spare", "looks"].contains($0.text) }
+        let strangers = try Folder.names(in: path).filter { !ownNames.contains($0.text) }
         guard strangers.isEmpty else {
             throw IOError("use as a work folder (it holds other things)", path, .fileExists)
         }
@@ -87,11 +131,19 @@ package final class WorkFolder: Sendable {
     }
 
     /// Lets another process have it.
-    package func release() { lock.release() }
+    package func release() {
+        place.withLock { place in
+            place.owner.release()
+            place.lock.release()
+        }
+    }
 
     /// Whether its path still leads to it. While its file system is away, or another one lies over it, what is not
     /// found there is not gone.
-    package var isInPlace: Bool { FileIdentity.of(active)?.inode == identity?.inode }
+    package var isInPlace: Bool {
+        let now = FileIdentity.of(active)
+        return now != nil && place.withLock { now?.inode == $0.identity?.inode && !$0.owner.isLost }
+    }
 
     /// A job's folder.
     package func folder(of id: JobID) -> FilePath { active.appending(id.text) }
@@ -108,6 +160,9 @@ package final class WorkFolder: Sendable {
     }
 
     private func isEmpty(_ folder: FilePath) -> Bool { folder.withPlatformString { dm_is_empty_folder($0) } == 1 }
+
+    /// Whether another host has taken it, having heard nothing of this one for long.
+    var isLost: Bool { place.withLock { $0.owner.isLost } }
 
     /// Removes a job's folder, or keeps it for the next job, with what is left in it under hidden names: our notes, and
     /// what stages made and nobody published. Anything else is never destroyed: what a program that `run` started put
@@ -223,6 +278,20 @@ package final class WorkFolder: Sendable {
     func keptPath(of drop: FileName, of id: JobID) -> FilePath { astray.appending(id.text).appending(drop) }
 
     private func setAside(_ path: FilePath, as name: String) throws(IOError) -> FilePath {
+        try Self.setAside(path, in: astray, as: name)
+    }
+
+    /// Whether a work folder that nobody has open holds a job.
+    package static func holds(_ id: JobID, below work: FilePath) -> Bool {
+        Folder.kind(of: work.appending("active").appending(id.text)) != nil
+    }
+
+    /// Sets a job's folder aside in a work folder that nobody has open, and returns where it is then.
+    package static func setAside(_ id: JobID, below work: FilePath) throws(IOError) -> FilePath {
+        try setAside(work.appending("active").appending(id.text), in: work.appending("astray"), as: id.text)
+    }
+
+    private static func setAside(_ path: FilePath, in astray: FilePath, as name: String) throws(IOError) -> FilePath {
         try Folder.make(astray, mode: 0o700)
         var number = 1
         while true {

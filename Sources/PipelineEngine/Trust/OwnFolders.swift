@@ -46,10 +46,8 @@ struct OwnFolders: Sendable {
                 try Folder.makeOwn(target.path)
             } catch {
                 throw EngineError(
-                    kind: .configuration,
-                    message:
-                        "\(pipeline.source.text): \(error); make the folder, or give the user that Dropmill runs as "
-                        + "the right to make it")
+                    pipeline.source.text, error,
+                    remedy: "make the folder, or give the user that Dropmill runs as the right to make it")
             }
         }
         _ = try ways(to: targets)

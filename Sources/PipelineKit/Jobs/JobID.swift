@@ -36,6 +36,11 @@ package struct JobID: Hashable, Sendable, Comparable {
         return Timestamp(nanoseconds: Int64(truncatingIfNeeded: value >> 80) * 1_000_000)
     }
 
+    /// The first id that a job could get at a time.
+    package static func first(at time: Timestamp) -> JobID {
+        JobID(milliseconds: UInt64(max(0, time.milliseconds)), high: 0, low: 0)
+    }
+
     /// Earlier first.
     package static func < (left: JobID, right: JobID) -> Bool { left.text < right.text }
 }

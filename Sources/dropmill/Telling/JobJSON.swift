@@ -37,7 +37,7 @@ enum JobJSON {
         json.text("claimed_at", record.claimedAt.iso8601)
         if let finished = record.finishedAt {
             json.text("finished_at", finished.iso8601)
-            json.seconds("duration_s", finished - record.claimedAt)
+            json.seconds("duration_s", record.took())
         }
         json.integer("stage", record.stage)
         json.integer("failures", record.failures)

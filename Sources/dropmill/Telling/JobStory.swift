@@ -61,7 +61,7 @@ struct JobStory {
             ("dropped", drop.droppedAt.localText), ("claimed", record.claimedAt.localText),
         ]
         if let finished = record.finishedAt {
-            facts.append(("over", "\(finished.localText), after \((finished - record.claimedAt).text)"))
+            facts.append(("over", "\(finished.localText), after \(record.took().text)"))
         }
         if record.failures > 0 { facts.append(("failed runs", "\(record.failures)")) }
         if let next = record.nextAttempt, record.state == .deferred { facts.append(("next run", next.localText)) }

@@ -18,7 +18,7 @@ enum JobTable {
             table.add([
                 record.id.text, record.state.rawValue, record.pipeline,
                 record.drop.name.text.shortened(to: longestName), ByteSize(bytes: record.drop.size).description,
-                record.claimedAt.localText, ((record.finishedAt ?? now) - record.claimedAt).text,
+                record.claimedAt.localText, record.took(at: now).text,
                 EscapedText.printable(reason).shortened(to: longestReason),
             ])
         }

@@ -209,6 +209,21 @@ struct JournalContractTests {
         }
     }
 
+    @Test(
+        "What ended while the clock was wrong is kept for as long as its id is young",
+        arguments: JournalImplementation.allCases)
+    func pruneByIDs(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            var job = try JournalSamples.job(1)
+            job.id = JobID.first(at: JournalSamples.time(100))
+            job.state = .processed
+            job.finishedAt = JournalSamples.time(1)
+            try journal.write([job], pipelines: [])
+            #expect(try journal.prune(finishedBefore: JournalSamples.time(99)) == 0)
+            #expect(try journal.prune(finishedBefore: JournalSamples.time(102)) == 1)
+        }
+    }
+
     @Test("A note of a file that does not come is taken back", arguments: JournalImplementation.allCases)
     func forgottenRetries(_ implementation: JournalImplementation) throws {
         try with(implementation) { journal in

@@ -7,7 +7,7 @@ enum JournalSamples {
     /// The n-th job's id; ids sort as their numbers do.
     static func id(_ number: Int) throws -> JobID {
         let digits = String(number)
-        return try required(JobID("01J0VRNA" + String(repeating: "0", count: 18 - digits.count) + digits))
+        return try required(JobID("00000000" + String(repeating: "0", count: 18 - digits.count) + digits))
     }
 
     /// The n-th job, just claimed, at n seconds.

@@ -127,7 +127,7 @@ final class MemoryJournal: Journal {
     func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int {
         contents.withLock { contents in
             let old = contents.jobs.values.filter { job in
-                job.state.isFinal && (job.finishedAt.map { $0 < time } ?? false)
+                job.state.isFinal && (job.finishedAt.map { $0 < time } ?? false) && job.id < .first(at: time)
             }
             for job in old { contents.jobs[job.id] = nil }
             contents.contents.removeAll { $0.at < time }

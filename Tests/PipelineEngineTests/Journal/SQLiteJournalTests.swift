@@ -185,7 +185,7 @@ struct SQLiteJournalTests {
             let error = #expect(throws: JournalError.self) { _ = try open() }
             #expect(error?.kind == .newer)
             #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'5 facts'") == true)
+            #expect(error?.message.contains("'6 works'") == true)
         }
     }
 

@@ -1,0 +1,55 @@
+package import PipelineKit
+
+/// Jobs whose folder somebody removed while they were at work: nothing of them can be gone on with.
+extension PipelineRunner {
+    /// Gives up what cannot be found any more, but for jobs that are busy: their next failure shows it.
+    func loseWhatIsGone() {
+        for id in jobs.keys.sorted() where !busy.contains(id) && isGone(id) { lose(id) }
+    }
+
+    /// Whether a job's folder is gone, and not only away with its file system.
+    func isGone(_ id: JobID) -> Bool {
+        guard let folder = jobs[id]?.job.folder else { return false }
+        return Folder.kind(of: folder) == nil && intake.spool.work.isInPlace
+    }
+
+    /// The job is over, and nobody knows where its drop is.
+    func lose(_ id: JobID) {
+        guard let active = jobs.removeValue(forKey: id) else { return }
+        busy.remove(id)
+        held.removeAll { $0 == id }
+        var record = active.record
+        record.lose(because: "its folder is gone from the work folder", at: .now())
+        journal.note(record)
+        tellLost(active.job)
+        intake.release([active.job.drop.size])
+        if pause.probing == id { goOn() }
+    }
+
+    /// A drop that was claimed and not begun with, of which the journal knows nothing yet.
+    func lose(_ job: Job) {
+        var record = JobRecord(claimed: job, identity: .unknown, definition: pipeline.definition)
+        record.lose(because: "it is gone from its job's folder", at: .now())
+        journal.note(record)
+        tellLost(job)
+    }
+
+    private func tellLost(_ job: Job) {
+        summary.failed += 1
+        observer(
+            .warning(
+                pipeline: pipeline.name,
+                message: "job \(job.id) ('\(job.drop.path)') is lost: somebody removed its folder from the work folder "
+                    + "while it was at work; send it again"))
+    }
+}
+
+extension JobRecord {
+    /// The job is over without an end.
+    package mutating func lose(because note: String, at time: Timestamp) {
+        state = .vanished
+        finishedAt = time
+        nextAttempt = nil
+        history.append(Transition("lost", at: time, note: note))
+    }
+}

@@ -1,0 +1,170 @@
+@preconcurrency import Dispatch
+import Glibc
+import PipelineKit
+import Synchronization
+import SystemPackage
+
+/// Says in a file of the work folder which host's daemon works there. A lock of a folder (flock(2)) keeps out other
+/// processes of this host; on a file system that several hosts share, only this keeps out theirs.
+final class WorkOwner: Sendable {
+    /// Who it says it is.
+    struct Holder: Sendable, Equatable {
+        /// The host's name.
+        var host: String
+        /// What tells hosts of one name apart (machine-id(5)).
+        var machine: String
+        /// The host's boot (random/boot_id of proc(5)).
+        var boot: String
+        /// The process.
+        var process: Int
+        /// A number that no other start has.
+        var incarnation: UInt64
+
+        /// Whether it is another host's.
+        func isForeign(to other: Holder) -> Bool { (host, machine) != (other.host, other.machine) }
+    }
+
+    /// The names that it uses in the work folder.
+    static let names = ["owner", "owner.new"]
+
+    /// How often it is renewed where others may look, and from what age on its host must be gone.
+    private static let interval = Duration.seconds(30), patience = Duration.seconds(90)
+
+    private let work: FilePath
+    private let own: Holder
+    private let isTakenAway = Mutex(false)
+    private let timer: Mutex<(any DispatchSourceTimer)?>
+
+    /// Takes a work folder for this process, which has its lock. `isShared`: whether other hosts may see it; then one
+    /// that another host has renewed lately is refused (`locked`).
+    init(of work: FilePath, of pipeline: String, isShared: Bool, as own: Holder = .own()) throws(EngineError) {
+        self.work = work
+        self.own = own
+        timer = Mutex(nil)
+        do throws(IOError) {
+            // The age is by one clock, that of the file system.
+            let now = try write()
+            if isShared, let found = try Self.read(work), found.holder.isForeign(to: own),
+                Self.age(found.renewed, at: now) < Self.patience
+            {
+                throw IOError("take", work, .wouldBlock)
+            }
+            try take()
+        } catch {
+            throw refusal(error)
+        }
+        guard isShared else { return }
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "dropmill.\(pipeline).owner"))
+        let pause = DispatchTimeInterval.nanoseconds(Int(Self.interval.nanoseconds))
+        timer.schedule(deadline: .now() + pause, repeating: pause, leeway: .seconds(1))
+        timer.setEventHandler { @Sendable [weak self] in self?.renew() }
+        timer.activate()
+        self.timer.withLock { $0 = timer }
+    }
+
+    /// Whether another host has taken the work folder, having heard nothing of this one for long.
+    var isLost: Bool { isTakenAway.withLock { $0 } }
+
+    /// Says that it is this process's still, unless another host has taken it meanwhile.
+    func renew() {
+        do throws(IOError) {
+            if let found = try Self.read(work), found.holder.isForeign(to: own) {
+                return isTakenAway.withLock { $0 = true }
+            }
+            _ = try write()
+            try take()
+        } catch {
+            // A file system that is away for a while; the next time says more.
+        }
+    }
+
+    /// Lets others have it at once.
+    func release() {
+        timer.withLock { timer in
+            timer?.cancel()
+            timer = nil
+        }
+        guard !isLost else { return }
+        do throws(IOError) { try Folder.remove(work.appending(Self.names[0])) } catch {
+            // It grows old.
+        }
+    }
+
+    /// Who holds a work folder, and when that was said last, by the file system's clock.
+    static func read(_ work: FilePath) throws(IOError) -> (holder: Holder, renewed: FileTime)? {
+        let file = work.appending(names[0])
+        guard Folder.kind(of: file) == .regular else { return nil }
+        let text = String(decoding: try SmallFile.read(file, atMost: 1 << 12), as: UTF8.self)
+        guard let holder = Holder(text), let status = Spot(file).statusNow else { return nil }
+        return (holder, FileTime(status.st_mtim))
+    }
+
+    private static func age(_ time: FileTime, at now: FileTime) -> Duration {
+        let (seconds, overflow) = now.seconds.subtractingReportingOverflow(time.seconds)
+        return overflow ? patience : .seconds(seconds)
+    }
+
+    /// Writes it beside the one that counts; returns when, by the file system's clock.
+    private func write() throws(IOError) -> FileTime {
+        let path = work.appending(Self.names[1])
+        let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
+        try file.write(Array(own.text.utf8))
+        let time = FileTime(try file.status().st_mtim)
+        try file.close()
+        return time
+    }
+
+    private func take() throws(IOError) {
+        try Folder.open(work).rename(FilePath(Self.names[1]), over: FilePath(Self.names[0]))
+    }
+
+    private func refusal(_ error: IOError) -> EngineError {
+        guard error.errno == .wouldBlock, let holder = Self.holder(of: work) else {
+            return EngineError(kind: .configuration, message: "the work folder: \(error)")
+        }
+        return EngineError(
+            kind: .locked,
+            message: "the work folder '\(work.text)' is held by a dropmill of the host '\(holder.host)' (process "
+                + "\(holder.process)), which was heard of in the last \(Self.patience.text); stop that one, or give "
+                + "each host an inbox of its own. If that host is gone, start again after that time")
+    }
+
+    private static func holder(of work: FilePath) -> Holder? {
+        do throws(IOError) { return try read(work)?.holder } catch { return nil }
+    }
+}
+
+extension WorkOwner.Holder {
+    /// This process.
+    static func own() -> WorkOwner.Holder {
+        var name = [CChar](repeating: 0, count: 256)
+        _ = gethostname(&name, name.count - 1)
+        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        func line(_ path: FilePath) -> String {
+            ProcessFiles.text(path)?.split(separator: "\n").first.map(String.init) ?? "unknown"
+        }
+        return WorkOwner.Holder(
+            host: host.isEmpty ? "unknown" : host, machine: line("/etc/machine-id"),
+            boot: line("/proc/sys/kernel/random/boot_id"), process: Int(getpid()),
+            incarnation: .random(in: .min ... .max))
+    }
+
+    /// As it is written down.
+    var text: String {
+        "host \(host)\nmachine \(machine)\nboot \(boot)\nprocess \(process)\nincarnation \(incarnation)\n"
+    }
+
+    /// What was written down; nil for anything else.
+    init?(_ text: String) {
+        var values: [Substring: String] = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1)
+            if parts.count == 2 { values[parts[0]] = String(parts[1]) }
+        }
+        guard let host = values["host"], let machine = values["machine"], let boot = values["boot"],
+            let process = values["process"].flatMap({ Int($0) }),
+            let incarnation = values["incarnation"].flatMap({ UInt64($0) })
+        else { return nil }
+        self.init(host: host, machine: machine, boot: boot, process: process, incarnation: incarnation)
+    }
+}

@@ -1,0 +1,235 @@
+@preconcurrency import Dispatch
+import PipelineKit
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// Work folders that are gone, or somewhere else than before: every job ends, or it is said what it waits for.
+@Suite("Stranded jobs", .timeLimit(.minutes(5))) struct StrandedTests {
+    /// A stage that waits until it is let through, or called off.
+    private final class Gate: Sendable {
+        private let turn = DispatchSemaphore(value: 0)
+        func open() { turn.signal() }
+
+        var entry: StageEntry {
+            .fake { [turn] (payload, context) throws(StageFailure) in
+                while turn.wait(timeout: .now() + .milliseconds(20)) != .success { try context.checkCancelled() }
+                turn.signal()
+                // As a stage does that looks into its folder.
+                guard Folder.kind(of: payload.path) != nil else {
+                    throw StageFailure(IOError("open", payload.path, .noSuchFileOrDirectory))
+                }
+                return payload
+            }
+        }
+    }
+
+    private func warnings(_ engine: EngineHarness) -> [String] {
+        engine.events.compactMap { if case .warning(_, let message) = $0 { message } else { nil } }
+    }
+
+    private func states(_ scratch: ScratchFolder) throws -> [JobRecord.State: Int] {
+        let journal = try SQLiteJournal.open(reading: scratch.path("state"))
+        defer { journal.close() }
+        return Dictionary(grouping: try journal.jobs(JobQuery()), by: \.state).mapValues(\.count)
+    }
+
+    @Test("A work folder that somebody removed is made again, while the daemon runs")
+    func remade() async throws {
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [.passing])
+        try engine.start()
+        try engine.drop("before")
+        #expect(await eventually { engine.reports.count == 1 })
+        try Folder.remove(engine.scratch.path(".dropmill"))
+        try engine.drop("after")
+        #expect(await eventually { engine.reports.count == 2 })
+        #expect(warnings(engine).contains { $0.contains("was gone, and is made again") })
+        let rival = EngineHarness.locked(engine.pipeline)
+        #expect(rival, "the new one is locked as the old one was")
+        _ = await engine.stop()
+    }
+
+    @Test("Jobs whose folders went with it are lost, and told; the others go on")
+    func lost() async throws {
+        let gate = Gate()
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry])
+        try engine.start()
+        for name in ["a", "b", "c"] { try engine.drop(name) }
+        let active = engine.scratch.path(".dropmill/test/active")
+        #expect(await eventually { (try? Folder.names(in: active).count) == 3 })
+        try Folder.remove(engine.scratch.path(".dropmill"))
+        gate.open()
+        try engine.drop("after")
+        #expect(await eventually { engine.reports.count == 1 }, "\(warnings(engine))")
+        #expect(await eventually { warnings(engine).count { $0.contains("is lost") } == 3 }, "\(warnings(engine))")
+        #expect(await engine.stop()?.unfinished == 0)
+        #expect(try states(engine.scratch) == [.vanished: 3, .processed: 1])
+    }
+
+    /// Runs until so many drops are claimed, and stops with them unfinished.
+    private func leave(_ count: Int, in scratch: ScratchFolder, _ adjust: (inout Pipeline) -> Void = { _ in })
+        async throws
+    {
+        let engine = try EngineHarness(scratch: scratch, stages: [Gate().entry], adjust: adjust)
+        try engine.start()
+        for number in 1...count { try engine.drop("drop-\(number)") }
+        let claimed = await eventually {
+            engine.events.count { if case .claimed = $0 { true } else { false } } == count
+        }
+        #expect(claimed)
+        #expect(await engine.stop(grace: .zero)?.unfinished == count)
+    }
+
+    @Test("Removed while no daemon runs: the inbox is the one that it was, so it is gone and not away")
+    func gone() async throws {
+        let scratch = try ScratchFolder()
+        try await leave(2, in: scratch)
+        try Folder.remove(scratch.path(".dropmill"))
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing])
+        try engine.start()
+        try engine.drop("after")
+        #expect(await eventually { engine.reports.count == 1 })
+        _ = await engine.stop()
+        #expect(try states(scratch) == [.vanished: 2, .processed: 1])
+    }
+
+    @Test("With another inbox in its place it may be away: the jobs are left, and it is said where they were")
+    func away() async throws {
+        let scratch = try ScratchFolder()
+        try await leave(2, in: scratch)
+        // As an empty folder that something was mounted on.
+        for name in [".dropmill", "inbox"] {
+            try NoReplace.rename(scratch.path(name), to: scratch.path("\(name)-away"))
+        }
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing])
+        try engine.start()
+        let place = scratch.path(".dropmill/test").string
+        #expect(await eventually { warnings(engine).contains { $0.contains("2 jobs are left") && $0.contains(place) } })
+        #expect(await engine.stop()?.unfinished == 2)
+        try Folder.remove(scratch.path(".dropmill"))
+        try Folder.remove(scratch.path("inbox"))
+        for name in [".dropmill", "inbox"] {
+            try NoReplace.rename(scratch.path("\(name)-away"), to: scratch.path(name))
+        }
+        let again = try EngineHarness(scratch: scratch, stages: [.passing])
+        try again.start()
+        #expect(await eventually { again.reports.count == 2 })
+        _ = await again.stop()
+        #expect(try states(scratch) == [.processed: 2])
+    }
+
+    @Test("A work folder that moved: its jobs are taken over", arguments: [false, true])
+    func moved(acrossMounts: Bool) async throws {
+        if acrossMounts, !TemporaryMount.isPossible { return }
+        let scratch = try ScratchFolder()
+        try await leave(3, in: scratch)
+        let disk = acrossMounts ? try TemporaryMount(tmpfs: "size=8m", at: scratch.path("elsewhere")) : nil
+        defer { withExtendedLifetime(disk) {} }
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { pipeline in
+            pipeline.inbox = scratch.path("elsewhere/inbox")
+        }
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 3 }, "\(warnings(engine))")
+        let told = warnings(engine).contains { $0.contains("3 jobs were taken over") }
+        #expect(told, "\(warnings(engine))")
+        _ = await engine.stop()
+        #expect(try scratch.tree("processed") == ["drop-1", "drop-2", "drop-3"])
+        #expect(try states(scratch) == [.processed: 3])
+    }
+
+    @Test("Where they were cannot be reached: they are left until it can")
+    func unreachable() async throws {
+        let scratch = try ScratchFolder()
+        try await leave(2, in: scratch)
+        try NoReplace.rename(scratch.path(".dropmill"), to: scratch.path("away"))
+        func start() throws -> EngineHarness {
+            let engine = try EngineHarness(scratch: scratch, stages: [.passing]) {
+                $0.inbox = scratch.path("new/inbox")
+            }
+            try engine.start()
+            return engine
+        }
+        // Twice: the place is not forgotten by a run that could not reach it.
+        for _ in 1...2 {
+            let engine = try start()
+            let place = scratch.path(".dropmill/test").string
+            let told = await eventually {
+                warnings(engine).contains { $0.contains("2 jobs are left") && $0.contains(place) }
+            }
+            #expect(told, "\(warnings(engine))")
+            #expect(await engine.stop()?.unfinished == 2)
+        }
+        try NoReplace.rename(scratch.path("away"), to: scratch.path(".dropmill"))
+        let engine = try start()
+        #expect(await eventually { engine.reports.count == 2 })
+        _ = await engine.stop()
+    }
+
+    @Test("A settlement that was decided goes on from the new place")
+    func movedSettlement() throws {
+        let harness = try SpoolHarness()
+        let job = try harness.job(["drop": "content"])
+        var record = harness.settlement(of: job, nil, .processed).record
+        let target = harness.scratch.path("processed/drop")
+        record.state = .settling
+        record.intents = [
+            Intent(
+                role: .original, source: job.original, target: target,
+                identity: try #require(FileIdentity.of(job.original)))
+        ]
+        let moved = record.moved(from: harness.spool.work.path, to: harness.scratch.path("other"))
+        let source = harness.scratch.path("other/active").appending(job.id.text).appending(job.drop.name)
+        #expect(moved.intents.map(\.source) == [source])
+        #expect(moved.intents.map(\.target) == [target])
+        #expect(record.moved(from: "/nowhere", to: "/else") == record)
+    }
+
+    @Test("A second daemon on the same inbox is told, though it has a work folder of its own")
+    func twoDaemons() async throws {
+        let scratch = try ScratchFolder()
+        let first = try EngineHarness(scratch: scratch, stages: [.passing])
+        try first.start()
+        let other = Engine(
+            pipelines: [first.pipeline.with(work: scratch.path("own-work"))],
+            configuration: EngineConfiguration(state: scratch.path("own-state"), once: false)
+        ) { @Sendable [heard = Heard.shared] event in heard.add(event) }
+        let ended = Mutex(false)
+        try other.start { @Sendable _ in ended.withLock { $0 = true } }
+        #expect(await eventually { Heard.shared.warnings.contains { $0.contains("watched by another process too") } })
+        other.stop(grace: .zero)
+        #expect(await eventually { ended.withLock { $0 } })
+        #expect(!warnings(first).contains { $0.contains("watched by another process too") })
+        _ = await first.stop()
+    }
+
+    private final class Heard: Sendable {
+        static let shared = Heard()
+        private let events = Mutex<[EngineEvent]>([])
+        func add(_ event: EngineEvent) { events.withLock { $0.append(event) } }
+        var warnings: [String] {
+            events.withLock { $0.compactMap { if case .warning(_, let message) = $0 { message } else { nil } } }
+        }
+    }
+}
+
+extension Pipeline {
+    fileprivate func with(work: FilePath) -> Pipeline {
+        var pipeline = self
+        pipeline.work = work
+        return pipeline
+    }
+}
+
+extension EngineHarness {
+    /// Whether somebody holds a pipeline's work folder.
+    fileprivate static func locked(_ pipeline: Pipeline) -> Bool {
+        do {
+            return try FolderLock.isHeld(WorkFolder.path(for: pipeline))
+        } catch {
+            return false
+        }
+    }
+}
