@@ -137,7 +137,8 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "fakeclock", path: "Tests/fakeclock", publicHeadersPath: "."),
         .testTarget(
-            name: "TortureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", system],
+            name: "TortureTests",
+            dependencies: ["PipelineEngine", "PipelineKit", "TestSupport", "dropmill", "faultline", system],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,5 @@
 import Glibc
+import PipelineEngine
 import PipelineKit
 import SystemPackage
 import TestSupport
@@ -73,6 +74,31 @@ extension Torture {
             #expect(failed, "\(daemon.transcript)")
             #expect(await eventually { mill.holds(.settled) })
             try daemon.end()
+        }
+
+        /// After a clock that was ahead is right again: ids go on, times are what it says, and nothing took less than
+        /// no time.
+        @Test func timesAreWhatTheClockSays() async throws {
+            let scratch = try ScratchFolder()
+            var mill = Mill(at: scratch.path)
+            try mill.build(quiet: "50ms")
+            let clock = try FakeClock(scratch.path("clock"))
+            try clock.set(days: 3)
+            var daemon = try mill.start(log: scratch.path("log"), level: "debug", wrapper: clock.wrapper)
+            try mill.dropPlain("ahead.txt")
+            #expect(await eventually { mill.holds(.settled) }, "\(daemon.transcript)")
+            try clock.set(days: 0)
+            try mill.dropPlain("right.txt")
+            #expect(await eventually { mill.holds(.settled) }, "\(daemon.transcript)")
+            try daemon.send(SIGTERM)
+            #expect(try daemon.wait() == 0)
+            let journal = try SQLiteJournal.open(reading: mill.state)
+            let jobs = try journal.jobs(JobQuery())
+            journal.close()
+            #expect(jobs.map(\.drop.name.text) == ["right.txt", "ahead.txt"], "newest first, by their ids")
+            #expect(jobs[0].claimedAt < jobs[1].claimedAt)
+            #expect(jobs[0].claimedAt.nanoseconds <= Timestamp.now().nanoseconds)
+            #expect(jobs.allSatisfy { $0.took() > .zero && $0.took() < .seconds(60) }, "\(jobs.map { $0.took() })")
         }
     }
 }

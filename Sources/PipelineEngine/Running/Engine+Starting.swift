@@ -106,7 +106,11 @@ extension Engine {
                         + "given; they are left alone until it runs again"))
         }
         do throws(JournalError) {
-            if !changed.isEmpty { try state.journal.write(changed, pipelines: []) }
+            // Before anything is claimed: where it is must be known to a later start, whatever happens to this one.
+            let places = prepared.compactMap { own in
+                own.spool.pipeline.record(works: own.works, after: before[own.spool.pipeline.name])
+            }
+            if !changed.isEmpty || !places.isEmpty { try state.journal.write(changed, pipelines: places) }
         } catch {
             throw notStarted(error)
         }
@@ -134,7 +138,7 @@ extension Engine {
             let here = WorkPlace(of: work, pipeline)
             let recovery = Recovery(
                 of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot,
-                mayBeAway: !left.isEmpty
+                mayBeAway: !left.isEmpty && !records.isEmpty
                     || work.isNew && !works.contains(here) && works.allSatisfy { $0.path == here.path })
             let known = try Self.complete(records, of: pipeline, with: recovery.folders(), state.journal)
             let findings = try recovery.reconcile(known.records, over: known.over)
@@ -142,7 +146,7 @@ extension Engine {
             tellStranded(findings.stranded, of: pipeline, left.isEmpty ? [here.path] : left.map(\.path))
             return Prepared(
                 spool: Spool(pipeline: pipeline, work: work, reserved: reserved), findings: findings,
-                works: [here] + (findings.stranded.isEmpty ? [] : left), inboxLock: try lockInbox(of: pipeline))
+                works: [here] + left.suffix(Self.mostPlaces), inboxLock: try lockInbox(of: pipeline))
         } catch {
             work.release()
             if let error = error as? JournalError { throw notStarted(error) }
@@ -153,23 +157,26 @@ extension Engine {
         }
     }
 
-    /// Takes jobs over from where the work folder was in earlier runs. The records as they are then, and the places that
-    /// could not be reached although there may be jobs.
+    /// Takes jobs over from where the work folder was in earlier runs. The records as they are then, and the places
+    /// that could not be reached although there may be jobs.
     private func bring(
         _ records: [JobRecord], from works: [WorkPlace], to work: WorkFolder, of pipeline: Pipeline,
         _ journal: any Journal
     ) throws(JournalError) -> (records: [JobRecord], left: [WorkPlace]) {
         var (records, left) = (records, [WorkPlace]())
-        for place in works where place.path != work.path && !records.isEmpty {
+        // A job may be there of which the journal does not know yet.
+        for place in works where place.path != work.path {
             let told: String
             switch MovedWork(to: work).take(from: place.path) {
+            case .taken(0): continue
             case .taken(let count):
                 told = "\(count == 1 ? "1 job was" : "\(count) jobs were") taken over from there"
                 records = records.map { $0.moved(from: place.path, to: work.path) }
                 try journal.write(records, pipelines: [])
             case .left(let reason):
-                told = "what is there is not taken over: \(reason)"
                 left.append(place)
+                guard !records.isEmpty else { continue }
+                told = "what is there is not taken over: \(reason)"
             }
             observer(
                 .warning(
@@ -195,15 +202,18 @@ extension Engine {
         }
     }
 
+    /// So many earlier places of a work folder are remembered that cannot be reached.
+    private static let mostPlaces = 8
+
     /// Jobs that nobody can go on with.
     private func tellStranded(_ jobs: [JobID], of pipeline: Pipeline, _ places: [FilePath]) {
         guard let first = jobs.first else { return }
-        let count = jobs.count == 1 ? "1 job is" : "\(jobs.count) jobs are"
+        let count = jobs.count == 1 ? "1 job is left as it is" : "\(jobs.count) jobs are left as they are"
         let folders = places.map { "'\($0.text)'" }.joined(separator: " or ")
         observer(
             .warning(
                 pipeline: pipeline.name,
-                message: "\(count) left as they are, since their folders are not there: they were in \(folders). "
+                message: "\(count): nothing of it is in the work folder; it was in \(folders). "
                     + "Mount its file system, or set `inbox` and `work` as they were, and start Dropmill again; "
                     + "`dropmill forget JOB` (\(first)) gives one up"))
     }

@@ -68,8 +68,8 @@ final class OpenedState: Sendable {
         }
     }
 
-    /// Removes what is older than is to be kept, soon and then every hour, as long as the journal is open. Not while the
-    /// clock jumps: one that is wrong for a moment must not cost the history.
+    /// Removes what is older than is to be kept, soon and then every hour, as long as the journal is open. Not while
+    /// the clock jumps: one that is wrong for a moment must not cost the history.
     func keepTidy(_ kept: Duration, _ observer: @escaping @Sendable (EngineEvent) -> Void) {
         let timer = DispatchSource.makeTimerSource(queue: housekeeping)
         timer.schedule(deadline: .now() + .seconds(10), repeating: .seconds(3600), leeway: .seconds(60))

@@ -226,10 +226,8 @@ final class PipelineRunner: @unchecked Sendable {
     /// Has the journal know of the pipeline's state, if it changed.
     func note() {
         let since = pause.reason == nil ? nil : pause.pausedAt
-        var record = PipelineRecord(
-            name: pipeline.name, source: pipeline.source.absolute, inbox: pipeline.inbox, failed: pipeline.failed,
-            stages: pipeline.stages.map(\.kind), waiting: waiting, paused: pause.reason, pausedSince: since,
-            updatedAt: lastNote?.updatedAt ?? .now())
+        var record = pipeline.record(at: lastNote?.updatedAt ?? .now())
+        (record.waiting, record.paused, record.pausedSince) = (waiting, pause.reason, since)
         record.works = works
         guard record != lastNote else { return }
         record.updatedAt = .now()
@@ -254,4 +252,21 @@ final class PipelineRunner: @unchecked Sendable {
     var isDone: Bool { pause.isPaused ? isQuiet && pause.isStubborn : remaining != nil && jobs.isEmpty }
 
     func settle(_ settlement: Settlement) { settler.settle(settlement) }
+}
+
+extension Pipeline {
+    /// What the journal is to know of it, while nothing waits and nothing is wrong.
+    func record(at time: Timestamp) -> PipelineRecord {
+        PipelineRecord(
+            name: name, source: source.absolute, inbox: inbox, failed: failed, stages: stages.map(\.kind), waiting: 0,
+            updatedAt: time)
+    }
+
+    /// The same with the places of its work folder; nil where the journal knows these.
+    func record(works: [WorkPlace], after before: PipelineRecord?) -> PipelineRecord? {
+        guard before?.works != works else { return nil }
+        var record = before ?? record(at: .now())
+        record.works = works
+        return record
+    }
 }

@@ -132,7 +132,8 @@ package struct Spool: Sendable {
     /// What a rename that the kernel refused means.
     private func refusal(of drop: FilePath, at path: InboxFolder, _ error: Errno) throws(IOError) -> Claim {
         switch error {
-        case .noSuchFileOrDirectory: return .vanished
+        // Else it is the job's folder that somebody took away.
+        case .noSuchFileOrDirectory where Spot(drop).statusNow == nil: return .vanished
         case .notPermitted:
             return .refused(
                 "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its "
