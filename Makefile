@@ -32,7 +32,7 @@ UNSANITIZED := $(UNSANITIZED)|WaitingMemoryTests|TypeHelperTests|NameMatcherTest
 # C is compiled to stop at undefined behaviour. Swift's has no sanitizer on Linux: it stops at overflow by itself.
 UNDEFINED := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 
-.PHONY: help build release built demo test torture fuzz sanitize bench check notices format install clean deps test-deps
+.PHONY: help build release built demo test torture fuzz sanitize bench soak check notices format install clean deps test-deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ bench: release ## measure beside plain tools; QUICK=1: three minutes; GROWTH=1: 
 	$(if $(IS_QUICK),,$(PYTHON) Benchmarks/growth.py --binary $(RELEASE) --folder "$(BENCH_FOLDER)" \
 	    --plots Benchmarks/results $(if $(IS_GROWTH),--files 1000000 --largest 16384) || status=1;) \
 	exit $$status
+
+soak: release ## a million drops of all kinds; DROPS for fewer. Memory, descriptors and threads must not grow
+	$(PYTHON) Benchmarks/soak.py --drops $(or $(DROPS),1000000) --binary $(RELEASE) --folder "$(BENCH_FOLDER)"
 
 check: deps ## formatting, lint, and every shipped pipeline file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests

@@ -22,6 +22,22 @@ import Testing
         try harness.spool.durability.sync(files: files, by: harness.spool.work.whole)
     }
 
+    @Test(
+        "A file system that died after the renames is told of", .enabled(if: DiskImage.isXFSPossible, "needs mkfs.xfs"),
+        arguments: [false, true])
+    func dead(isOwn: Bool) throws {
+        let disk = try DiskImage(xfs: scratch.path("disk"))
+        let folder = disk.path.appending("folder")
+        try Folder.make(folder)
+        let whole = try FileSystemSync(of: isOwn ? disk.path : scratch.path)
+        let durability = Durability(.full)
+        try durability.sync(folders: [folder], by: whole)
+        try scratch.write(Array("x".utf8), to: folder.appending("a"))
+        try NoReplace.rename(folder.appending("a"), to: folder.appending("b"))
+        try disk.shutDown()
+        #expect(throws: IOError.self) { try durability.sync(folders: [folder], by: whole) }
+    }
+
     @Test("What cannot be synced is held against its own job alone")
     func blame() throws {
         try scratch.write("x", to: "file")

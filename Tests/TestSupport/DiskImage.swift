@@ -59,6 +59,9 @@ package final class DiskImage: Sendable {
     /// Mounts it, which replays the file system's own journal.
     private func mount() throws { try Self.run("mount", ["-o", "loop", image.string, path.string]) }
 
+    /// Has the file system end as after a fault that it cannot go on from; of xfs only, whose tools can do that.
+    package func shutDown() throws { try Self.run("xfs_io", ["-x", "-c", "shutdown", path.string]) }
+
     /// After its power was cut: what was not on the disk is gone.
     package func powerOn() throws {
         try Self.run("umount", [path.string])
