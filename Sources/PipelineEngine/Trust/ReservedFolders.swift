@@ -83,7 +83,8 @@ final class ReservedFolders: Sendable {
             if state.isKnownSince.map({ now - $0 >= Self.memory }) ?? true {
                 state.folders = [:]
                 state.cleared = []
-                for folder in all() {
+                // Where one's originals end another one may begin: that is a chain, too.
+                for folder in all().sorted(by: { !$0.isChainable && $1.isChainable }) {
                     if let identity = FileIdentity.of(folder.path, followingLinks: true) {
                         state.folders[identity] = folder
                     }
