@@ -1,6 +1,6 @@
 import Glibc
 import PipelineKit
-package import SystemPackage
+import SystemPackage
 
 extension Spool {
     /// What the pipeline asks for.
