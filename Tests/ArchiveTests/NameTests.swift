@@ -12,19 +12,44 @@ import Testing
         return tar.finished
     }
 
-    @Test(arguments: ["line\nbreak", "a\u{1B}[2J", "del\u{7F}", "a//b", "a/./b", "././a", "a/b//", "c1\u{9B}2J"])
+    @Test(arguments: [
+        "line\nbreak", "a\u{1B}[2J", "del\u{7F}", "a//b", "a/./b", "././a", "a/b//", "c1\u{9B}2J",
+        "photo\u{202E}gpj.exe",
+        "a\u{200E}b", "a\u{200F}", "\u{61C}a", "\u{202A}a", "a\u{2066}b/c", "a/b\u{2069}", "a\u{2028}b", "a\u{2029}",
+    ])
     func refused(name: String) throws {
         let problem = try Extraction().problem(tar(["good", name]))
         #expect(problem?.code == .unsafeEntry)
         #expect(problem?.entry == Array(name.utf8))
     }
 
-    @Test(arguments: ["./a", "a", "a b", "-rf", "...", ".hidden", "..a", "ä", "\u{202E}txt.exe"])
+    @Test(arguments: ["./a", "a", "a b", "-rf", "...", ".hidden", "..a", "ä", "שלום", "سلام", "a\u{200B}b", "日本"])
     func taken(name: String) throws {
         let extraction = try Extraction()
         try extraction.extract(tar([name]))
         let expected = name.hasPrefix("./") ? String(name.dropFirst(2)) : name
         #expect(try FileTree.list(extraction.folder).files.map(\.bytes) == [Array(expected.utf8)])
+    }
+
+    /// A byte that is no text does not hide what is.
+    @Test func directionControlsBesideWhatIsNoText() throws {
+        var tar = TarBuilder()
+        tar.add([0xFF] + Array("\u{202E}txt.exe".utf8))
+        #expect(try Extraction().problem(tar.finished)?.code == .unsafeEntry)
+        var link = TarBuilder()
+        link.add("l", .symbolicLink, target: "\u{2067}a")
+        #expect(try Extraction().problem(link.finished)?.code == .unsafeEntry)
+        var zip = ZipBuilder()
+        zip.add("a\u{2028}b", content: "x")
+        #expect(try Extraction().problem(zip.finished)?.code == .unsafeEntry)
+    }
+
+    /// What is at the limit is within it, and so it is worded.
+    @Test func depths() throws {
+        func name(_ count: Int) -> String { (1...count).map { "\($0)" }.joined(separator: "/") }
+        #expect(try Extraction().problem(tar([name(32)])) == nil)
+        let problem = try Extraction().problem(tar([name(33)]))
+        #expect(problem?.fact == "has a path of 33 names, more than 32 (max_depth)")
     }
 
     private static let pairs: [(first: String, second: String, exact: Bool, strict: Bool)] = [

@@ -12,6 +12,8 @@ import Testing
         ("\u{85}", "\\xC2\\x85"),
         ("a\u{202E}fdp", "a\\xE2\\x80\\xAEfdp"),
         ("\u{2066}", "\\xE2\\x81\\xA6"),
+        ("a\u{2028}b\u{2029}", "a\\xE2\\x80\\xA8b\\xE2\\x80\\xA9"),
+        ("\u{200E}\u{200F}\u{61C}", "\\xE2\\x80\\x8E\\xE2\\x80\\x8F\\xD8\\x9C"),
         ("e\u{301}", "e\u{301}"),
         ("", ""),
     ])
@@ -34,6 +36,26 @@ import Testing
         ] as [([UInt8], String)])
     func escapesBytesThatAreNoUTF8(_ bytes: [UInt8], _ expected: String) {
         #expect(EscapedText.of(bytes) == expected)
+    }
+
+    /// All that turns the direction of text, ends a line or moves the cursor is escaped in names, in messages as a whole
+    /// and in JSON alike.
+    @Test func whatIsObeyedIsShownNowhere() {
+        for value in (0...0x10FFFF) as ClosedRange<UInt32> {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let isOrder =
+                scalar.properties.isBidiControl
+                || [.control, .lineSeparator, .paragraphSeparator]
+                    .contains(scalar.properties.generalCategory)
+            #expect(EscapedText.isHarmless(scalar) != isOrder, "\(String(value, radix: 16))")
+            guard isOrder else { continue }
+            let text = String(scalar)
+            #expect(!EscapedText.of(text).unicodeScalars.contains(scalar))
+            #expect(!EscapedText.printable(text).unicodeScalars.contains(scalar))
+            var json = JSONText()
+            json.object { $0.text("name", text) }
+            #expect(!json.string.unicodeScalars.contains(scalar))
+        }
     }
 
     @Test func differentNamesNeverLookTheSame() {

@@ -42,6 +42,7 @@ struct EntryPath {
         if part.isEmpty { return (0, 0) }
         var depth = 0
         var start = part.startIndex
+        var isPlain = true
         for index in part.indices {
             let byte = part[index]
             if byte == UInt8(ascii: "/") {
@@ -50,21 +51,39 @@ struct EntryPath {
                 start = index + 1
             } else if byte < 0x20 || byte == 0x7F {
                 throw .unsafe(stored, "has a control character in its name")
-            } else if byte & 0xE0 == 0x80, index > part.startIndex, part[index - 1] == 0xC2,
-                String(validating: part, as: UTF8.self) != nil
-            {
-                // U+0080 to U+009F; in other character sets these bytes are letters.
-                throw .unsafe(stored, "has a control character in its name")
+            } else if byte >= 0x80 {
+                isPlain = false
             }
         }
+        if !isPlain { try checkLetters(part, stored) }
         try check(name: part[start...], stored, limits)
         let whole = depth + limits.depthAbove
         guard whole < limits.depth else {
             throw .limit(
-                stored, "lies \(whole) folders deep, deeper than \(limits.depth) names (max_depth)",
+                stored, "has a path of \(whole + 1) names, more than \(limits.depth) (max_depth)",
                 remedy: "Raise `max_depth` of the stage 'unpack', or make the archive anew with fewer folders.")
         }
         return (depth, start - part.startIndex)
+    }
+
+    /// Letters beyond ASCII's: none that Unicode has for orders to whoever shows them.
+    private static func checkLetters(_ part: ArraySlice<UInt8>, _ stored: [UInt8]) throws(ArchiveError) {
+        // U+0080 to U+009F; in other character sets these bytes are letters.
+        let isText = String(validating: part, as: UTF8.self) != nil
+        for letter in String(decoding: part, as: UTF8.self).unicodeScalars {
+            if isText, (0x80...0x9F).contains(letter.value) {
+                throw .unsafe(stored, "has a control character in its name")
+            }
+            if letter.properties.isBidiControl {
+                throw .unsafe(
+                    stored,
+                    "has a character in its name that changes the direction of text, which can make it look "
+                        + "like another")
+            }
+            if (0x2028...0x2029).contains(letter.value) {
+                throw .unsafe(stored, "has a line or paragraph separator in its name")
+            }
+        }
     }
 
     private static func check(
@@ -121,9 +140,10 @@ struct EntryPath {
                 stored, "is a symbolic link to a path of \(target.count) bytes, more than \(limits.path) (max_path)",
                 remedy: "Raise `max_path` of the stage 'unpack', or make the archive anew with shorter names.")
         }
-        guard !target.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw .unsafe(stored, "is a symbolic link to a name with a control character")
+        let orders = String(decoding: target, as: UTF8.self).unicodeScalars.contains {
+            $0.value < 0x20 || $0.value == 0x7F || $0.properties.isBidiControl || (0x2028...0x2029).contains($0.value)
         }
+        guard !orders else { throw .unsafe(stored, "is a symbolic link to a name with a control character") }
         guard Self.staysInside(target, depth: depth) else {
             throw .unsafe(stored, "is a symbolic link that can lead out of the archive's folder")
         }

@@ -1,6 +1,6 @@
 /// Bytes from outside made safe to print: names may hold newlines, terminal controls or bytes that are not UTF-8.
 package enum EscapedText {
-    /// The bytes as text. What is not valid UTF-8, a control (C0, C1, DEL) or a bidirectional override becomes `\xNN`,
+    /// The bytes as text. What is not valid UTF-8, or is obeyed rather than shown (`isHarmless`), becomes `\xNN`,
     /// newline and tab `\n` and `\t`, a backslash `\\`.
     package static func of(_ bytes: some Collection<UInt8>) -> String {
         if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) {
@@ -21,15 +21,18 @@ package enum EscapedText {
     /// The text with the same escapes.
     package static func of(_ text: String) -> String { of(text.utf8) }
 
-    /// Text that is meant to be shown (a message, with names already escaped in it), with nothing but its controls and
-    /// bidirectional overrides escaped: the last gate before a terminal.
-    package static func printable(_ text: String) -> String {
-        func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
-            switch scalar.value {
-            case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: false
-            default: true
-            }
+    /// Whether a letter is shown as it is. Controls (C0, DEL, C1), line and paragraph separators and all that changes the
+    /// direction of text can make a name read as another one (Unicode TR 36).
+    package static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false
+        default: true
         }
+    }
+
+    /// Text that is meant to be shown (a message, with names already escaped in it), with nothing escaped but what is not
+    /// harmless: the last gate before a terminal.
+    package static func printable(_ text: String) -> String {
         if text.unicodeScalars.allSatisfy(isHarmless) { return text }
         return text.unicodeScalars.map { isHarmless($0) ? String($0) : of(String($0)) }.joined()
     }
@@ -40,14 +43,10 @@ package enum EscapedText {
         case "\t": text += "\\t"
         case "\\": text += "\\\\"
         default:
-            let value = scalar.value
-            let control = value < 0x20 || (0x7F...0x9F).contains(value)
-            // Overrides and isolates can make a name read as another one (Unicode TR 36).
-            let bidirectional = (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
-            if control || bidirectional {
-                for byte in UTF8.encode(scalar).map(Array.init) ?? [] { text += hexadecimal(byte) }
-            } else {
+            if isHarmless(scalar) {
                 text.unicodeScalars.append(scalar)
+            } else {
+                for byte in UTF8.encode(scalar).map(Array.init) ?? [] { text += hexadecimal(byte) }
             }
         }
     }

@@ -175,17 +175,13 @@ package struct JSONText {
         case 0x0A: return (1, "\\n")
         case 0x09: return (1, "\\t")
         case 0x0D: return (1, "\\r")
-        case 0..<0x20, 0x7F, 0xC2, 0xE2: break
+        case 0..<0x20, 0x7F, 0xC2, 0xD8, 0xE2: break
         default: return nil
         }
         guard let scalar = String(decoding: text.prefix(3), as: UTF8.self).unicodeScalars.first else { return nil }
-        switch scalar.value {
-        // Controls, and what reorders or breaks lines: line separators, overrides, isolates.
-        case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069:
-            let digits = String(scalar.value, radix: 16)
-            return (UTF8.width(scalar), "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
-        default: return nil
-        }
+        if EscapedText.isHarmless(scalar) { return nil }
+        let digits = String(scalar.value, radix: 16)
+        return (UTF8.width(scalar), "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
     }
 }
 
