@@ -29,6 +29,20 @@ package struct UnpackPolicy: Sendable, Equatable {
         case shiftJIS = "shift_jis"
     }
 
+    /// Whether a tar must end with the two empty blocks that mark its end.
+    package enum TarEnd: String, Sendable, CaseIterable {
+        case required
+        /// What old programs write passes; so does a tar that was cut between two members.
+        case optional
+    }
+
+    /// What becomes of two entries of one name in tar, cpio and ar, to which programs can append.
+    package enum Duplicates: String, Sendable, CaseIterable {
+        case fail
+        /// The last one counts.
+        case last
+    }
+
     /// How much it may be.
     package var limits = ExtractionLimits()
     /// What becomes of links.
@@ -40,6 +54,10 @@ package struct UnpackPolicy: Sendable, Equatable {
     package var keepsExecutable = false
     /// Which names count as the same.
     package var uniqueNames = UniqueNames.exact
+    /// Whether a tar must be marked as whole.
+    package var tarEnd = TarEnd.required
+    /// What becomes of two entries of one name.
+    package var duplicates = Duplicates.fail
     /// The character set of a zip's unmarked names.
     package var nameEncoding = NameEncoding.bytes
     /// The formats that are unpacked: the rest is no archive.

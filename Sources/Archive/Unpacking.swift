@@ -92,13 +92,14 @@ package struct Unpacking {
         switch format {
         case .container(.zip): try ZipExtractor.extract(input, archive, to: &writer)
         case .container(let container) where container.isStream:
-            try LibraryExtractor.extract(ArchiveReader.open(ByteStream(plain: input, budget), container), to: &writer)
+            try LibraryExtractor.extract(
+                ArchiveReader.open(ByteStream(plain: input, budget), container, policy), to: &writer)
         case .container(let container):
             try LibraryExtractor.extract(ArchiveReader.open(input, container, policy, passwords: []), to: &writer)
         case .compressed(let compression):
             let stream = try ByteStream(input, compression, budget, ahead: policy.workers > 1)
             if let container = stream.container(named: alone.name), policy.formats.contains(.container(container)) {
-                try LibraryExtractor.extract(ArchiveReader.open(stream, container), to: &writer)
+                try LibraryExtractor.extract(ArchiveReader.open(stream, container, policy), to: &writer)
             } else {
                 isLoneFile = true
                 try write(stream, alone, to: &writer)
@@ -132,7 +133,7 @@ package struct Unpacking {
     private mutating func unpackNested(
         _ writer: inout TreeWriter, _ nesting: Int, above: [UInt8], isCovered: Bool
     ) throws(ArchiveError) {
-        for archive in writer.deferred.archives {
+        for archive in writer.deferred.archives where writer.isLast(archive.path, archive.turn) {
             let path = try EntryPath(archive.path, policy.limits)
             let parent = try writer.cursor.enter(path.folder, for: path.stored)
             let source = path.withName { dm_open_beneath(parent, $0, O_RDONLY, 0) }

@@ -14,6 +14,8 @@ package struct TarBuilder: Sendable {
             fifo = "6"
         /// A file with holes, as GNU tar writes it.
         case sparse = "S"
+        /// What is left of a file that began in another volume (GNU tar).
+        case continued = "M"
         /// What is said of all entries behind it (pax).
         case global = "g"
     }

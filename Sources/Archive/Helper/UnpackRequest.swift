@@ -48,7 +48,10 @@ package struct UnpackRequest: Sendable, Equatable {
         ] {
             writer.put(flag)
         }
-        for word in [policy.links.rawValue, policy.uniqueNames.rawValue, policy.nameEncoding.rawValue] {
+        for word in [
+            policy.links.rawValue, policy.uniqueNames.rawValue, policy.tarEnd.rawValue, policy.duplicates.rawValue,
+            policy.nameEncoding.rawValue,
+        ] {
             writer.put(word)
         }
         writer.put(policy.formats.map(\.wireName).joined(separator: " "))
@@ -86,12 +89,14 @@ extension UnpackPolicy {
         guard let keepsExecutable = reader.flag(),
             let takesDocuments = reader.flag(), let requiresIntegrity = reader.flag(),
             let isSyncedSoon = reader.flag(), let links = reader.word(Links.self),
-            let uniqueNames = reader.word(UniqueNames.self),
+            let uniqueNames = reader.word(UniqueNames.self), let tarEnd = reader.word(TarEnd.self),
+            let duplicates = reader.word(Duplicates.self),
             let nameEncoding = reader.word(NameEncoding.self), let names = reader.text(), let count = reader.int()
         else { return nil }
         (self.keepsExecutable, self.takesDocuments) = (keepsExecutable, takesDocuments)
         (self.requiresIntegrity, self.isSyncedSoon) = (requiresIntegrity, isSyncedSoon)
         (self.links, self.uniqueNames, self.nameEncoding) = (links, uniqueNames, nameEncoding)
+        (self.tarEnd, self.duplicates) = (tarEnd, duplicates)
         formats = Set(names.split(separator: " ").compactMap { ArchiveFormat(wireName: String($0)) })
         for _ in 0..<count {
             guard let password = reader.array() else { return nil }

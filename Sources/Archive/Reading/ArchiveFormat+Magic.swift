@@ -32,6 +32,8 @@ extension ArchiveFormat {
         Magic(.container(.zip), [0x50, 0x4B, 3, 4]),
         Magic(.container(.zip), [0x50, 0x4B, 5, 6]),
         Magic(.container(.zip), [0x50, 0x4B, 7, 8]),
+        // What was to be split and is in one piece after all (APPNOTE 8.5.4).
+        Magic(.container(.zip), Array("PK00".utf8) + [0x50, 0x4B, 3, 4]),
         Magic(.container(.sevenZip), [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]),
         Magic(.container(.rar), [0x52, 0x61, 0x72, 0x21, 0x1A, 7, 0]),
         Magic(.container(.rar5), [0x52, 0x61, 0x72, 0x21, 0x1A, 7, 1, 0]),

@@ -9,6 +9,9 @@ import SystemPackage
 struct ArchiveHandle: ~Copyable {
     let pointer: OpaquePointer
 
+    /// The largest window in MiB that zstd takes without being told (ZSTD_WINDOWLOG_LIMIT_DEFAULT).
+    private static let window = 128
+
     private init(pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { archive_read_free(pointer) }
@@ -144,21 +147,36 @@ struct ArchiveHandle: ~Copyable {
     /// alone says nothing.
     func failure(entry: [UInt8]?) -> ArchiveError {
         let message = message
-        if ["ncrypt", "Crypto codec", "assphrase"].contains(where: { message.contains($0) }) {
-            return .encrypted(entry)
-        }
+        func says(_ words: String...) -> Bool { words.contains { message.contains($0) } }
+        if says("ncrypt", "Crypto codec", "assphrase") { return .encrypted(entry) }
         let errno = Errno(rawValue: archive_errno(pointer))
         if message.hasPrefix("Error reading") || errno.isOfConfinement {
             return .system(action: "read", entry: nil, errno: errno)
         }
-        if message.contains("be converted from") {
+        if says("be converted from") {
             return .unsupported(entry, "has a name in a character set that is not known here", detail: message)
         }
         if errno == .noMemory {
             return .unsupported(entry, "needs more memory to unpack than there is", detail: message)
         }
-        if message.contains("nsupported") || message.contains("not supported") {
+        if says("ultivolume", "multi-volume") { return .part(entry) }
+        if says("requires too much memory for decoding") {
+            return .unsupported(
+                entry, "needs a larger window to unpack than the \(Self.window) MiB that there are",
+                remedy:
+                    "Pack it with a window of \(Self.window) MiB at most: zstd without --ultra and --long=28 or more.",
+                detail: message)
+        }
+        if says("Dictionary mismatch") {
+            return .unsupported(
+                entry, "was packed with a dictionary, which is not there to unpack it",
+                remedy: "Pack it without one (zstd without -D).", detail: message)
+        }
+        if says("nsupported", "not supported", "unavailable", "Unknown codec", "Invalid options", "Version not") {
             return .unsupported(entry, "is packed in a way that cannot be read here", detail: message)
+        }
+        if says("runcated", "end of file") {
+            return entry.map { .damaged($0, "ends too early", detail: message) } ?? .early(detail: message)
         }
         return .damaged(entry, detail: message)
     }

@@ -16,7 +16,7 @@ final class ArchiveInput: BlockSource {
     private static let blockSize = 128 << 10
 
     private let descriptor: Int32
-    private let budget: Budget
+    let budget: Budget
     private let counts: Bool
     private let block = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
     /// Where the next block begins.
@@ -94,7 +94,7 @@ final class ArchiveInput: BlockSource {
     func requireZeros(from place: Int64) throws(ArchiveError) {
         guard place < size, seek(to: place) != nil else { return }
         while let rest = try next() {
-            if !rest.isZero { throw .damaged(nil, "has more data after its end") }
+            if let junk = rest.firstNonzero { throw .trailing(size - offset + Int64(rest.count - junk)) }
         }
     }
 

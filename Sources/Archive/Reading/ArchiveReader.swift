@@ -10,10 +10,16 @@ struct ArchiveReader: ~Copyable {
     private let handle: ArchiveHandle
     private let source: Source
     private let container: ArchiveFormat.Container
+    /// Whether a tar must end with its mark.
+    private let requiresEnd: Bool
     private var entries: Int64 = 0
     private var current: [UInt8]?
     /// Those that may still come.
     private var tables = Self.tables
+    /// The checksums of all entries, where the library does not compare each.
+    private let checksums: [UInt32]?
+    /// That of the current one's content.
+    private(set) var checksum: UInt32?
 
     /// What the library reads from.
     private enum Source {
@@ -30,28 +36,36 @@ struct ArchiveReader: ~Copyable {
         }
     }
 
-    private init(handle: consuming ArchiveHandle, source: Source, container: ArchiveFormat.Container) {
+    private init(
+        handle: consuming ArchiveHandle, source: Source, container: ArchiveFormat.Container, requiresEnd: Bool = true,
+        checksums: [UInt32]? = nil
+    ) {
         self.handle = handle
+        self.requiresEnd = requiresEnd
         self.source = source
         self.container = container
+        self.checksums = checksums
     }
 
     /// Opens the archive in a stream.
     static func open(
-        _ stream: ByteStream, _ container: ArchiveFormat.Container
+        _ stream: ByteStream, _ container: ArchiveFormat.Container, _ policy: UnpackPolicy
     ) throws(ArchiveError) -> ArchiveReader {
         let handle = try ArchiveHandle.make()
         try handle.enable(container)
         let client = Unmanaged.passUnretained(stream).toOpaque()
         let status = archive_read_open(handle.pointer, client, nil, readFromStream, nil)
         if status != ARCHIVE_OK { throw stream.failure ?? handle.failure(entry: nil) }
-        return ArchiveReader(handle: handle, source: .stream(stream), container: container)
+        return ArchiveReader(
+            handle: handle, source: .stream(stream), container: container, requiresEnd: policy.tarEnd == .required)
     }
 
     /// Opens an archive whose parts are read in an order of their own.
     static func open(
         _ input: ArchiveInput, _ container: ArchiveFormat.Container, _ policy: UnpackPolicy, passwords: [[UInt8]]
     ) throws(ArchiveError) -> ArchiveReader {
+        if container == .rar5 { try RarHeaders.refuseUnreadable(input) }
+        let checksums = container == .rar ? try RarHeaders.checksums(input) : nil
         let handle = try ArchiveHandle.make()
         try handle.enable(container)
         if container == .zip { try handle.set(nameEncoding: policy.nameEncoding) }
@@ -62,7 +76,7 @@ struct ArchiveReader: ~Copyable {
         archive_read_set_seek_callback(handle.pointer, seekInFile)
         archive_read_set_callback_data(handle.pointer, client)
         if archive_read_open1(handle.pointer) != ARCHIVE_OK { throw input.failure ?? handle.failure(entry: nil) }
-        return ArchiveReader(handle: handle, source: .file(input), container: container)
+        return ArchiveReader(handle: handle, source: .file(input), container: container, checksums: checksums)
     }
 
     /// What GNU's programs put before the members of an ar, each once: the index of a library and a table of long names
@@ -70,6 +84,9 @@ struct ArchiveReader: ~Copyable {
     /// long names do, and is no table then.
     private static let tables = Set(
         ["/", "//", "/SYM64/"].map { Array($0.utf8) + [UInt8](repeating: 0x20, count: 16 - $0.utf8.count) })
+
+    /// Whether it is of a format that programs can append to.
+    var isStream: Bool { container.isStream }
 
     /// The next entry; nil after the last one, once it is sure that the archive is whole and not empty.
     mutating func next() throws(ArchiveError) -> ArchiveEntry? {
@@ -82,7 +99,12 @@ struct ArchiveReader: ~Copyable {
             }
             current = entry.path
             if try isTable(entry, at: place) { continue }
+            if isContinued(since: place) { throw .part(entry.path) }
             entries += 1
+            if let checksums {
+                guard entries <= checksums.count else { throw Self.miscounted }
+                checksum = checksums[Int(entries) - 1]
+            }
             return entry
         }
     }
@@ -95,6 +117,22 @@ struct ArchiveReader: ~Copyable {
         guard tables.remove(name) != nil else { return false }
         try stream.budget.beginUnlisted(for: entry.path)
         return true
+    }
+
+    private static var miscounted: ArchiveError { .damaged(nil, detail: "the headers list another number of entries") }
+
+    /// Whether a tar's member began in another volume: it has a type of its own (GNU tar), or a header before the first
+    /// one says so (pax). The library takes what there is of it for all.
+    private func isContinued(since place: Int64) -> Bool {
+        guard container == .tar, case .stream(let stream) = source else { return false }
+        let position = handle.position
+        let header = Array(stream.bytes(512, before: position))
+        if header.count == 512, header[156] == UInt8(ascii: "M") {
+            return header.withUnsafeBytes { ArchiveFormat.isTarHeader($0) }
+        }
+        guard entries == 0, position - place > 512 else { return false }
+        let said = Array(stream.bytes(Int(min(position - place, 8192)), before: position))
+        return String(decoding: said, as: UTF8.self).contains("GNU.volume.offset=")
     }
 
     private func nextMember() throws(ArchiveError) -> ArchiveEntry? {
@@ -123,12 +161,14 @@ struct ArchiveReader: ~Copyable {
     private func checkEnd(after end: Int64) throws(ArchiveError) {
         let position = handle.position
         // Headers without an entry may lie before it, so its length alone says nothing.
-        if container == .tar, case .stream(let stream) = source,
-            position - end < 1024 || !stream.hasZeros(1024, before: position)
-        {
-            throw .damaged(nil, "ends too early: the mark of its end is missing")
+        if container == .tar, requiresEnd, case .stream(let stream) = source {
+            let mark = stream.bytes(1024, before: position)
+            guard position - end >= 1024, mark.count == 1024, mark.allSatisfy({ $0 == 0 }) else {
+                throw .early("the mark of its end is missing")
+            }
         }
         if entries == 0 { throw .empty }
+        if let checksums, checksums.count != entries { throw Self.miscounted }
         guard case .stream(let stream) = source else { return }
         try stream.drainZeros(from: position)
     }

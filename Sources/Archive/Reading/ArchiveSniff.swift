@@ -7,6 +7,8 @@ package struct ArchiveSniff: Sendable {
     package let format: ArchiveFormat?
     /// The name of the first entry, for the formats that begin with it (zip, ar): it tells documents from archives.
     package let firstName: [UInt8]?
+    /// What else it is; nil where it is an archive.
+    let hidden: HiddenArchive?
 
     /// The bytes that are looked at: more than the 4 KiB of many small files, so that one read sees that there is no
     /// more.
@@ -14,9 +16,10 @@ package struct ArchiveSniff: Sendable {
     /// Where an ISO 9660 file system has its mark (ECMA-119, 8.1.2: in sector 16, after one byte).
     private static let isoMark = (offset: 32769, bytes: Array("CD001".utf8))
 
-    private init(format: ArchiveFormat?, firstName: [UInt8]?) {
+    private init(format: ArchiveFormat?, firstName: [UInt8]? = nil, hidden: HiddenArchive? = nil) {
         self.format = format
         self.firstName = firstName
+        self.hidden = hidden
     }
 
     /// What a file of that format begins with.
@@ -35,11 +38,9 @@ package struct ArchiveSniff: Sendable {
                 if let format = ArchiveFormat.of(head: head) {
                     return ArchiveSniff(format: format, head: head)
                 }
-                guard count == headLength else { return ArchiveSniff(format: nil, firstName: nil) }
-                let mark = UnsafeMutableRawBufferPointer(rebasing: buffer[..<isoMark.bytes.count])
-                let found = try read(descriptor, into: mark, at: isoMark.offset)
-                let isDisc = found == mark.count && mark.elementsEqual(isoMark.bytes)
-                return ArchiveSniff(format: isDisc ? .container(.iso) : nil, firstName: nil)
+                if count == headLength, try isDisc(descriptor) { return ArchiveSniff(format: .container(.iso)) }
+                let hidden = try HiddenArchive(head, isWhole: count < headLength, of: descriptor)
+                return ArchiveSniff(format: nil, hidden: hidden)
             } catch {
                 failure = error
                 return nil
@@ -47,6 +48,15 @@ package struct ArchiveSniff: Sendable {
         }
         guard let sniff else { throw .system(action: "read", entry: nil, errno: failure ?? .ioError) }
         return sniff
+    }
+
+    private static func isDisc(_ descriptor: Int32) throws(Errno) -> Bool {
+        var mark: UInt64 = 0
+        return try withUnsafeMutableBytes(of: &mark) { (buffer) throws(Errno) in
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<isoMark.bytes.count])
+            return try read(descriptor, into: bytes, at: isoMark.offset) == bytes.count
+                && bytes.elementsEqual(isoMark.bytes)
+        }
     }
 
     private static func read(
@@ -63,9 +73,12 @@ package struct ArchiveSniff: Sendable {
     private static func firstName(_ format: ArchiveFormat, _ head: UnsafeRawBufferPointer) -> [UInt8]? {
         switch format {
         case .container(.zip):
-            guard head.count >= 30 else { return nil }
-            let end = 30 + Int(head.loadUnaligned(fromByteOffset: 26, as: UInt16.self).littleEndian)
-            return end <= head.count ? Array(head[30..<end]) : nil
+            // Behind the mark of an archive that was to be split.
+            let start = head.starts(with: ZipEntry.mark) ? 0 : 4
+            guard head.count >= start + 30 else { return nil }
+            let length = head.loadUnaligned(fromByteOffset: start + 26, as: UInt16.self).littleEndian
+            let name = head[(start + 30)...].prefix(Int(length))
+            return name.count == Int(length) ? Array(name) : nil
         case .container(.ar):
             guard head.count >= 24 else { return nil }
             return Array(head[8..<24].prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "/") })

@@ -116,33 +116,35 @@ final class ByteStream {
     /// as the second of two archives that were put together.
     func drainZeros(from place: Int64) throws(ArchiveError) {
         let early = Int(min(max(0, given - place - Int64(last.count)), Int64(tail.count)))
-        guard tail.suffix(early).allSatisfy({ $0 == 0 }) else { throw Self.trailingData }
+        if let junk = tail.suffix(early).firstIndex(where: { $0 != 0 }) {
+            throw trailing(from: given - Int64(last.count) - Int64(tail.endIndex - junk))
+        }
         let unread = Int(min(max(0, given - place), Int64(last.count)))
         var block: UnsafeRawBufferPointer? = UnsafeRawBufferPointer(rebasing: last.suffix(unread))
         while let rest = block {
-            guard rest.isZero else { throw Self.trailingData }
+            if let junk = rest.firstNonzero { throw trailing(from: given - Int64(rest.count - junk)) }
             block = try next()
         }
     }
 
-    private static var trailingData: ArchiveError {
-        .damaged(nil, "has more data after the mark of its end, which nothing would unpack")
-    }
+    /// How much it is shows where it is not compressed.
+    private func trailing(from place: Int64) -> ArchiveError { .trailing(plain.map { $0.size - place }) }
 
-    /// Whether there are so many zeros before a place that a reader has come to.
-    func hasZeros(_ count: Int, before place: Int64) -> Bool {
-        let unread = Int(clamping: max(0, given - place))
-        let known = tail + last.suffix(Self.tailLength + min(unread, last.count))
-        return known.count >= unread + count && known.dropLast(unread).suffix(count).allSatisfy { $0 == 0 }
+    /// So many bytes before a place that a reader has come to; fewer where they are not at hand.
+    func bytes(_ count: Int, before place: Int64) -> ArraySlice<UInt8> {
+        let end = last.count - Int(clamping: max(0, given - place))
+        guard end >= 0 else { return tail.dropLast(-end).suffix(count) }
+        let part = last[max(0, end - count)..<end]
+        return tail.suffix(count - part.count) + part
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether there is nothing but zeros.
-    var isZero: Bool {
-        let words = count / 8
-        for index in 0..<words where loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) != 0 { return false }
-        return self[(words * 8)...].allSatisfy { $0 == 0 }
+    /// Where something else than zeros begins.
+    var firstNonzero: Int? {
+        var index = 0
+        while index + 8 <= count, loadUnaligned(fromByteOffset: index, as: UInt64.self) == 0 { index += 8 }
+        return self[index...].firstIndex { $0 != 0 }
     }
 }
 

@@ -21,8 +21,7 @@ final class GzipInflater: BlockSource {
             // What there is goes out first: long may be read between members.
             if !isWithinMember, count > 0 { break }
             if inflater.needsInput, try !refill() {
-                if isFirstMember { throw .damaged(nil, "ends too early") }
-                if isWithinMember { throw .damaged(nil, "ends too early, or has more data after its end") }
+                if isFirstMember || isWithinMember { throw .early() }
                 break
             }
             if !isWithinMember, try !beginMember() { break }
@@ -44,6 +43,10 @@ final class GzipInflater: BlockSource {
             while inflater.needsInput {
                 if try !refill() { return false }
                 inflater.dropZeros()
+            }
+            let rest = inflater.rest
+            guard rest.starts(with: [0x1F, 0x8B].prefix(rest.count)) else {
+                throw .trailing(input.size - input.position + Int64(rest.count))
             }
         }
         isWithinMember = true

@@ -50,6 +50,11 @@ final class Inflater {
         state.pointee.avail_in = UInt32(block.count)
     }
 
+    /// What was given and is not taken yet.
+    var rest: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: state.pointee.next_in, count: Int(state.pointee.avail_in))
+    }
+
     /// Drops zeros that the input goes on with.
     func dropZeros() {
         while state.pointee.avail_in > 0, let next = state.pointee.next_in, next.pointee == 0 {

@@ -71,7 +71,7 @@ enum IntegrityCheck {
             }
             // The library takes what begins no frame for the end, and swallows it.
             if let magic = head.u32(0), magic != 0, magic != 0x184D_2204, magic != 0x184C_2102 {
-                throw .damaged(nil, "has more data after its end")
+                throw .trailing(input.size - place)
             }
             guard head.u32(0) == 0x184D_2204, let flags = head.u8(4), flags & 4 != 0 else { return false }
             place += 7 + (flags & 8 != 0 ? 8 : 0) + (flags & 1 != 0 ? 4 : 0)
@@ -112,34 +112,7 @@ enum IntegrityCheck {
     }
 }
 
-/// Little-endian numbers in a few bytes of a file.
-struct Fields {
-    private let bytes: [UInt8]
-    private var next = 0
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    func u8(_ offset: Int) -> UInt8? { bytes.indices.contains(offset) ? bytes[offset] : nil }
-
-    func u16(_ offset: Int) -> UInt16? { number(offset, 2).map { UInt16($0) } }
-
-    func u24(_ offset: Int) -> UInt32? { number(offset, 3).map { UInt32($0) } }
-
-    func u32(_ offset: Int) -> UInt32? { number(offset, 4).map { UInt32($0) } }
-
-    func u64(_ offset: Int) -> UInt64? { number(offset, 8) }
-
-    private func number(_ offset: Int, _ count: Int) -> UInt64? {
-        guard offset >= 0, offset + count <= bytes.count else { return nil }
-        return (0..<count).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (8 * UInt64($1)) }
-    }
-
-    /// Where a frame ends that is to be skipped (zstd and lz4 share them); nil where this is none.
-    func afterSkippableFrame(at place: Int64) -> Int64? {
-        guard let magic = u32(0), magic & 0xFFFF_FFF0 == 0x184D_2A50, let size = u32(4) else { return nil }
-        return place + 8 + Int64(size)
-    }
-
+extension Fields {
     /// The length of all blocks that an index of xz lists, padding included.
     fileprivate mutating func xzBlocksLength() -> Int64? {
         guard u8(0) == 0 else { return nil }
@@ -153,17 +126,5 @@ struct Fields {
             sum = total
         }
         return sum
-    }
-
-    /// A number of 7 bits to the byte, the lowest first.
-    private mutating func variable() -> UInt64? {
-        var value: UInt64 = 0
-        for shift in stride(from: UInt64(0), to: 63, by: 7) {
-            guard let byte = u8(next) else { return nil }
-            next += 1
-            value |= UInt64(byte & 0x7F) << shift
-            if byte & 0x80 == 0 { return value }
-        }
-        return nil
     }
 }

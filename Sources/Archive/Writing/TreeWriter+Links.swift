@@ -20,7 +20,8 @@ extension TreeWriter {
         guard !path.isTop else { throw .conflict(path.stored, "is a symbolic link in the place of the top folder") }
         // Its name and target are remembered, so they count.
         try budget.charge(Int64(target.count), total: Int64(target.count), to: path.stored)
-        deferred.links.append((path.stored, target))
+        if replaces { replace(path, in: try cursor.enter(path.folder, for: path.stored)) }
+        deferred.links.append((path.bytes, target, turns[path.bytes] ?? 0))
     }
 
     /// Makes a symbolic link, once all files are written. It gets no time: that takes a path, which a confined process
@@ -59,6 +60,7 @@ extension TreeWriter {
             throw .unsafe(path.stored, "is a hard link to something that is no file of the archive before it")
         }
         let folder = try cursor.enter(path.folder, for: path.stored)
+        replace(path, in: folder)
         let linked = source.withName { from in path.withName { linkat(sourceFolder, from, folder, $0, 0) } }
         guard linked == 0 else {
             let error = Errno(rawValue: errno)

@@ -15,6 +15,9 @@ struct TreeWriter: ~Copyable {
     var cursor: FolderCursor
     /// What is done when all files are there.
     var deferred = Deferred()
+    /// Whether an entry takes the place of an earlier one of its name; and, where that is so, when each name came last.
+    var replaces = false
+    private(set) var turns: [[UInt8]: Int] = [:]
     private let names: NameRegister?
     /// The way to this folder in what all names are told apart in.
     private let above: [UInt8]
@@ -22,10 +25,10 @@ struct TreeWriter: ~Copyable {
     /// What can only be done at the end: links, since nothing may be written through one, and the times of folders,
     /// which change as files are put into them.
     struct Deferred {
-        var links: [(path: [UInt8], target: [UInt8])] = []
+        var links: [(path: [UInt8], target: [UInt8], turn: Int)] = []
         var folders: [(path: [UInt8], modified: timespec)] = []
         /// Files that turned out to be archives.
-        var archives: [(path: [UInt8], format: ArchiveFormat)] = []
+        var archives: [(path: [UInt8], format: ArchiveFormat, turn: Int)] = []
         /// Links that were left out.
         var skippedLinks: Int64 = 0
 
@@ -91,8 +94,20 @@ struct TreeWriter: ~Copyable {
         guard !path.isTop else { throw .conflict(path.stored, "is a file in the place of the top folder") }
         try refusePrivileges(mode, path)
         let folder = try cursor.enter(path.folder, for: path.stored)
+        replace(path, in: folder)
         return try OutputFile.create(path, in: folder, mode: fileMode(mode), budget, isSyncedSoon: policy.isSyncedSoon)
     }
+
+    /// Makes room for an entry whose name was there, where the last one counts. What cannot be removed, a folder, shows
+    /// when the entry is made.
+    mutating func replace(_ path: EntryPath, in folder: Int32) {
+        guard replaces else { return }
+        turns[path.bytes, default: 0] += 1
+        _ = path.withName { unlinkat(folder, $0, 0) }
+    }
+
+    /// Whether what was put off for the end is what counts of its name.
+    func isLast(_ path: [UInt8], _ turn: Int) -> Bool { turns[path].map { $0 == turn } ?? true }
 
     /// Nothing that is unpacked may run with rights that are not those of whoever runs it.
     func refusePrivileges(_ mode: mode_t, _ path: EntryPath) throws(ArchiveError) {
@@ -115,7 +130,7 @@ struct TreeWriter: ~Copyable {
         }
         let sniff = ArchiveSniff(format: format, head: head)
         if !policy.takesDocuments, Documents.contains(path.bytes, sniff) { return }
-        deferred.archives.append((path.bytes, format))
+        deferred.archives.append((path.bytes, format, turns[path.bytes] ?? 0))
     }
 
     /// Gives the top folder its mode: as far as it has it, since the umask is in that already.
@@ -132,7 +147,7 @@ struct TreeWriter: ~Copyable {
 
     /// Makes the links, when all files are there.
     mutating func makeLinks() throws(ArchiveError) {
-        for link in deferred.links {
+        for link in deferred.links where isLast(link.path, link.turn) {
             try budget.checkStopped()
             try makeLink(EntryPath(link.path, policy.limits), to: link.target)
         }

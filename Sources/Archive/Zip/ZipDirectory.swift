@@ -5,8 +5,6 @@ import Glibc
 struct ZipDirectory {
     /// The most bytes that a directory may have: more than a million entries need.
     private static let mostBytes: UInt64 = 256 << 20
-    private static let endSize = 22
-    private static let locatorSize = 20
 
     /// The entries, by their place in the file.
     let entries: [ZipEntry]
@@ -16,7 +14,7 @@ struct ZipDirectory {
 
     /// Reads the directory.
     init(_ input: ArchiveInput, _ policy: UnpackPolicy, _ budget: Budget) throws(ArchiveError) {
-        let end = try Self.findEnd(input)
+        let end = try ZipEnd.find(input)
         try budget.expect(entries: Int64(clamping: end.count))
         if end.count == 0 { throw .empty }
         guard end.size <= Self.mostBytes else {
@@ -26,8 +24,13 @@ struct ZipDirectory {
         guard end.offset <= UInt64(end.place), end.size <= UInt64(end.place) - end.offset else {
             throw .damaged(nil, detail: "the directory lies outside the file")
         }
+        // A second directory, or a second archive, would lie there.
+        guard end.offset + end.size == UInt64(end.place) else {
+            throw .ambiguous(nil, "has something between its directory and the record of its end")
+        }
         let bytes = try input.read(Int(end.size), at: Int64(end.offset))
-        guard bytes.count == Int(end.size) else { throw .damaged(nil, "ends too early") }
+        guard bytes.count == Int(end.size) else { throw .early() }
+        if !bytes.starts(with: [0x50, 0x4B, 1, 2]), try Self.isEncrypted(input) { throw .encrypted(nil, isZip: false) }
         var entries: [ZipEntry] = []
         // What the end says is not believed before it is seen: no entry takes less.
         entries.reserveCapacity(min(Int(clamping: end.count), bytes.count / 46))
@@ -40,10 +43,28 @@ struct ZipDirectory {
             throw .damaged(nil, detail: "the directory holds another number of entries than it says")
         }
         entries.sort { $0.offset < $1.offset }
-        if let first = entries.first, first.offset > 0, try input.read(4, at: 0) == [0x50, 0x4B, 3, 4] {
-            throw .damaged(nil, "begins with an entry that its directory does not list")
-        }
+        if let first = entries.first { try Self.checkBegin(input, to: first.offset) }
         self.entries = try Self.limited(entries, to: end.offset)
+    }
+
+    /// Throws where an entry lies before the first one that is listed. Archives that were to be split begin with a mark.
+    private static func checkBegin(_ input: ArchiveInput, to first: UInt64) throws(ArchiveError) {
+        let marks: [[UInt8]] = [[0x50, 0x4B, 0x30, 0x30], [0x50, 0x4B, 7, 8]]
+        var place: UInt64 = marks.contains(try input.read(4, at: 0)) ? 4 : 0
+        while place < first {
+            let header = try input.read(30, at: Int64(place))
+            guard header.starts(with: ZipEntry.mark) else { return }
+            guard let length = ZipEntry.padding(Fields(header)), first - place >= length else {
+                throw .ambiguous(nil, "begins with an entry that its directory does not list")
+            }
+            place += length
+        }
+    }
+
+    /// Whether the headers before entries' data say that what the directory has of them is encrypted (APPNOTE 7.3.4).
+    private static func isEncrypted(_ input: ArchiveInput) throws(ArchiveError) -> Bool {
+        let header = try input.read(30, at: 0)
+        return header.starts(with: ZipEntry.mark) && (Fields(header).u16(6) ?? 0) & 0x2000 != 0
     }
 
     /// Gives each entry the place where the next one begins; none may reach beyond.
@@ -62,76 +83,4 @@ struct ZipDirectory {
         return entries
     }
 
-    /// What the record at the end says.
-    private struct End {
-        var count: UInt64
-        var size: UInt64
-        var offset: UInt64
-        /// Where the directory must end at the latest.
-        var place: Int64
-    }
-
-    private static func findEnd(_ input: ArchiveInput) throws(ArchiveError) -> End {
-        let tailSize = Int(min(input.size, Int64(endSize + Int(UInt16.max))))
-        let tailStart = input.size - Int64(tailSize)
-        let tail = try input.read(tailSize, at: tailStart)
-        guard let index = endRecord(in: tail) else {
-            if try input.read(4, at: 0) == [0x50, 0x4B, 7, 8] { throw splitArchive }
-            throw .damaged(nil, "ends too early, or has more data after its end")
-        }
-        // Another reader may take a record within the comment for the end, and see another archive.
-        guard !Self.holdsEndRecord(tail[(index + 4)...]) else {
-            throw .damaged(nil, detail: "there are two records of its end")
-        }
-        let record = Fields(Array(tail[index...]))
-        let place = tailStart + Int64(index)
-        guard let disk = record.u16(4), let start = record.u16(6), let here = record.u16(8), let count = record.u16(10),
-            let size = record.u32(12), let offset = record.u32(16)
-        else { throw .damaged(nil, "ends too early") }
-        if count == .max || size == .max || offset == .max || disk == .max,
-            let end = try findEnd64(input, before: place)
-        {
-            return end
-        }
-        guard disk == 0, start == 0, here == count else { throw splitArchive }
-        return End(count: UInt64(count), size: UInt64(size), offset: UInt64(offset), place: place)
-    }
-
-    private static func holdsEndRecord(_ bytes: ArraySlice<UInt8>) -> Bool {
-        bytes.indices.dropLast(3).contains { bytes[$0...].starts(with: [0x50, 0x4B, 5, 6]) }
-    }
-
-    /// The last place where the record's mark stands and its comment ends with the file.
-    private static func endRecord(in tail: [UInt8]) -> Int? {
-        guard tail.count >= endSize else { return nil }
-        for index in stride(from: tail.count - endSize, through: 0, by: -1)
-        where tail[index] == 0x50 && tail[index + 1] == 0x4B && tail[index + 2] == 5 && tail[index + 3] == 6 {
-            if index + endSize + Int(tail[index + 20]) + Int(tail[index + 21]) << 8 == tail.count { return index }
-        }
-        return nil
-    }
-
-    /// The record of large archives; nil where there is none.
-    private static func findEnd64(_ input: ArchiveInput, before place: Int64) throws(ArchiveError) -> End? {
-        guard place >= Int64(locatorSize) else { return nil }
-        let locator = Fields(try input.read(locatorSize, at: place - Int64(locatorSize)))
-        guard locator.u32(0) == 0x0706_4B50, let disks = locator.u32(16), let offset = locator.u64(8) else {
-            return nil
-        }
-        guard disks <= 1 else { throw splitArchive }
-        guard offset <= UInt64(place) - UInt64(locatorSize) else { throw .damaged(nil) }
-        let record = Fields(try input.read(56, at: Int64(offset)))
-        guard record.u32(0) == 0x0606_4B50, let disk = record.u32(16), let here = record.u64(24),
-            let count = record.u64(32), let size = record.u64(40), let start = record.u64(48)
-        else { throw .damaged(nil, detail: "the record of a large archive is missing") }
-        guard disk == 0, here == count else { throw splitArchive }
-        return End(count: count, size: size, offset: start, place: Int64(offset))
-    }
-
-    private static var splitArchive: ArchiveError {
-        .bad(
-            ArchiveError.Problem(
-                code: .unsupported, entry: nil, fact: "is one part of a split archive",
-                remedy: "Put the parts together (zip -s 0 ARCHIVE --out WHOLE), and send that.", detail: ""))
-    }
 }

@@ -42,6 +42,14 @@ struct ZipEntry {
             }
         }
 
+        /// What to do where it cannot be read.
+        fileprivate var remedy: String {
+            self == Method(number: 9)
+                ? "Windows packs files of more than 2 GiB so: pack them with another program, as 7z or as zip with "
+                    + "deflate."
+                : "Pack it in a common way: zip with deflate, or tar with gzip, xz or zstd."
+        }
+
         /// Whether libarchive can read it.
         var isKnown: Bool { [0, 8, 12, 14, 93, 95, 98, 99].contains(number) }
     }
@@ -66,10 +74,24 @@ struct ZipEntry {
 
     /// Whether it needs a password.
     var isEncrypted: Bool { flags & 1 != 0 }
+    /// Whether its name says that it is UTF-8.
+    var isMarkedUTF8: Bool { flags & 0x800 != 0 }
     /// Whether libarchive must read it.
     var isByLibrary: Bool { isEncrypted || !method.isOwn }
     /// Whether sizes and checksum follow the data.
     var hasDescriptor: Bool { flags & 8 != 0 }
+
+    /// What a header before an entry's data begins with.
+    static let mark: [UInt8] = [0x50, 0x4B, 3, 4]
+
+    /// The length of a header (its first 30 bytes) that stands for no entry: without a name, content or checksum, it
+    /// fills up room. Nil for any other.
+    static func padding(_ header: Fields) -> UInt64? {
+        guard header.u32(14) == 0, header.u32(18) == 0, header.u32(22) == 0, header.u16(26) == 0,
+            let extra = header.u16(28)
+        else { return nil }
+        return 30 + UInt64(extra)
+    }
 
     /// Reads the record at the place and steps over it.
     init(_ bytes: [UInt8], _ place: inout Int, _ encoding: UnpackPolicy.NameEncoding) throws(ArchiveError) {
@@ -90,8 +112,13 @@ struct ZipEntry {
         compressedSize = UInt64(u32(20))
         size = UInt64(u32(24))
         offset = UInt64(u32(42))
-        let isMarkedUTF8 = flags & 0x800 != 0
-        if isMarkedUTF8 || storedName.allSatisfy({ $0 < 0x80 }) {
+        let stored = storedName
+        let read = bytes.withUnsafeBytes { ZipExtra(UnsafeRawBufferPointer(rebasing: $0[nameEnd..<extraEnd])) }
+        guard let extra = read else { throw .damaged(stored, "has an extra field that is longer than its header") }
+        let isMarked = flags & 0x800 != 0
+        if !isMarked, let unicode = extra.name(for: stored) {
+            name = unicode
+        } else if isMarked || storedName.allSatisfy({ $0 < 0x80 }) {
             name = storedName
         } else {
             guard let converted = encoding.utf8(storedName) else {
@@ -109,27 +136,17 @@ struct ZipEntry {
         let unixMode = isUnix ? mode_t(attributes >> 16) : 0
         mode = unixMode & 0o7777
         let isFolder = name.last == UInt8(ascii: "/") || (!isUnix && attributes & 0x10 != 0)
-        kind = Self.kind(unixMode & S_IFMT, isFolder: isFolder)
-        var seconds: Int32?
         var wide = WideFields(size: size, compressedSize: compressedSize, offset: offset)
-        var field = nameEnd
-        while extraEnd - field >= 4 {
-            let id = UInt16(bytes[field]) | UInt16(bytes[field + 1]) << 8
-            let end = field + 4 + Int(UInt16(bytes[field + 2]) | UInt16(bytes[field + 3]) << 8)
-            guard end <= extraEnd else { break }
-            let content = Fields(Array(bytes[(field + 4)..<end]))
-            // Zip64, and the time in UTC (Info-ZIP's "extended timestamp").
-            if id == 1 { wide.read(content) }
-            if id == 0x5455, let flags = content.u8(0), flags & 1 != 0 {
-                seconds = content.u32(1).map { Int32(bitPattern: $0) }
-            }
-            field = end
-        }
+        if let fields = extra.wide { wide.read(fields) }
         (size, compressedSize, offset) = (wide.size, wide.compressedSize, wide.offset)
+        let type = unixMode & S_IFMT
+        // What was packed out of a pipe is a file by now.
+        kind = Self.kind(type == S_IFIFO && size > 0 && !isFolder ? S_IFREG : type, isFolder: isFolder)
         guard size <= UInt64(Int64.max), compressedSize <= UInt64(Int64.max) else { throw .damaged(name) }
-        modified = seconds.map { timespec(tv_sec: Int($0), tv_nsec: 0) } ?? Self.time(dos: u32(12))
+        modified = extra.seconds.map { timespec(tv_sec: Int($0), tv_nsec: 0) } ?? Self.time(dos: u32(12))
         guard method.isKnown else {
-            throw .unsupported(name, "is compressed by '\(method.name)', which cannot be read here", detail: "")
+            throw .unsupported(
+                name, "is compressed by '\(method.name)', which cannot be read here", remedy: method.remedy)
         }
         if case .folder = kind, size > 0 { throw .damaged(name, "is a folder with content") }
     }
@@ -138,7 +155,7 @@ struct ZipEntry {
     func isSame(as other: ArchiveEntry) -> Bool {
         let slash = UInt8(ascii: "/")
         func trimmed(_ name: [UInt8]) -> ArraySlice<UInt8> { name.last == slash ? name.dropLast() : name[...] }
-        guard trimmed(name) == trimmed(other.path) else { return false }
+        guard [trimmed(name), trimmed(storedName)].contains(trimmed(other.path)) else { return false }
         switch (kind, other.kind) {
         case (.folder, .folder), (.symbolicLink, .symbolicLink), (.special, .special): return true
         case (.file, .file): return other.size.map { $0 == Int64(size) } ?? true

@@ -43,18 +43,33 @@ final class ZipEntryReader {
     /// Looks only at what is around the data, for an entry whose data others read.
     func checkHeader(of entry: ZipEntry) throws(ArchiveError) { _ = try dataStart(of: entry) }
 
-    /// Programs leave room between entries, but not entries: somebody else would see those.
-    private func checkGap(after entry: ZipEntry, at place: UInt64) throws(ArchiveError) {
-        guard entry.limit >= place + 4, let bytes = try bytes(at: place, atLeast: 4, of: entry) else { return }
-        if bytes.starts(with: [0x50, 0x4B, 3, 4]) {
-            throw .damaged(entry.name, "is followed by an entry that the archive's directory does not list")
+    /// Programs leave room between entries, or fill it with entries that are none (Android's zipflinger), but leave no
+    /// others: somebody else would see those.
+    private func checkGap(after entry: ZipEntry, at start: UInt64) throws(ArchiveError) {
+        var place = start
+        while entry.limit >= place + 4, let bytes = try bytes(at: place, atLeast: 4, of: entry),
+            bytes.starts(with: ZipEntry.mark)
+        {
+            guard let header = try self.bytes(at: place, atLeast: 30, of: entry),
+                let length = ZipEntry.padding(Fields(Array(header.prefix(30)))), entry.limit - place >= length
+            else { throw .ambiguous(entry.name, "is followed by an entry that the archive's directory does not list") }
+            place += length
         }
     }
 
     /// The header before the data says the same as the directory, or nothing (APPNOTE 4.3.7).
     private func dataStart(of entry: ZipEntry) throws(ArchiveError) -> UInt64 {
-        guard let header = try bytes(at: entry.offset, atLeast: 30 + entry.storedName.count, of: entry) else {
-            throw .damaged(entry.name)
+        let nameEnd = 30 + entry.storedName.count
+        guard var header = try bytes(at: entry.offset, atLeast: nameEnd, of: entry) else { throw .damaged(entry.name) }
+        let extraEnd = nameEnd + Int(header.loadUnaligned(fromByteOffset: 28, as: UInt16.self).littleEndian)
+        if header.count < extraEnd {
+            guard let whole = try bytes(at: entry.offset, atLeast: extraEnd, of: entry) else {
+                throw .damaged(entry.name)
+            }
+            header = whole
+        }
+        guard let extra = ZipExtra(UnsafeRawBufferPointer(rebasing: header[nameEnd..<extraEnd])) else {
+            throw .damaged(entry.name, "has an extra field that is longer than its header")
         }
         func u16(_ offset: Int) -> UInt16 {
             header.loadUnaligned(fromByteOffset: offset, as: UInt16.self).littleEndian
@@ -62,17 +77,23 @@ final class ZipEntryReader {
         func u32(_ offset: Int) -> UInt32 {
             header.loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian
         }
-        func agrees(_ offset: Int, _ value: UInt64) -> Bool {
-            let stored = UInt64(u32(offset))
-            // With a descriptor it may not be known yet; in zip64 it stands elsewhere.
-            return stored == value || stored == UInt64(UInt32.max) || entry.hasDescriptor && stored == 0
+        var place = 0
+        func agrees(_ offset: Int, _ value: UInt64, isSize: Bool = true) -> Bool {
+            var stored = UInt64(u32(offset))
+            // In zip64 it stands elsewhere.
+            if isSize, stored == UInt64(UInt32.max), let wide = extra.wide?.u64(place) {
+                stored = wide
+                place += 8
+            }
+            // With a descriptor it may not be known yet.
+            return stored == value || entry.hasDescriptor && stored == 0
         }
         guard u32(0) == 0x0403_4B50, u16(8) == entry.method.number, (u16(6) ^ entry.flags) & 0x0809 == 0,
-            agrees(14, UInt64(entry.checksum)), agrees(18, entry.compressedSize), agrees(22, entry.size),
-            Int(u16(26)) == entry.storedName.count,
-            header[30..<(30 + entry.storedName.count)].elementsEqual(entry.storedName)
+            agrees(14, UInt64(entry.checksum), isSize: false), agrees(22, entry.size), agrees(18, entry.compressedSize),
+            Int(u16(26)) == entry.storedName.count, header[30..<nameEnd].elementsEqual(entry.storedName),
+            extra.name(for: entry.storedName).map({ $0 == entry.name || entry.isMarkedUTF8 }) ?? true
         else { throw .damaged(entry.name, "is another one in its place than the archive's directory says") }
-        let data = entry.offset + 30 + UInt64(entry.storedName.count) + UInt64(u16(28))
+        let data = entry.offset + UInt64(extraEnd)
         guard data + entry.compressedSize <= entry.limit else {
             throw .unsafe(entry.name, "shares its bytes with another entry, as in archives made to fill disks")
         }

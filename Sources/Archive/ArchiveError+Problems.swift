@@ -1,0 +1,150 @@
+/// What is wrong with archives, in words.
+extension ArchiveError {
+    static func damaged(_ entry: [UInt8]?, _ fact: String = "is damaged or incomplete", detail: String = "")
+        -> ArchiveError
+    {
+        .bad(
+            Problem(
+                code: .damaged, entry: entry, fact: fact,
+                remedy: "Send the archive again; if that does not help, make it anew.", detail: detail))
+    }
+
+    /// Not all of it came.
+    static func early(_ what: String = "", detail: String = "") -> ArchiveError {
+        .bad(
+            Problem(
+                code: .damaged, entry: nil, fact: "ends too early" + (what.isEmpty ? "" : ": \(what)"),
+                remedy: "Send the archive again: not all of it came.", detail: detail))
+    }
+
+    /// So many bytes follow its end, or some where nobody has counted; nothing would unpack them.
+    static func trailing(_ count: Int64? = nil) -> ArchiveError {
+        let some =
+            switch count {
+            case .some(1): "1 byte"
+            case .some(let count): "\(count) bytes"
+            case nil: "more data"
+            }
+        return .bad(
+            Problem(
+                code: .damaged, entry: nil, fact: "has \(some) after its end, which nothing would unpack",
+                remedy: "Make the archive anew, without what follows its end.", detail: ""))
+    }
+
+    /// Made so that it can be read in two ways. `fact`: of the entry, or of the archive.
+    static func ambiguous(_ entry: [UInt8]?, _ fact: String) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .ambiguous, entry: entry, fact: "\(fact), so other programs may find something else in it",
+                remedy: "Make the archive anew, with another program.", detail: ""))
+    }
+
+    /// Needs others beside it.
+    static func part(_ entry: [UInt8]? = nil, remedy: String = "Put the parts together and send the whole.")
+        -> ArchiveError
+    {
+        let whole = "is one part of a split archive"
+        return .bad(
+            Problem(
+                code: .unsupported, entry: entry,
+                fact: entry == nil ? whole : "goes on in another part of a split archive, or began in one",
+                remedy: remedy, detail: ""))
+    }
+
+    static func unsafe(_ entry: [UInt8], _ fact: String) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .unsafeEntry, entry: entry, fact: fact,
+                remedy: "Make the archive anew without that entry; nothing was taken from it.", detail: ""))
+    }
+
+    static func conflict(_ entry: [UInt8], _ fact: String) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .conflictingEntries, entry: entry, fact: fact,
+                remedy: "Make the archive anew, with every name in it once.", detail: ""))
+    }
+
+    /// `passwords`: how many were tried. `isZip`: whether one could open it.
+    static func encrypted(_ entry: [UInt8]?, passwords: Int = 0, isZip: Bool = true) -> ArchiveError {
+        let fact =
+            switch passwords {
+            case 0: "is encrypted"
+            case 1: "is encrypted, and the password of the list (passwords_file) does not open it, or it is damaged"
+            default:
+                "is encrypted, and none of the \(passwords) passwords of the list (passwords_file) opens it, or it "
+                    + "is damaged"
+            }
+        return .bad(
+            Problem(
+                code: .encrypted, entry: entry, fact: fact,
+                remedy: isZip
+                    ? "Send the archive without a password, or have its password put into `passwords_file` (zip only)."
+                    : "Send the archive without a password.",
+                detail: ""))
+    }
+
+    /// `whole`: what is said where no entry can be named.
+    static func limit(_ entry: [UInt8]?, _ fact: String, whole: String? = nil, remedy: String) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .limit, entry: entry.map { Array($0.prefix(200)) },
+                fact: entry == nil ? whole ?? fact : fact, remedy: remedy, detail: ""))
+    }
+
+    /// What a file system may have too little of.
+    enum Room: String {
+        case bytes, files
+    }
+
+    /// The archive alone is more than the file system `had` to give when it was begun.
+    static func noRoom(_ entry: [UInt8]?, for room: Room, had: Int64) -> ArchiveError {
+        let remedy =
+            switch room {
+            case .bytes: "Free space there and send the archive again, or set a lower `min_free`."
+            case .files: "Delete files there, of whatever size, and send the archive again."
+            }
+        return .bad(
+            Problem(
+                code: .noRoom, entry: entry,
+                fact: "does not fit: the file system had \(had) \(room.rawValue) to give when the archive was begun",
+                remedy: remedy, detail: ""))
+    }
+
+    /// Others took what was there when the archive was begun.
+    static func diskFull(_ entry: [UInt8]?, of room: Room) -> ArchiveError {
+        let (fact, remedy) =
+            switch room {
+            case .bytes:
+                (
+                    "the file system is down to what must stay free of it (min_free)",
+                    "Free space there, or set a lower `min_free`"
+                )
+            case .files: ("the file system takes no more files", "Delete files there, of whatever size")
+            }
+        return .bad(
+            Problem(
+                code: .diskFull, entry: entry, fact: "has no room any more: \(fact)",
+                remedy: "\(remedy); work goes on by itself.", detail: ""))
+    }
+
+    static func unverifiable(_ why: String) -> ArchiveError {
+        .bad(
+            Problem(
+                code: .unverifiable, entry: nil,
+                fact: "cannot be checked for damage (\(why)), and only what can be is taken here (require_integrity)",
+                remedy: "Pack it in a way that carries checksums: zip, or tar with gzip or xz.", detail: ""))
+    }
+
+    static let empty = ArchiveError.bad(
+        Problem(
+            code: .empty, entry: nil, fact: "holds no entries", remedy: "Look whether the sender packed anything.",
+            detail: ""))
+
+    static func unsupported(
+        _ entry: [UInt8]?, _ fact: String,
+        remedy: String = "Pack it in a common way: zip with deflate, or tar with gzip, xz or zstd.", detail: String = ""
+    ) -> ArchiveError {
+        .bad(Problem(code: .unsupported, entry: entry, fact: fact, remedy: remedy, detail: detail))
+    }
+}
