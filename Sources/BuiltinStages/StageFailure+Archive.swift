@@ -38,7 +38,7 @@ extension StageFailure {
                 detail: "errno \(errno.rawValue)")
         case .archive(let error):
             self.init(error, archive: archive, folder: folder)
-            if code == "archive.damaged", Self.isPart(name) {
+            if code == "archive.damaged", MissedArchive.isPart(name.bytes) {
                 summary += " Its name says that it is one part of a split archive."
                 remedy = "Put the parts together and send the whole."
             }
@@ -93,17 +93,6 @@ extension StageFailure {
         StageFailure(
             .transient, code: code, summary: "The process that unpacked the archive \(what).", remedy: remedy,
             detail: EscapedText.of(Array(log.utf8)))
-    }
-
-    /// `x.001`, `x.z01`, `x.part1.rar`.
-    private static func isPart(_ name: FileName) -> Bool {
-        let ending = name.extension
-        let digits = ending.first.map { $0 | 0x20 == UInt8(ascii: "z") } == true ? ending.dropFirst() : ending[...]
-        if digits.count >= 2, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            return true
-        }
-        return String(decoding: name.bytes, as: UTF8.self).lowercased().split(separator: ".").dropLast().last?
-            .hasPrefix("part") ?? false
     }
 }
 

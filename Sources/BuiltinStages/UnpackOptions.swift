@@ -26,6 +26,11 @@ struct UnpackOptions: Sendable {
     private static let uniqueNames = StageOption<UnpackPolicy.UniqueNames>.choice(
         "unique_names", "strict: names that differ only in case or in how letters are composed fail the archive too",
         default: .exact)
+    private static let tarEnd = StageOption<UnpackPolicy.TarEnd>.choice(
+        "tar_end", "whether a tar must end with its mark; without one, a tar that was cut may pass", default: .required)
+    private static let duplicates = StageOption<UnpackPolicy.Duplicates>.choice(
+        "duplicates", "two entries of one name in tar, cpio and ar fail the archive; or the last one counts",
+        default: .fail)
     private static let nameEncoding = StageOption<UnpackPolicy.NameEncoding>.choice(
         "name_encoding", "the character set of a zip's names that are not marked as UTF-8; bytes: kept as they are",
         default: .bytes)
@@ -57,13 +62,16 @@ struct UnpackOptions: Sendable {
     /// All of them, in the order they are shown.
     static let all: [AnyStageOption] = [
         require.erased, documents.erased, formats.erased, nested.erased, links.erased, mode.erased, executable.erased,
-        uniqueNames.erased, nameEncoding.erased, maxBytes.erased, maxEntry.erased, maxRatio.erased, maxEntries.erased,
+        uniqueNames.erased, tarEnd.erased, duplicates.erased, nameEncoding.erased, maxBytes.erased, maxEntry.erased,
+        maxRatio.erased, maxEntries.erased,
         maxName.erased, maxPath.erased, maxDepth.erased, requireIntegrity.erased, requireSandbox.erased,
         passwordsFile.erased,
     ]
 
     let require: Bool
     let documents: Bool
+    /// Whether the pipeline says which formats are unpacked.
+    let namesFormats: Bool
     let requiresSandbox: Bool
     let passwordsFile: FilePath?
     /// As far as it is known before there is a job.
@@ -72,6 +80,7 @@ struct UnpackOptions: Sendable {
     init(_ options: StageOptions) throws(OptionProblem) {
         require = try options.value(Self.require)
         documents = try options.value(Self.documents)
+        namesFormats = options.isGiven(Self.formats)
         requiresSandbox = try options.value(Self.requireSandbox)
         passwordsFile = try options.value(Self.passwordsFile)
         var policy = UnpackPolicy()
@@ -80,6 +89,8 @@ struct UnpackOptions: Sendable {
         policy.mode = try options.value(Self.mode)
         policy.keepsExecutable = try options.value(Self.executable)
         policy.uniqueNames = try options.value(Self.uniqueNames)
+        policy.tarEnd = try options.value(Self.tarEnd)
+        policy.duplicates = try options.value(Self.duplicates)
         policy.nameEncoding = try options.value(Self.nameEncoding)
         policy.nested = try options.value(Self.nested)
         policy.takesDocuments = documents

@@ -26,35 +26,52 @@ package struct UnpackStage: Stage {
 
     package init(options: StageOptions) throws(OptionProblem) { self.options = try UnpackOptions(options) }
 
+    /// Whether it was `unpacked`, or was to be and was `missed`; nothing is known of what is no archive.
+    package var facts: [String] { ["archive"] }
+
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         guard case .file(let name) = payload.shape else { return payload }
         try context.checkCancelled()
         let source = try StageFailure.onIOError { () throws(IOError) in
             try context.open(name, of: payload)
         }
-        guard let format = try archiveFormat(of: source, name, context) else { return payload }
-        return try unpack(source, format, name, context).inPlace(of: payload)
-    }
-
-    /// The format to unpack, or nil where the file passes as it is.
-    private func archiveFormat(
-        of source: borrowing OpenFile, _ name: FileName, _ context: StageContext
-    ) throws(StageFailure) -> ArchiveFormat? {
         let sniff: ArchiveSniff
         do throws(ArchiveError) {
             sniff = try ArchiveSniff.look(at: source.descriptor)
         } catch {
             throw StageFailure(error, archive: source.path, folder: source.path)
         }
-        if let format = sniff.format, options.policy.formats.contains(format) {
-            return !options.documents && Documents.contains(name.bytes, sniff) ? nil : format
+        let isDocument = Documents.contains(name.bytes, sniff)
+        if isDocument, !options.documents, sniff.format != nil { return payload }
+        guard let format = sniff.format, options.policy.formats.contains(format) else {
+            return isDocument && sniff.format != nil ? payload : try pass(payload, name, sniff, context.notes)
         }
-        if let format = sniff.format { context.notes.add("\(format.name) is not among `formats`, so it passed") }
-        if !options.require || sniff.format != nil && Documents.contains(name.bytes, sniff) { return nil }
-        let fact = sniff.format.map { "is \($0.name), which is not unpacked here" } ?? "is no archive"
-        throw .file(
-            "archive.none", "'\(name)' \(fact), and only archives are taken here.",
-            remedy: "Pack it (zip, tar, 7z, …) and drop it again.")
+        return try unpack(source, format, name, context).inPlace(of: payload)
+    }
+
+    /// What is not unpacked passes as it is, if it may; whoever waits for an archive's contents is told.
+    private func pass(
+        _ payload: Payload, _ name: FileName, _ sniff: ArchiveSniff, _ notes: StageNotes
+    ) throws(StageFailure) -> Payload {
+        let isDocument = !options.documents && Documents.contains(name.bytes, sniff)
+        let missed = isDocument ? nil : MissedArchive(name.bytes, sniff)
+        guard !options.require else {
+            let fact =
+                sniff.format.map { "is \($0.name), which is not unpacked here" } ?? missed?.fact ?? "is no archive"
+            throw .file(
+                "archive.none", "'\(name)' \(fact), and only archives are taken here.",
+                remedy: missed?.remedy ?? "Pack it (zip, tar, 7z, …) and drop it again.")
+        }
+        var payload = payload
+        if let format = sniff.format {
+            notes.add("not unpacked: \(format.name) is not among `formats`")
+            // Whoever names formats wants others to pass.
+            if !options.namesFormats { payload.facts["archive"] = "missed" }
+        } else if let missed {
+            notes.add("not unpacked: it \(missed.fact). \(missed.remedy)")
+            payload.facts["archive"] = "missed"
+        }
+        return payload
     }
 
     private func unpack(
@@ -85,6 +102,7 @@ package struct UnpackStage: Stage {
             let report = try helpers.unpack(task, archive: source.descriptor, folder: root.file.descriptor)
             note(report, context.notes)
             var payload = report.isLoneFile ? try loneFile(in: root) : Payload(folder: folder)
+            payload.facts["archive"] = "unpacked"
             payload.facts["integrity"] = report.integrity == .verified ? "verified" : "unverifiable"
             return payload
         } catch {

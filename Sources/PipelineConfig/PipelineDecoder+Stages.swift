@@ -160,7 +160,9 @@ extension PipelineDecoder {
 
 extension PipelineDecoder {
     /// What `when` may look at.
-    static let conditionKeys = ["name", "not", "path", "type", "larger", "smaller"]
+    static let conditionKeys = ["name", "not", "path"] + conditionFacts.map(\.name) + ["larger", "smaller"]
+    /// The facts among that, each with the stage that finds it out.
+    private static let conditionFacts = [(name: "type", kind: "detect"), (name: "archive", kind: "unpack")]
 
     /// `when`: a pattern on the name, a list of them, or a map of conditions.
     private mutating func condition(_ map: OptionMap) -> Condition? {
@@ -176,15 +178,17 @@ extension PipelineDecoder {
         condition.names = globs("name", when) ?? []
         condition.exceptions = globs("not", when) ?? []
         condition.paths = globs("path", when) ?? []
-        condition.types = globs("type", when) ?? []
-        condition.larger = when.read("larger", problems: &problems) { node throws(OptionProblem) in try node.size() }
-        condition.smaller = when.read("smaller", problems: &problems) { node throws(OptionProblem) in try node.size() }
-        if !condition.types.isEmpty, !facts.contains("type"), let given = when.given("type") {
+        for (name, kind) in Self.conditionFacts {
+            guard let patterns = globs(name, when), !patterns.isEmpty else { continue }
+            condition.facts[name] = patterns
+            guard !facts.contains(name), let given = when.given(name) else { continue }
             problems.append(
                 OptionProblem(
-                    "'\(when.path(to: "type"))' is not known here; put a stage 'detect' before this one"
-                        + (forgotten["type"].map { ", but after '\($0)'" } ?? ""), at: given.position))
+                    "'\(when.path(to: name))' is not known here; put a stage '\(kind)' before this one"
+                        + (forgotten[name].map { ", but after '\($0)'" } ?? ""), at: given.position))
         }
+        condition.larger = when.read("larger", problems: &problems) { node throws(OptionProblem) in try node.size() }
+        condition.smaller = when.read("smaller", problems: &problems) { node throws(OptionProblem) in try node.size() }
         if let larger = condition.larger, let smaller = condition.smaller, larger.bytes + 1 >= smaller.bytes {
             problems.append(
                 OptionProblem(

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func types() throws {
-        let types = try Self.condition { $0.types = [try #require(Glob("image/*"))] }
+        let types = try Self.condition { $0.facts["type"] = [try #require(Glob("image/*"))] }
         #expect(!types.holds(for: try Self.drop("a.png")), "nobody has looked")
         #expect(types.holds(for: try Self.drop("a"), facts: ["type": "image/png"]))
         #expect(!types.holds(for: try Self.drop("a"), facts: ["type": "text/plain"]))

@@ -46,6 +46,8 @@ private enum Fuzz {
         policy.nested = 2
         policy.workers = 2
         policy.uniqueNames = .strict
+        policy.tarEnd = .optional
+        policy.duplicates = .last
         policy.nameEncoding = .cp437
         policy.passwords = [Array("p".utf8)]
         return policy

@@ -9,8 +9,8 @@ package struct Condition: Hashable, Sendable {
     package var exceptions: [Glob] = []
     /// The drop's path below the inbox (`folder/name`) matches one of these; `*` matches `/` too.
     package var paths: [Glob] = []
-    /// What `detect` found out matches one of these: `image/*`.
-    package var types: [Glob] = []
+    /// What stages found out, by name, matches one of these: `type`, `image/*`.
+    package var facts: [String: [Glob]] = [:]
     /// The drop has more bytes than this.
     package var larger: ByteSize?
     /// The drop has fewer bytes than this.
@@ -32,13 +32,15 @@ package struct Condition: Hashable, Sendable {
     }
 
     /// Whether it depends on more than name and place.
-    package var looksDeeper: Bool { !types.isEmpty || larger != nil || smaller != nil }
+    package var looksDeeper: Bool { !facts.isEmpty || larger != nil || smaller != nil }
 
     /// What it asks for, for people: `'*.zip'`, or `'*.zip', larger than 1.0 MiB`.
     package var text: String {
         var parts = (names + paths).map { "'\(EscapedText.of($0.pattern))'" }
         parts += exceptions.map { "all but '\(EscapedText.of($0.pattern))'" }
-        parts += types.map { "of type '\(EscapedText.of($0.pattern))'" }
+        for (name, globs) in facts.sorted(by: { $0.key < $1.key }) {
+            parts += globs.map { "of \(name) '\(EscapedText.of($0.pattern))'" }
+        }
         if let larger { parts.append("larger than \(larger)") }
         if let smaller { parts.append("smaller than \(smaller)") }
         return parts.joined(separator: ", ")
@@ -47,9 +49,8 @@ package struct Condition: Hashable, Sendable {
     /// Whether it holds for a drop of which this is known so far.
     package func holds(for drop: Drop, facts: [String: String] = [:]) -> Bool {
         guard mayHold(for: drop.name, in: drop.folders) else { return false }
-        if !types.isEmpty {
-            guard let type = facts["type"] else { return false }
-            if !types.contains(where: { $0.matches(Array(type.utf8)) }) { return false }
+        for (name, globs) in self.facts {
+            guard let fact = facts[name], globs.contains(where: { $0.matches(Array(fact.utf8)) }) else { return false }
         }
         if let larger, drop.size <= larger.bytes { return false }
         if let smaller, drop.size >= smaller.bytes { return false }

@@ -22,6 +22,11 @@ struct JobStory {
             lines += [failure.summary, failure.remedy].filter { !$0.isEmpty }.map { "  \(EscapedText.printable($0))" }
             lines += Self.detail(of: failure)
         }
+        if record.facts["archive"] == "missed" {
+            lines += ["", "Was an archive meant?"]
+            lines.append("  It was not unpacked, for the reason above, and went on as it is. In the stage 'unpack'")
+            lines.append("  `require: true` fails such drops; `when: { archive: missed }` sends them another way.")
+        }
         if record.state == .failed, record.original != nil, retries.isEmpty {
             lines += ["", "To send it in again: dropmill retry \(record.id.text)"]
         }
