@@ -55,6 +55,20 @@ import Testing
         #expect(try Extraction().problem(header)?.code == .encrypted)
     }
 
+    /// The record of a large archive says it, too (its second version).
+    @Test func whatTheEndSaysOfEncryption() throws {
+        var bytes = zip().finishedWide(within: [UInt8](repeating: 0, count: 20))
+        let place = try #require(bytes.indices.last { bytes[$0...].starts(with: [0x50, 0x4B, 6, 6]) })
+        bytes[place + 4] = 64
+        #expect(try names(bytes) == ["a"])
+        bytes.replaceSubrange((place + 74)..<(place + 76), with: [0x10, 0x66])
+        // None of its entries is on this disk.
+        bytes[place + 24] = 0
+        let problem = try Extraction().problem(bytes)
+        #expect(problem?.code == .encrypted && problem?.entry == nil)
+        #expect(problem?.remedy == "Send the archive without a password.")
+    }
+
     // MARK: Headers
 
     @Test func sizesOf64BitsMustAgree() throws {

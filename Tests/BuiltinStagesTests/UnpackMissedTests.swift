@@ -31,6 +31,14 @@ import Testing
         return rar.finished()
     }()
 
+    /// Places count from the file's beginning, not from the zip's.
+    private static let shifted = {
+        var zip = ZipBuilder()
+        zip.fill([UInt8](repeating: 7, count: 512))
+        zip.add("a", content: "x")
+        return zip.finished
+    }()
+
     private static let missed: [(name: String, bytes: [UInt8], fact: String)] = [
         ("setup.exe", code(5000) + zip, "is a program that holds a zip, a self-extracting archive"),
         ("setup.exe", code(300_000) + zip, "is a program that holds a zip, a self-extracting archive"),
@@ -39,6 +47,7 @@ import Testing
         ("setup", code(4000) + RarBuilder.five("a", content: "x"), "is a program that holds a rar5,"),
         ("data.bin", [UInt8](repeating: 7, count: 512) + zip, "has 512 bytes before the zip that it holds"),
         ("data.bin", [UInt8](repeating: 7, count: 20_000) + zip, "has 20000 bytes before the zip that it holds"),
+        ("data.bin", shifted, "has 512 bytes before the zip that it holds"),
         ("a.z01", Array("content".utf8), "is one part of a split archive, going by its name"),
         ("a.7z.002", Array("content".utf8), "is one part of a split archive, going by its name"),
         ("A.PART2.RAR", Array("content".utf8), "is one part of a split archive, going by its name"),

@@ -172,10 +172,13 @@ struct ArchiveHandle: ~Copyable {
                 entry, "was packed with a dictionary, which is not there to unpack it",
                 remedy: "Pack it without one (zstd without -D).", detail: message)
         }
-        if says("nsupported", "not supported", "unavailable", "Unknown codec", "Invalid options", "Version not") {
+        if says(
+            "nsupported", "not supported", "unavailable", "Unknown codec", "Unexpected codec", "Invalid options",
+            "Version not")
+        {
             return .unsupported(entry, "is packed in a way that cannot be read here", detail: message)
         }
-        if says("runcated", "end of file") {
+        if says("runcated", "end of file", "No progress is possible") {
             return entry.map { .damaged($0, "ends too early", detail: message) } ?? .early(detail: message)
         }
         return .damaged(entry, detail: message)

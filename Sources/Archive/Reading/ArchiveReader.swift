@@ -64,6 +64,8 @@ struct ArchiveReader: ~Copyable {
     static func open(
         _ input: ArchiveInput, _ container: ArchiveFormat.Container, _ policy: UnpackPolicy, passwords: [[UInt8]]
     ) throws(ArchiveError) -> ArchiveReader {
+        // A cabinet says that another one comes before or after it.
+        if container == .cab, let flags = Fields(try input.read(32, at: 0)).u16(30), flags & 3 != 0 { throw .part() }
         if container == .rar5 { try RarHeaders.refuseUnreadable(input) }
         let checksums = container == .rar ? try RarHeaders.checksums(input) : nil
         let handle = try ArchiveHandle.make()
@@ -167,8 +169,8 @@ struct ArchiveReader: ~Copyable {
                 throw .early("the mark of its end is missing")
             }
         }
-        if entries == 0 { throw .empty }
         if let checksums, checksums.count != entries { throw Self.miscounted }
+        if entries == 0 { throw .empty }
         guard case .stream(let stream) = source else { return }
         try stream.drainZeros(from: position)
     }

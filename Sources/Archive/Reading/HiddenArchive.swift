@@ -52,8 +52,8 @@ enum HiddenArchive: Sendable, Equatable {
         return text.hasPrefix("<?xml") ? "an XML text" : text.hasPrefix("{") ? "a JSON text" : nil
     }
 
-    /// Where a zip begins whose end is that of the file: its directory must lie where the record says, but for what is
-    /// before the zip.
+    /// Where the first entry of a zip begins whose end is that of the file. Places in it count from the file's beginning,
+    /// or from the zip's.
     private static func zip(endingIn tail: [UInt8], of size: Int64, _ descriptor: Int32) throws(Errno) -> Int64? {
         guard tail.count >= recordSize else { return nil }
         for index in stride(from: tail.count - recordSize, through: 0, by: -1) where tail[index] == 0x50 {
@@ -63,8 +63,10 @@ enum HiddenArchive: Sendable, Equatable {
             else { continue }
             let directory = size - Int64(tail.count - index) - Int64(length)
             guard directory >= Int64(offset) else { continue }
-            let mark = try read(4, at: directory, of: descriptor)
-            if mark == [0x50, 0x4B, 1, 2] { return directory - Int64(offset) }
+            let first = Fields(try read(46, at: directory, of: descriptor))
+            if first.u32(0) == 0x0201_4B50, let begin = first.u32(42) {
+                return directory - Int64(offset) + Int64(begin)
+            }
         }
         return nil
     }

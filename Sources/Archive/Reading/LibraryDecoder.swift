@@ -4,10 +4,12 @@ import CArchive
 final class LibraryDecoder: BlockSource {
     private let input: ArchiveInput
     private let handle: ArchiveHandle
+    private let compression: ArchiveFormat.Compression
 
     /// Opens the stream.
     init(_ input: ArchiveInput, _ compression: ArchiveFormat.Compression) throws(ArchiveError) {
         self.input = input
+        self.compression = compression
         handle = try Self.open(input, compression)
     }
 
@@ -41,9 +43,34 @@ final class LibraryDecoder: BlockSource {
             try input.requireZeros(from: handle.consumed)
             return nil
         } catch {
-            throw input.failure ?? error
+            if let failure = input.failure { throw failure }
+            throw try trailing(error) ?? error
         }
     }
+
+    /// What follows the end of a stream and begins no other is damage to the library.
+    private func trailing(_ error: ArchiveError) throws(ArchiveError) -> ArchiveError? {
+        guard case .bad(let problem) = error, problem.code == .damaged else { return nil }
+        switch compression {
+        case .zstd where problem.detail.contains("Unknown frame"): return .trailing(input.size - handle.consumed)
+        case .xz:
+            let start = max(0, input.size - Int64(Self.tailSize))
+            let tail = try input.read(Self.tailSize, at: start)
+            // The footer that ends a stream has a checksum of its own (The .xz File Format 1.2.0, 2.1.2).
+            for end in stride(from: tail.count - 1, through: 12, by: -1) where tail[end - 1] == UInt8(ascii: "Z") {
+                let footer = tail[(end - 12)..<end]
+                let sum = Array(footer[(end - 8)..<(end - 2)]).withUnsafeBytes { CRC32.of($0, after: 0) }
+                if tail[end - 2] == UInt8(ascii: "Y"), Fields(Array(footer)).u32(0) == sum {
+                    return .trailing(Int64(tail.count - end))
+                }
+            }
+            return nil
+        default: return nil
+        }
+    }
+
+    /// How far before the end of the file that of a stream is looked for.
+    private static let tailSize = 64 << 10
 }
 
 /// Hands libarchive the next block of the file that it was opened on.

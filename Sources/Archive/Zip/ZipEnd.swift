@@ -60,13 +60,13 @@ struct ZipEnd {
         guard record.u32(0) == 0x0606_4B50, let length = record.u64(4), let disk = record.u32(16),
             let here = record.u64(24), let count = record.u64(32), let size = record.u64(40), let start = record.u64(48)
         else { throw .damaged(nil, detail: "the record of a large archive is missing") }
-        guard disk == 0, here == count else { throw part }
-        guard length >= UInt64(wideSize - 12), length < 1 << 32, length + 12 == UInt64(end) - offset else {
-            throw .ambiguous(nil, "has something between the records of its end")
-        }
         // Its second version tells how the directory is encrypted (APPNOTE 7.3.4).
         if length >= 64, let algorithm = record.u16(wideSize + 18), algorithm != 0 {
             throw .encrypted(nil, isZip: false)
+        }
+        guard disk == 0, here == count else { throw part }
+        guard length >= UInt64(wideSize - 12), length < 1 << 32, length + 12 == UInt64(end) - offset else {
+            throw .ambiguous(nil, "has something between the records of its end")
         }
         return ZipEnd(count: count, size: size, offset: start, place: Int64(offset))
     }

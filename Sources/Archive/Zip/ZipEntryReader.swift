@@ -61,7 +61,19 @@ final class ZipEntryReader {
     private func dataStart(of entry: ZipEntry) throws(ArchiveError) -> UInt64 {
         let nameEnd = 30 + entry.storedName.count
         guard var header = try bytes(at: entry.offset, atLeast: nameEnd, of: entry) else { throw .damaged(entry.name) }
-        let extraEnd = nameEnd + Int(header.loadUnaligned(fromByteOffset: 28, as: UInt16.self).littleEndian)
+        func u16(_ offset: Int) -> UInt16 {
+            header.loadUnaligned(fromByteOffset: offset, as: UInt16.self).littleEndian
+        }
+        func u32(_ offset: Int) -> UInt32 {
+            header.loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian
+        }
+        var differs: ArchiveError {
+            .damaged(entry.name, "is another one in its place than the archive's directory says")
+        }
+        guard u32(0) == 0x0403_4B50, u16(8) == entry.method.number, (u16(6) ^ entry.flags) & 0x0809 == 0,
+            Int(u16(26)) == entry.storedName.count, header[30..<nameEnd].elementsEqual(entry.storedName)
+        else { throw differs }
+        let extraEnd = nameEnd + Int(u16(28))
         if header.count < extraEnd {
             guard let whole = try bytes(at: entry.offset, atLeast: extraEnd, of: entry) else {
                 throw .damaged(entry.name)
@@ -71,12 +83,7 @@ final class ZipEntryReader {
         guard let extra = ZipExtra(UnsafeRawBufferPointer(rebasing: header[nameEnd..<extraEnd])) else {
             throw .damaged(entry.name, "has an extra field that is longer than its header")
         }
-        func u16(_ offset: Int) -> UInt16 {
-            header.loadUnaligned(fromByteOffset: offset, as: UInt16.self).littleEndian
-        }
-        func u32(_ offset: Int) -> UInt32 {
-            header.loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian
-        }
+        if !entry.isMarkedUTF8, let name = extra.name(for: entry.storedName), name != entry.name { throw differs }
         var place = 0
         func agrees(_ offset: Int, _ value: UInt64, isSize: Bool = true) -> Bool {
             var stored = UInt64(u32(offset))
@@ -88,11 +95,9 @@ final class ZipEntryReader {
             // With a descriptor it may not be known yet.
             return stored == value || entry.hasDescriptor && stored == 0
         }
-        guard u32(0) == 0x0403_4B50, u16(8) == entry.method.number, (u16(6) ^ entry.flags) & 0x0809 == 0,
-            agrees(14, UInt64(entry.checksum), isSize: false), agrees(22, entry.size), agrees(18, entry.compressedSize),
-            Int(u16(26)) == entry.storedName.count, header[30..<nameEnd].elementsEqual(entry.storedName),
-            extra.name(for: entry.storedName).map({ $0 == entry.name || entry.isMarkedUTF8 }) ?? true
-        else { throw .damaged(entry.name, "is another one in its place than the archive's directory says") }
+        guard agrees(14, UInt64(entry.checksum), isSize: false), agrees(22, entry.size),
+            agrees(18, entry.compressedSize)
+        else { throw differs }
         let data = entry.offset + UInt64(extraEnd)
         guard data + entry.compressedSize <= entry.limit else {
             throw .unsafe(entry.name, "shares its bytes with another entry, as in archives made to fill disks")
