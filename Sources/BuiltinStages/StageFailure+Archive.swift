@@ -38,7 +38,7 @@ extension StageFailure {
                 detail: "errno \(errno.rawValue)")
         case .archive(let error):
             self.init(error, archive: archive, folder: folder)
-            if code == "archive.damaged", MissedArchive.isPart(name.bytes) {
+            if code == "archive.damaged", MissedArchive.isPart(name.bytes, isArchive: true) {
                 summary += " Its name says that it is one part of a split archive."
                 remedy = "Put the parts together and send the whole."
             }

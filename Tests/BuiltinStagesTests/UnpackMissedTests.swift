@@ -117,8 +117,9 @@ import Testing
     }
 
     /// What is cut and called a part is a part.
-    @Test func partsThatAreDamaged() throws {
-        let fixture = try StageFixture(drop: "a.zip.001", Array(Self.zip.dropLast(10)))
+    @Test(arguments: ["a.zip.001", "a.001"])
+    func partsThatAreDamaged(name: String) throws {
+        let fixture = try StageFixture(drop: name, Array(Self.zip.dropLast(10)))
         let failure = try fixture.failure("unpack")
         #expect(failure.summary.hasSuffix("Its name says that it is one part of a split archive."))
         #expect(failure.remedy == "Put the parts together and send the whole.")

@@ -38,8 +38,8 @@ import Testing
         #expect(EscapedText.of(bytes) == expected)
     }
 
-    /// All that turns the direction of text, ends a line or moves the cursor is escaped in names, in messages as a whole
-    /// and in JSON alike.
+    /// All that turns the direction of text, ends a line or moves the cursor is escaped in names, in messages as a
+    /// whole and in JSON alike.
     @Test func whatIsObeyedIsShownNowhere() {
         for value in (0...0x10FFFF) as ClosedRange<UInt32> {
             guard let scalar = Unicode.Scalar(value) else { continue }

@@ -109,8 +109,8 @@ package struct ZipBuilder: Sendable {
     /// The archive with its directory.
     package var finished: [UInt8] { finished() }
 
-    /// The same with a comment, another number of entries than there are, or the number of a part of several. `gap`: what
-    /// lies between the directory and the record of the end.
+    /// The same with a comment, another number of entries than there are, or the number of a part of several. `gap`:
+    /// what lies between the directory and the record of the end.
     package func finished(comment: String = "", claimed: Int? = nil, disk: Int = 0, gap: [UInt8] = []) -> [UInt8] {
         bytes + directory + gap + [0x50, 0x4B, 5, 6] + Self.little(disk, 2) + Self.little(disk, 2)
             + Self.little(claimed ?? count, 2) + Self.little(claimed ?? count, 2)

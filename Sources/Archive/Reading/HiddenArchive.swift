@@ -20,8 +20,8 @@ enum HiddenArchive: Sendable, Equatable {
     private static let recordSize = 22
     private static let longestRecord = 22 + Int(UInt16.max)
 
-    /// Looks at a file, of which this is the beginning. `isWhole`: all of it. Besides there is one small read of the end,
-    /// and more only for programs.
+    /// Looks at a file, of which this is the beginning. `isWhole`: all of it. Besides there is one small read of the
+    /// end, and more only for programs.
     init(_ head: UnsafeRawBufferPointer, isWhole: Bool, of descriptor: Int32) throws(Errno) {
         self = .other
         if head.isEmpty {
@@ -52,8 +52,8 @@ enum HiddenArchive: Sendable, Equatable {
         return text.hasPrefix("<?xml") ? "an XML text" : text.hasPrefix("{") ? "a JSON text" : nil
     }
 
-    /// Where the first entry of a zip begins whose end is that of the file. Places in it count from the file's beginning,
-    /// or from the zip's.
+    /// Where the first entry of a zip begins whose end is that of the file. Places in it count from the file's
+    /// beginning, or from the zip's.
     private static func zip(endingIn tail: [UInt8], of size: Int64, _ descriptor: Int32) throws(Errno) -> Int64? {
         guard tail.count >= recordSize else { return nil }
         for index in stride(from: tail.count - recordSize, through: 0, by: -1) where tail[index] == 0x50 {
@@ -140,14 +140,15 @@ package struct MissedArchive: Sendable, Equatable {
         }
     }
 
-    /// Whether a name is one that programs give to the parts of an archive: `x.7z.001`, `x.z01`, `x.part1.rar`, `x.r00`.
-    package static func isPart(_ name: [UInt8]) -> Bool {
+    /// Whether a name is one that programs give to the parts of an archive: `x.7z.001`, `x.z01`, `x.part1.rar`,
+    /// `x.r00`; also `x.001` where it is known to be one.
+    package static func isPart(_ name: [UInt8], isArchive: Bool = false) -> Bool {
         let parts = parts(name)
         guard let last = parts.last else { return false }
         let above = parts.dropLast().last ?? ""
         if above.hasPrefix("part"), last == "rar", isNumber(above.dropFirst(4)) { return true }
         if last.count == 3, last.first == "z" || last.first == "r", isNumber(last.dropFirst()) { return true }
-        return last.count >= 2 && isNumber(last) && endings.contains(above)
+        return last.count >= 2 && isNumber(last) && (isArchive || endings.contains(above))
     }
 
     private static func isNumber(_ text: some Collection<Character>) -> Bool {

@@ -1,5 +1,5 @@
-/// Goes over the headers of a rar, for what libarchive does not say: that it is a part or encrypted, and the checksums of
-/// stored files, which it reads past.
+/// Goes over the headers of a rar, for what libarchive does not say: that it is a part or encrypted, and the checksums
+/// of stored files, which it reads past.
 enum RarHeaders {
     /// The checksums of an archive's entries, one after the other, in the old format (the one of RAR 1.5 to 4).
     static func checksums(_ input: ArchiveInput) throws(ArchiveError) -> [UInt32] {

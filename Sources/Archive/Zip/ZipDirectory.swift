@@ -47,8 +47,9 @@ struct ZipDirectory {
         self.entries = try Self.limited(entries, to: end.offset)
     }
 
-    /// Throws where an entry lies before the first one that is listed. Archives that were to be split begin with a mark.
+    /// Throws where an entry lies before the first one that is listed. What was to be split begins with a mark.
     private static func checkBegin(_ input: ArchiveInput, to first: UInt64) throws(ArchiveError) {
+        guard first > 0 else { return }
         let marks: [[UInt8]] = [[0x50, 0x4B, 0x30, 0x30], [0x50, 0x4B, 7, 8]]
         var place: UInt64 = marks.contains(try input.read(4, at: 0)) ? 4 : 0
         while place < first {

@@ -7,7 +7,8 @@ struct ZipExtra {
     /// The name in UTF-8, and the checksum of the one in the header that it stands for (Info-ZIP's "Unicode path").
     private var unicode: (sum: UInt32, name: [UInt8])?
 
-    /// Nil where a field is longer than what is left for it. A few bytes that are no field are what programs fill up with.
+    /// Nil where a field is longer than what is left for it. A few bytes that are no field are what programs fill up
+    /// with.
     init?(_ bytes: UnsafeRawBufferPointer) {
         var place = 0
         while bytes.count - place >= 4 {

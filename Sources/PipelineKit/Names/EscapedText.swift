@@ -21,8 +21,8 @@ package enum EscapedText {
     /// The text with the same escapes.
     package static func of(_ text: String) -> String { of(text.utf8) }
 
-    /// Whether a letter is shown as it is. Controls (C0, DEL, C1), line and paragraph separators and all that changes the
-    /// direction of text can make a name read as another one (Unicode TR 36).
+    /// Whether a letter is shown as it is. Controls (C0, DEL, C1), line and paragraph separators and all that changes
+    /// the direction of text can make a name read as another one (Unicode TR 36).
     package static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false
@@ -30,8 +30,8 @@ package enum EscapedText {
         }
     }
 
-    /// Text that is meant to be shown (a message, with names already escaped in it), with nothing escaped but what is not
-    /// harmless: the last gate before a terminal.
+    /// Text that is meant to be shown (a message, with names already escaped in it), with nothing escaped but what is
+    /// not harmless: the last gate before a terminal.
     package static func printable(_ text: String) -> String {
         if text.unicodeScalars.allSatisfy(isHarmless) { return text }
         return text.unicodeScalars.map { isHarmless($0) ? String($0) : of(String($0)) }.joined()
