@@ -35,6 +35,7 @@ import Testing
             #expect(try Extraction().problem(zip().finishedWide(gap: gap))?.code == .ambiguous)
             #expect(try Extraction().problem(zip().finishedWide(within: gap))?.code == .ambiguous)
         }
+        #expect(try names(zip().finished(comment: String(repeating: "c", count: 0xFFFF))) == ["a"])
         #expect(try names(zip().finishedWide(claimed: 1)) == ["a"])
         #expect(try Extraction().problem(zip().finishedWide(claimed: 2))?.code == .ambiguous)
     }

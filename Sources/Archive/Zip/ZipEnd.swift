@@ -34,7 +34,11 @@ struct ZipEnd {
         guard let disk = record.u16(4), let start = record.u16(6), let here = record.u16(8), let count = record.u16(10),
             let size = record.u32(12), let offset = record.u32(16)
         else { throw .early() }
-        if let wide = try findWide(input, before: place) {
+        // Mostly it was read with the rest.
+        let before = Array(tail[..<index].suffix(locatorSize))
+        let locator =
+            before.count == locatorSize ? before : try input.read(locatorSize, at: max(0, place - Int64(locatorSize)))
+        if let wide = try findWide(input, Fields(locator), endingAt: place) {
             // What is not in the large record alone must be as there.
             guard count == .max || UInt64(count) == wide.count, size == .max || UInt64(size) == wide.size,
                 offset == .max || UInt64(offset) == wide.offset
@@ -45,13 +49,13 @@ struct ZipEnd {
         return ZipEnd(count: UInt64(count), size: UInt64(size), offset: UInt64(offset), place: place)
     }
 
-    /// The record of large archives, right before the locator that leads to it, which lies right before the place; nil
-    /// where there is none.
-    private static func findWide(_ input: ArchiveInput, before place: Int64) throws(ArchiveError) -> ZipEnd? {
+    /// The record of large archives, right before the locator that leads to it, which ends at the place; nil where there
+    /// is none.
+    private static func findWide(
+        _ input: ArchiveInput, _ locator: Fields, endingAt place: Int64
+    ) throws(ArchiveError) -> ZipEnd? {
         let end = place - Int64(locatorSize)
-        guard end >= 0 else { return nil }
-        let locator = Fields(try input.read(locatorSize, at: end))
-        guard locator.u32(0) == 0x0706_4B50, let disks = locator.u32(16), let offset = locator.u64(8) else {
+        guard end >= 0, locator.u32(0) == 0x0706_4B50, let disks = locator.u32(16), let offset = locator.u64(8) else {
             return nil
         }
         guard disks <= 1 else { throw part }
