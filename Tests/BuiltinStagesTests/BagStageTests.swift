@@ -182,3 +182,8 @@ import Testing
         }
     }()
 }
+
+extension BagStage: ContractSubject {
+    // The lists of a bag are UTF-8.
+    static var contract: StageContract { StageContract(oddName: "bag.name") }
+}

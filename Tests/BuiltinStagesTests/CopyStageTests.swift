@@ -48,3 +48,7 @@ import Testing
         #expect(tree.links == ["link"])
     }
 }
+
+extension CopyStage: ContractSubject {
+    static var contract: StageContract { StageContract(options: ["to": "out/{stem}"]) }
+}

@@ -293,3 +293,17 @@ struct HTTPStageTests {
         #expect(notes.text == "standard output:\ngot ***.")
     }
 }
+
+extension HTTPStage: ContractSubject {
+    static var contract: StageContract {
+        StageContract(
+            options: ["body": "report"],
+            server: StageContract.Server(
+                isPossible: WebServer.isPossible,
+                start: { fixture, isSilent in
+                    let server = try await WebServer(fixture.scratch)
+                    return (["url": .text("http://127.0.0.1:\(server.port)\(isSilent ? "/slow" : "/")")], server)
+                }, absent: ["url": "http://127.0.0.1:1/"], failure: .transient),
+            work: .plainFile)
+    }
+}

@@ -36,3 +36,8 @@ import Testing
         #expect(throws: OptionProblem.self) { try fixture.stage("move") }
     }
 }
+
+extension MoveStage: ContractSubject {
+    // It touches no data.
+    static var contract: StageContract { StageContract(options: ["to": "out/{stem}"], work: nil) }
+}

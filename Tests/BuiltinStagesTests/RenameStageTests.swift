@@ -68,3 +68,7 @@ import Testing
         #expect(try fixture.failure("rename", ["to": "\(long){name}"]).code == "rename.name")
     }
 }
+
+extension RenameStage: ContractSubject {
+    static var contract: StageContract { StageContract(options: ["to": "x-{name}"]) }
+}

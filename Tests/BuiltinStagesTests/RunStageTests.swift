@@ -286,3 +286,12 @@ import Testing
         #expect(throws: OptionProblem.self) { try fixture.stage("run", ["command": "ls", "transient": "0"]) }
     }
 }
+
+extension RunStage: ContractSubject {
+    static var contract: StageContract {
+        StageContract(
+            options: ["command": ["cp", "-R", "{file}", "{name}"], "output": "replace"], work: .plainFile,
+            lasting: ["command": ["sleep", "1000"]],
+            sign: StageContract.Sign(path: "job/.1-run/stdout", isEmptyEnough: true))
+    }
+}

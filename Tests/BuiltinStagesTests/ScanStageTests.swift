@@ -162,3 +162,15 @@ import Testing
         }
     }
 }
+
+extension ScanStage: ContractSubject {
+    static var contract: StageContract {
+        StageContract(
+            server: StageContract.Server(
+                start: { fixture, isSilent in
+                    let clamd = try await FakeClamd(fixture.scratch, isSilent ? .silent : .usual)
+                    return (["socket": .text(clamd.socket)], clamd)
+                }, absent: ["socket": "no/such/socket"], failure: .environment),
+            work: .plainFile, sign: StageContract.Sign(path: "clamd/commands"))
+    }
+}

@@ -56,3 +56,11 @@ import Testing
         #expect(!(try fixture.run("select", ["keep": "*.JPG"]).isDone))
     }
 }
+
+extension SelectStage: ContractSubject {
+    static var contract: StageContract {
+        StageContract(
+            options: ["drop": "none", "require": "false"],
+            prepare: { fixture, _ in try fixture.scratch.write("", to: "job/.payload/none") })
+    }
+}

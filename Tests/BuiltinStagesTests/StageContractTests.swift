@@ -6,8 +6,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What every stage kind must do, whatever else it does. A kind that needs options names them in `options`.
+/// What every stage kind must do, whatever else it does. What is particular to a kind is in its `StageContract`, never
+/// here.
 @Suite struct StageContractTests {
+    typealias Input = StageContract.Input
+
     /// One kind on one input.
     struct Case: Sendable, CustomTestStringConvertible {
         let kind: String
@@ -15,55 +18,18 @@ import Testing
         var testDescription: String { "\(kind), \(input)" }
     }
 
-    enum Input: CaseIterable, Sendable {
-        case plainFile, archive, folder
-    }
-
     /// The example of docs/adding-a-stage.md keeps the contract, too.
     static let allKinds = StageRegistry.builtin.descriptors.map(\.kind) + [StampStage.descriptor.kind]
-    static let kinds = allKinds.filter { Self.servers[$0] != nil ? WebServer.isPossible : true }
+    static let kinds = allKinds.filter { StageContract.of($0).server?.isPossible ?? true }
     static let cases = kinds.flatMap { kind in Input.allCases.map { Case(kind: kind, input: $0) } }
 
-    /// What kinds need to work on any payload.
-    private static let needed: [String: [(String, Options)]] = [
-        "move": [("to", "out/{stem}")], "verify": [("require", "false")],
-        "http": [("body", "report"), ("url", "http://127.0.0.1:1/")], "scan": [("socket", "no/such/socket")],
-        "copy": [("to", "out/{stem}")], "rename": [("to", "x-{name}")],
-        "select": [("drop", "none"), ("require", "false")],
-        "run": [("command", ["cp", "-R", "{file}", "{name}"]), ("output", "replace")],
-    ]
-
-    /// Kinds that ask a server.
-    private static let servers: [String: StageFailure.Class] = ["http": .transient, "scan": .environment]
-
-    /// The options of a kind, and the server that they speak of. `manner`: of a server that does not answer.
-    private func options(
-        _ kind: String, _ fixture: StageFixture, isSilent: Bool = false
-    ) async throws -> (options: Options, server: AnyObject?) {
-        var options = Self.needed[kind] ?? []
-        var server: AnyObject?
-        switch kind {
-        case "http":
-            let web = try await WebServer(fixture.scratch)
-            options.removeAll { $0.0 == "url" || isSilent }
-            options.append(("url", .text("http://127.0.0.1:\(web.port)\(isSilent ? "/slow" : "/")")))
-            server = web
-        case "scan":
-            let clamd = try await FakeClamd(fixture.scratch, isSilent ? .silent : .usual)
-            options = [("socket", .text(clamd.socket))]
-            server = clamd
-        case "run" where isSilent: options = [("command", ["sleep", "1000"])]
-        default: break
-        }
-        return (.map(options), server)
-    }
-
     /// Where there is no server, that is no fault of the file.
-    @Test(arguments: servers)
-    func nobodyAnswers(kind: String, class: StageFailure.Class) throws {
+    @Test(arguments: allKinds.filter { StageContract.of($0).server != nil })
+    func nobodyAnswers(kind: String) throws {
         let fixture = try StageFixture(drop: "drop.bin", Self.content)
-        let failure = try fixture.failure(kind, .map(Self.needed[kind] ?? []))
-        #expect(failure.class == `class`)
+        let contract = StageContract.of(kind)
+        let failure = try fixture.failure(kind, contract.optionsAlone)
+        #expect(failure.class == contract.server?.failure)
         #expect(!failure.remedy.isEmpty)
         #expect(try StageFixture.snapshot(fixture.payload).count == 1)
     }
@@ -86,7 +52,7 @@ import Testing
     @Test(arguments: cases)
     func twiceGivesTheSame(case: Case) async throws {
         let (fixture, payload) = try make(`case`.input)
-        let (options, server) = try await options(`case`.kind, fixture)
+        let (options, server) = try await StageContract.of(`case`.kind).options(fixture)
         defer { withExtendedLifetime(server) {} }
         let first = try fixture.run(`case`.kind, options, on: payload)
         let snapshot = try StageFixture.snapshot(first)
@@ -102,14 +68,13 @@ import Testing
     @Test(arguments: cases)
     func calledOffBeforeItBegins(case: Case) throws {
         let (fixture, payload) = try make(`case`.input)
-        // What these do not touch they hand on.
-        if ["unpack", "stamp"].contains(`case`.kind), `case`.input == .folder { return }
+        let contract = StageContract.of(`case`.kind)
+        if contract.handsOn.contains(`case`.input) { return }
         let cancellation = Cancellation()
         cancellation.cancel()
         let before = try StageFixture.snapshot(payload)
         #expect(throws: StageFailure.cancelled) {
-            try fixture.run(
-                `case`.kind, .map(Self.needed[`case`.kind] ?? []), on: payload, cancellation: cancellation)
+            try fixture.run(`case`.kind, contract.optionsAlone, on: payload, cancellation: cancellation)
         }
         #expect(try StageFixture.snapshot(payload) == before)
     }
@@ -119,7 +84,7 @@ import Testing
     func folders(kind: String) async throws {
         for count in [0, getenv("DROPMILL_TORTURE") == nil ? 1000 : 100_000] {
             let fixture = try StageFixture(drop: "drop.zip", [1])
-            let (options, server) = try await options(kind, fixture)
+            let (options, server) = try await StageContract.of(kind).options(fixture)
             defer { withExtendedLifetime(server) {} }
             let payload = try fixture.folderPayload([])
             var source = payload.root
@@ -141,19 +106,19 @@ import Testing
     }
 
     /// A second thread calls the work off as soon as it has begun; a stage that has been through by then is run again.
-    /// `move` is left out: it touches no data.
-    @Test(arguments: kinds.filter { $0 != "move" })
+    @Test(arguments: kinds.filter { StageContract.of($0).work != nil })
     func calledOffMidway(kind: String) async throws {
+        let contract = StageContract.of(kind)
         for _ in 0..<50 {
-            let (fixture, payload) = try makeMuch(of: kind)
-            let (options, server) = try await options(kind, fixture, isSilent: true)
+            let (fixture, payload) = try makeMuch(contract)
+            let (options, server) = try await contract.options(fixture, isLasting: true)
             defer { withExtendedLifetime(server) {} }
             let before = try StageFixture.snapshot(payload)
             let cancellation = Cancellation()
             let progress = StageProgress()
-            let sign = Self.sign(of: kind).map { fixture.scratch.path.pushing($0) }
+            let sign = contract.sign.map { ($0, fixture.scratch.path.pushing($0.path)) }
             let watcher = Watcher(cancellation) { @Sendable in
-                if let sign { return Self.isWritten(sign) }
+                if let (sign, path) = sign { return Self.isThere(sign, at: path) }
                 return progress.bytes > 0 || progress.entries > 0
             }
             defer { watcher.stop() }
@@ -171,42 +136,28 @@ import Testing
     }
 
     /// Enough for a stage not to be through with it at once.
-    private func makeMuch(of kind: String) throws -> (fixture: StageFixture, payload: Payload) {
-        switch kind {
-        case "unpack": return try make(.archive)
-        case "http", "scan", "run", "stamp": return try make(.plainFile)
-        default:
-            let fixture = try StageFixture(drop: "drop.bin", Self.content)
-            let payload = try fixture.folderPayload((0..<1000).map { (Array("f\($0)".utf8), "content of \($0)") })
-            if kind == "select" { try fixture.scratch.write("", to: "job/.payload/none") }
-            if kind == "verify" { try fixture.run("checksum", on: payload, in: 1) }
-            return (fixture, payload)
-        }
+    private func makeMuch(_ contract: StageContract) throws -> (fixture: StageFixture, payload: Payload) {
+        if let work = contract.work, work != .folder { return try make(work) }
+        let fixture = try StageFixture(drop: "drop.bin", Self.content)
+        let payload = try fixture.folderPayload((0..<1000).map { (Array("f\($0)".utf8), "content of \($0)") })
+        try contract.prepare(fixture, payload)
+        return (fixture, payload)
     }
 
-    /// The file by which one sees that a stage has begun that tells no progress until it is through.
-    private static func sign(of kind: String) -> FilePath? {
-        switch kind {
-        case "scan": "clamd/commands"
-        case "run": "job/.1-run/stdout"
-        default: nil
-        }
-    }
-
-    private static func isWritten(_ path: FilePath) -> Bool {
+    private static func isThere(_ sign: StageContract.Sign, at path: FilePath) -> Bool {
         var status = stat()
-        return path.withPlatformString { stat($0, &status) } == 0
-            && (status.st_size > 0 || path.lastComponent == "stdout")
+        return path.withPlatformString { stat($0, &status) } == 0 && (status.st_size > 0 || sign.isEmptyEnough)
     }
 
     @Test(arguments: kinds)
     func aNameThatIsNotUTF8(kind: String) async throws {
         let name = try #require(FileName(Array("V".utf8) + [0xED] + Array("ctor.tar".utf8)))
         let fixture = try StageFixture(drop: name, Self.archive)
-        let (options, server) = try await options(kind, fixture)
+        let (options, server) = try await StageContract.of(kind).options(fixture)
         defer { withExtendedLifetime(server) {} }
-        // The lists of a bag are UTF-8.
-        if kind == "bag" { return #expect(try fixture.failure(kind, options).code == "bag.name") }
+        if let code = StageContract.of(kind).oddName {
+            return #expect(try fixture.failure(kind, options).code == code)
+        }
         let payload = try fixture.run(kind, options)
         if case .file(let handedOn) = payload.shape {
             #expect(handedOn.bytes.contains(0xED), "the odd byte is kept as it is")
@@ -214,38 +165,42 @@ import Testing
         #expect(Folder.kind(of: payload.path) != nil)
     }
 
-    /// Kinds that need no space of their own.
-    private static let writingNothing: Set<String> = [
-        "move", "verify", "detect", "dedupe", "rename", "select", "http", "scan",
-    ]
-
+    /// Where nothing can be written a stage says so, or needs to write nothing: then it gives what it gives elsewhere.
     @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a tmpfs"), arguments: kinds)
     func aFullDisk(kind: String) async throws {
+        let contract = StageContract.of(kind)
         let disk = try SmallDisk(bytes: 10 << 20)
         defer { disk.unmount() }
+        let name = try #require(FileName("drop.tar"))
         let fixture = try StageFixture(
-            drop: try #require(FileName("drop.tar")), Self.archive,
-            in: disk.path.appending(try #require(FileName("job"))))
-        let (options, server) = try await options(kind, fixture)
-        defer { withExtendedLifetime(server) {} }
+            drop: name, Self.archive, in: disk.path.appending(try #require(FileName("job"))))
+        let payload = try self.payload(of: fixture, contract)
+        let elsewhere = try StageFixture(drop: name, Self.archive)
+        let usual = try self.payload(of: elsewhere, contract)
         // Nothing is left but what a folder or two need.
-        var payload = fixture.payload
-        if !["unpack", "stamp"].contains(kind) {
-            let folder = try Folder.open(fixture.job.folder)
-            try folder.make(".payload")
-            try folder.link("drop.tar", as: ".payload/drop.tar", in: folder)
-            payload = Payload(folder: fixture.job.folder.appending(".payload"))
-            try disk.fill()
-        }
+        if payload.shape == .folder { try disk.fill() }
+        let (options, server) = try await contract.options(fixture)
+        let (usualOptions, usualServer) = try await contract.options(elsewhere)
+        defer { withExtendedLifetime((server, usualServer)) {} }
         do {
-            try fixture.run(kind, options, on: payload)
-            #expect(Self.writingNothing.contains(kind), "a stage that writes cannot have succeeded")
+            let result = try fixture.run(kind, options, on: payload)
+            let expected = try elsewhere.run(kind, usualOptions, on: usual)
+            #expect(try StageFixture.snapshot(result) == StageFixture.snapshot(expected))
+            #expect(result.companions == expected.companions)
+            #expect(result.facts == expected.facts)
         } catch let failure as StageFailure {
-            // One archive that does not fit where others may is no reason to pause; it is tried again as `retry` says.
-            let isTooLarge = kind == "unpack" && failure.code == "archive.no-room"
-            #expect(failure.class == (isTooLarge ? .transient : .environment), "\(failure)")
+            #expect(failure.class == contract.fullDisk, "\(failure)")
             #expect(!failure.remedy.isEmpty)
         }
+    }
+
+    /// A folder with the archive in it, or the archive for a kind that does not look at folders.
+    private func payload(of fixture: StageFixture, _ contract: StageContract) throws -> Payload {
+        guard !contract.handsOn.contains(.folder) else { return fixture.payload }
+        let folder = try Folder.open(fixture.job.folder)
+        try folder.make(".payload")
+        try folder.link("drop.tar", as: ".payload/drop.tar", in: folder)
+        return Payload(folder: fixture.job.folder.appending(".payload"))
     }
 }
 

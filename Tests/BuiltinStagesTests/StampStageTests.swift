@@ -12,6 +12,10 @@ import Testing
     }
 }
 
+extension StampStage: ContractSubject {
+    static var contract: StageContract { StageContract(handsOn: [.folder], work: .plainFile) }
+}
+
 /// docs/adding-a-stage.md shows the stage above, and the file of this suite's neighbour, as they are compiled here.
 @Suite struct AddingAStageTests {
     private static let here = FilePath(#filePath).removingLastComponent()

@@ -188,3 +188,8 @@ import Testing
         #expect(empty.code == "archive.empty")
     }
 }
+
+extension UnpackStage: ContractSubject {
+    // One archive that does not fit where others may is no reason to pause; it is tried again as `retry` says.
+    static var contract: StageContract { StageContract(handsOn: [.folder], work: .archive, fullDisk: .transient) }
+}

@@ -152,3 +152,9 @@ import Testing
         #expect(try fixture.failure("verify").code == "verify.differs")
     }
 }
+
+extension VerifyStage: ContractSubject {
+    static var contract: StageContract {
+        StageContract(options: ["require": "false"], prepare: { try $0.run("checksum", on: $1, in: 1) })
+    }
+}
