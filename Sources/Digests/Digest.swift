@@ -71,3 +71,8 @@ extension Digest: CustomStringConvertible {
     /// `sha256:e3b0c4…`
     package var description: String { "\(algorithm.rawValue):\(hex)" }
 }
+
+extension Sequence where Element == Digest {
+    /// The functions that they are of, each once.
+    package var algorithms: [DigestAlgorithm] { Set(map(\.algorithm)).sorted { $0.rawValue < $1.rawValue } }
+}

@@ -5,11 +5,16 @@ import CXXHash
 /// A digest in the making. Can be used for one message after another.
 ///
 /// Each function is computed by the library that is fastest at it here: libcrypto for those that resist forgery (it
-/// uses the CPU's SHA instructions), xxHash's own for XXH3, ISA-L for the CRCs (it uses carry-less multiplication).
+/// uses the CPU's SHA instructions), xxHash's own for its functions, ISA-L for the CRCs (it uses carry-less
+/// multiplication). What no library has is made here.
 package struct DigestContext: ~Copyable {
     private enum State {
         case openssl(OpaquePointer, OpaquePointer)
-        case xxhash(OpaquePointer)
+        case xxh3(OpaquePointer)
+        case xxh64(OpaquePointer)
+        case xxh32(OpaquePointer)
+        case blake2b(Blake2b)
+        case blake3(Blake3)
         case crc32(UInt32)
         case crc32c(UInt32)
     }
@@ -26,8 +31,10 @@ package struct DigestContext: ~Copyable {
     deinit {
         switch state {
         case .openssl(let context, _): EVP_MD_CTX_free(context)
-        case .xxhash(let context): XXH3_freeState(context)
-        case .crc32, .crc32c: break
+        case .xxh3(let context): XXH3_freeState(context)
+        case .xxh64(let context): XXH64_freeState(context)
+        case .xxh32(let context): XXH32_freeState(context)
+        case .blake2b, .blake3, .crc32, .crc32c: break
         }
     }
 
@@ -42,9 +49,17 @@ package struct DigestContext: ~Copyable {
         switch algorithm {
         case .crc32: return .crc32(0)
         case .crc32c: return .crc32c(0)
-        case .xxh3:
+        case .blake3: return .blake3(Blake3())
+        case .blake2b(let size) where size != 64: return .blake2b(Blake2b(size: size))
+        case .xxh3, .xxh3with64:
             guard let context = XXH3_createState() else { throw .failed(algorithm) }
-            return .xxhash(context)
+            return .xxh3(context)
+        case .xxh64:
+            guard let context = XXH64_createState() else { throw .failed(algorithm) }
+            return .xxh64(context)
+        case .xxh32:
+            guard let context = XXH32_createState() else { throw .failed(algorithm) }
+            return .xxh32(context)
         default:
             guard let implementation = algorithm.implementation else { throw .unavailable(algorithm) }
             guard let context = EVP_MD_CTX_new() else { throw .failed(algorithm) }
@@ -57,8 +72,13 @@ package struct DigestContext: ~Copyable {
         switch state {
         case .openssl(let context, let implementation):
             guard EVP_DigestInit_ex2(context, implementation, nil) == 1 else { throw .failed(algorithm) }
-        case .xxhash(let context):
+        case .xxh3(let context):
+            // Both of its lengths come of one state.
             guard XXH3_128bits_reset(context) == XXH_OK else { throw .failed(algorithm) }
+        case .xxh64(let context): guard XXH64_reset(context, 0) == XXH_OK else { throw .failed(algorithm) }
+        case .xxh32(let context): guard XXH32_reset(context, 0) == XXH_OK else { throw .failed(algorithm) }
+        case .blake2b: state = .blake2b(Blake2b(size: algorithm.size))
+        case .blake3: state = .blake3(Blake3())
         case .crc32: state = .crc32(0)
         // ISA-L leaves the inversions of this one to its callers.
         case .crc32c: state = .crc32c(.max)
@@ -71,8 +91,21 @@ package struct DigestContext: ~Copyable {
         switch state {
         case .openssl(let context, _):
             guard EVP_DigestUpdate(context, base, bytes.count) == 1 else { throw .failed(algorithm) }
-        case .xxhash(let context):
+        case .xxh3(let context):
             guard XXH3_128bits_update(context, base, bytes.count) == XXH_OK else { throw .failed(algorithm) }
+        case .xxh64(let context):
+            guard XXH64_update(context, base, bytes.count) == XXH_OK else { throw .failed(algorithm) }
+        case .xxh32(let context):
+            guard XXH32_update(context, base, bytes.count) == XXH_OK else { throw .failed(algorithm) }
+        case .blake2b(var hash):
+            // It must not be held twice, or it is copied with each block.
+            state = .crc32(0)
+            hash.update(bytes)
+            state = .blake2b(hash)
+        case .blake3(var hash):
+            state = .crc32(0)
+            hash.update(bytes)
+            state = .blake3(hash)
         case .crc32(let value):
             let start = base.assumingMemoryBound(to: UInt8.self)
             state = .crc32(crc32_gzip_refl(value, start, UInt64(bytes.count)))
@@ -99,7 +132,13 @@ package struct DigestContext: ~Copyable {
             }
             guard !bytes.isEmpty else { throw .failed(algorithm) }
             return Digest(algorithm, bytes: bytes)
-        case .xxhash(let context):
+        case .xxh3(let context) where algorithm == .xxh3with64:
+            return Digest(algorithm, bytes: Self.bigEndian(XXH3_64bits_digest(context)))
+        case .xxh64(let context): return Digest(algorithm, bytes: Self.bigEndian(XXH64_digest(context)))
+        case .xxh32(let context): return Digest(algorithm, bytes: Self.bigEndian(XXH32_digest(context)))
+        case .blake2b(let hash): return Digest(algorithm, bytes: hash.finish())
+        case .blake3(let hash): return Digest(algorithm, bytes: hash.finish())
+        case .xxh3(let context):
             let hash = XXH3_128bits_digest(context)
             return Digest(algorithm, bytes: Self.bigEndian(hash.high64) + Self.bigEndian(hash.low64))
         case .crc32(let value): return Digest(algorithm, bytes: Self.bigEndian(value))

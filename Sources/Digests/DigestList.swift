@@ -1,6 +1,7 @@
 /// What a list of digests says: `SHA256SUMS`, `a.md5`, `files.sfv`, a BagIt manifest, the content of a marker. Pure;
-/// reads what `sha256sum`, `sha256sum --tag`, BSD's tools, SFV programs and BagIt tools write. For small texts: files
-/// of strangers are read by `DigestListReader`.
+/// reads what `sha256sum` (also with `--tag`, with `--zero`), BSD's tools, `openssl dgst`, `xxhsum`, `b3sum`, SFV
+/// programs and BagIt tools write, also within a PGP signature, which is not looked at. For small texts: files of
+/// strangers are read by `DigestListReader`.
 package struct DigestList: Sendable, Equatable {
     /// How lines are to be read.
     package enum Form: Sendable {
@@ -12,12 +13,16 @@ package struct DigestList: Sendable, Equatable {
         case digestsAndSizes
         /// A manifest of a BagIt bag (RFC 8493, 2.1.3): white space of any length; paths stay encoded (`BagPath`).
         case bagIt
+        /// `fetch.txt` of a bag (RFC 8493, 2.2.3): `URL SIZE PATH`, where the size may be `-`.
+        case bagItFetch
     }
 
     /// What a file is to be like.
     package enum Expected: Sendable, Hashable {
         case digest(Digest)
         case size(Int64)
+        /// It is to be there.
+        case anything
     }
 
     /// What is said of one file.
@@ -26,8 +31,10 @@ package struct DigestList: Sendable, Equatable {
         package let path: [UInt8]?
         /// What the file is to be like.
         package let expected: Expected
+        /// Whether a star stands before the path, as `md5sum` marks files that are no text.
+        package var isMarked = false
 
-        /// The digest that it is to have; nil where a size is told.
+        /// The digest that it is to have; nil where something else is told.
         package var digest: Digest? {
             if case .digest(let digest) = expected { digest } else { nil }
         }
@@ -64,32 +71,5 @@ package struct DigestList: Sendable, Equatable {
         }
         if start < text.count { lines.append(text[start...]) }
         return lines
-    }
-
-    /// `sha256sum`, `SHA256SUMS`, `sha256sums.txt`, and no `sha256summary.txt`.
-    private static func isListName(_ name: String, of word: String) -> Bool {
-        guard name.hasPrefix("\(word)sum") else { return false }
-        let rest = name.dropFirst(word.count + 3)
-        let end = rest.first == "s" ? rest.dropFirst() : rest
-        return end.first.map { ".-_".contains($0) } ?? true
-    }
-
-    /// Whether a list's name says that it is read as SFV.
-    package static func isSFV(_ name: [UInt8]) -> Bool {
-        String(decoding: name.suffix(4), as: UTF8.self).lowercased() == ".sfv"
-    }
-
-    /// What a list's or a sidecar's name says of its algorithm: `SHA256SUMS`, `a.md5`, `manifest-sha512.txt`.
-    package static func algorithm(ofListNamed name: [UInt8]) -> DigestAlgorithm? {
-        let text = String(decoding: name, as: UTF8.self).lowercased()
-        if isSFV(name) { return .crc32 }
-        if text.hasSuffix(".json") { return nil }
-        let endings: [(String, DigestAlgorithm)] = [("b2", .blake2b), ("xxh128", .xxh3)]
-        for (word, algorithm) in endings + DigestAlgorithm.allCases.map({ ($0.rawValue, $0) }) {
-            if text.hasSuffix(".\(word)") || isListName(text, of: word) || text.hasSuffix("-\(word).txt") {
-                return algorithm
-            }
-        }
-        return nil
     }
 }

@@ -39,6 +39,12 @@ package struct DigestListReader: ~Copyable {
     private var position = 0
     private var isAtEnd = false
     private var number = 0
+    /// Whether lines end with a NUL (`sha256sum --zero`), since there is one in the beginning of the text.
+    private var isRaw = false
+    private var armor = Armor()
+
+    /// Whether a PGP signature came with it.
+    package var isSigned: Bool { armor.isSigned }
 
     /// Reads what a descriptor still gives; it stays the caller's. `algorithm`: what the list's name says; nil where it
     /// says nothing, and the length of a digest does.
@@ -60,6 +66,7 @@ package struct DigestListReader: ~Copyable {
         decoder = Decoder(.utf8)
         self.text = decoder.decode(text, isLast: true)
         isAtEnd = true
+        isRaw = reader.mayBeRaw && self.text.contains(0)
     }
 
     /// The next line that says something; nil at the end.
@@ -67,19 +74,22 @@ package struct DigestListReader: ~Copyable {
         while let line = try nextLine() {
             number += 1
             if number > mostLines { throw .tooManyLines(mostLines) }
-            if reader.isSilent(line) { continue }
-            guard let read = reader.read(line) else { throw .strange(line: number) }
+            guard let line = reader.isFramed ? armor.text(of: line) : line, !reader.isSilent(line) else {
+                continue
+            }
+            guard let read = reader.read(line, isRaw: isRaw) else { throw .strange(line: number) }
             return read
         }
         return nil
     }
 
-    /// LF, CR and CRLF end lines.
+    /// LF, CR and CRLF end lines; or NUL.
     private mutating func nextLine() throws(Problem) -> ArraySlice<UInt8>? {
         while true {
-            let end = text[position...].firstIndex { $0 == 0x0A || $0 == 0x0D }
+            let isRaw = isRaw
+            let end = text[position...].firstIndex { isRaw ? $0 == 0 : $0 == 0x0A || $0 == 0x0D }
             // A CR at the end of what is there may have its LF behind it.
-            if let end, text[end] == 0x0A || end + 1 < text.count || isAtEnd {
+            if let end, text[end] != 0x0D || end + 1 < text.count || isAtEnd {
                 let line = text[position..<end]
                 let isPair = text[end] == 0x0D && end + 1 < text.count && text[end + 1] == 0x0A
                 position = end + (isPair ? 2 : 1)
@@ -111,10 +121,35 @@ package struct DigestListReader: ~Copyable {
         if let error { throw .unreadable(error) }
         isAtEnd = bytes.isEmpty
         text += decoder.decode(bytes, isLast: isAtEnd)
+        if number == 0, reader.mayBeRaw, text.contains(0) { isRaw = true }
     }
 }
 
 extension DigestListReader {
+    /// The frame of a text that is signed with PGP (RFC 9580, section 7). Nobody here knows whose key it should be, so
+    /// the signature itself is passed over.
+    private struct Armor {
+        private enum Part { case outside, headers, text, signature }
+
+        private var part = Part.outside
+        private(set) var isSigned = false
+
+        /// What the signer wrote in this line; nil for one of the frame.
+        mutating func text(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+            func says(_ words: String) -> Bool { line.elementsEqual("-----\(words)-----".utf8) }
+            switch part {
+            case .outside where says("BEGIN PGP SIGNED MESSAGE"): (part, isSigned) = (.headers, true)
+            case .outside where says("BEGIN PGP SIGNATURE"), .text where says("BEGIN PGP SIGNATURE"):
+                (part, isSigned) = (.signature, true)
+            case .outside: return line
+            case .headers: if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { part = .text }
+            case .text: return line.starts(with: "- ".utf8) ? line.dropFirst(2) : line
+            case .signature: if says("END PGP SIGNATURE") { part = .outside }
+            }
+            return nil
+        }
+    }
+
     /// Makes UTF-8 of what comes in pieces.
     private struct Decoder {
         private var encoding: Encoding

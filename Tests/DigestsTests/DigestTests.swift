@@ -36,6 +36,15 @@ import Testing
                 + "10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0"
         ),
         (.xxh3, "06b05ab6733a618578af5f94892f3950"),
+        (.sha224, "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
+        (.sha3with224, "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf"),
+        (
+            .sha3with384,
+            "ec01498288516fc926459f58e2c6ad8df9b473cb0fc08c2596da7cf0e49be4b298d88cea927ac7f539f1edf228376d25"
+        ),
+        (.blake2b(size: 32), "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319"),
+        (.blake3, "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"),
+        (.xxh3with64, "78af5f94892f3950"), (.xxh64, "44bc2cf5ad770999"), (.xxh32, "32d153ff"),
         (.crc32c, "364b3fb7"),
         (.crc32, "352441c2"),
     ])
@@ -64,7 +73,48 @@ import Testing
         #expect(digests[0] == (try context.finish()))
     }
 
-    @Test(arguments: DigestAlgorithm.allCases)
+    /// Around the ends of blocks, chunks and shares of what is hashed here, in pieces of odd sizes.
+    @Test(arguments: [
+        ("b3sum", [] as [String], DigestAlgorithm.blake3), ("b2sum", ["-l", "8"], .blake2b(size: 1)),
+        ("b2sum", ["-l", "160"], .blake2b(size: 20)), ("b2sum", ["-l", "504"], .blake2b(size: 63)),
+        ("xxhsum", ["-qH0"], .xxh32), ("xxhsum", ["-qH1"], .xxh64), ("xxhsum", ["-qH2"], .xxh3),
+    ])
+    func asTheirOwnToolsMakeThem(name: String, options: [String], algorithm: DigestAlgorithm) throws {
+        guard let tool = Tool.find(name) else { return }
+        let sizes =
+            [0, 1, 63, 64, 65, 127, 128, 129, 256, 257, 511, 1023, 1024, 1025, 2048, 3000, 3072, 4095, 4096, 4097]
+            + [5120, 7000, 8192, 8193, 12_288, 16_384, 16_385, 40_000, 65_536, 100_001, 1 << 20]
+        for size in sizes {
+            let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+            let path = try scratch.write(content, to: scratch.path("file"))
+            let told = try tool.run(options + [path.string]).text.prefix { $0 != " " }
+            var context = try DigestContext.start(algorithm)
+            try content.withUnsafeBytes { bytes in
+                var rest = bytes[...]
+                var length = 1
+                while !rest.isEmpty {
+                    try context.update(UnsafeRawBufferPointer(rebasing: rest.prefix(length)))
+                    rest = rest.dropFirst(length)
+                    length = length * 3 + 1
+                }
+            }
+            #expect(try context.finish().hex == told, "\(size) bytes")
+        }
+    }
+
+    @Test func everyNameLeadsBack() {
+        let short = (1...63).map { DigestAlgorithm.blake2b(size: $0) }
+        #expect(DigestAlgorithm.count == Set(DigestAlgorithm.allCases + short).count)
+        for algorithm in DigestAlgorithm.allCases + short {
+            #expect(DigestAlgorithm(rawValue: algorithm.rawValue) == algorithm)
+            #expect(DigestAlgorithm(spelled: algorithm.tag) == algorithm)
+        }
+        for name in ["blake2b-7", "blake2b-520", "blake2b-0", "sha4", ""] {
+            #expect(DigestAlgorithm(rawValue: name) == nil)
+        }
+    }
+
+    @Test(arguments: DigestAlgorithm.allCases + [.blake2b(size: 20)])
     func aDigestFromItsText(algorithm: DigestAlgorithm) throws {
         let digest = try DigestContext.start(algorithm).finish()
         #expect(digest.bytes.count == algorithm.size)

@@ -96,9 +96,8 @@ final class DigestCheck: @unchecked Sendable {
                 return fault.map { .lacks($0) } ?? .fits
             case .digests(let expected):
                 // Once through the file, however many there are.
-                let algorithms = DigestAlgorithm.allCases.filter { one in expected.contains { $0.algorithm == one } }
                 let path = FilePath().appending(key.name)
-                let found = Set(try digests(of: path, below: folder.file, algorithms, cancellation))
+                let found = Set(try digests(of: path, below: folder.file, expected.algorithms, cancellation))
                 return expected.first { !found.contains($0) }.map { .differs($0.algorithm) } ?? .fits
             }
         } catch {
