@@ -5,6 +5,9 @@ import SystemPackage
 
 /// Lists of digests as files, which are never in memory as a whole.
 enum ManifestFile {
+    /// The code of a list that says what none can say.
+    static let unreadable = "verify.list"
+
     /// Calls with each line that says something, and returns how many there are; one that is no digest and path fails.
     @discardableResult
     static func forEachLine(
@@ -19,10 +22,10 @@ enum ManifestFile {
                 switch problem {
                 case .strange(let line):
                     .file(
-                        "verify.list", "Line \(line) of the list '\(name)' is no digest and path.",
+                        unreadable, "Line \(line) of the list '\(name)' is no digest and path.",
                         remedy: "Make the list anew with sha256sum or a like tool, and send it again.")
                 case .tooManyLines(let most):
-                    .file("verify.list", "The list '\(name)' has more than \(most) lines.", remedy: "Split it.")
+                    .file(unreadable, "The list '\(name)' has more than \(most) lines.", remedy: "Split it.")
                 case .unreadable(let errno): StageFailure(inStage: IOError("read", path, errno))
                 }
             }, body)
@@ -49,6 +52,9 @@ enum ManifestFile {
             try context.checkCancelled()
             try body(line)
             count += 1
+        }
+        if reader.isSigned {
+            context.notes.add("the PGP signature with '\(path.lastName?.text ?? "")' was not looked at")
         }
         return count
     }

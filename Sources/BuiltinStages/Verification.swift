@@ -26,12 +26,14 @@ struct Verification {
 
     /// The most digests that are kept of a file: of more than there are algorithms two contradict each other, and it
     /// fails whatever the others are.
-    static let mostDigests = DigestAlgorithm.allCases.count + 1
+    static let mostDigests = DigestAlgorithm.count + 1
 
-    /// Adds what one list says of a file. Lists are as long as their senders like; what is kept of them is not.
-    mutating func expect(_ digest: Digest, of path: [UInt8]) {
+    /// Adds what one list says of a file; nil: that it is there. Lists are as long as their senders like; what is kept
+    /// of them is not.
+    mutating func expect(_ digest: Digest?, of path: [UInt8]) {
         if files[path] != nil {
-            if expected[path]?.count ?? 0 < Self.mostDigests { expected[path, default: []].insert(digest) }
+            guard let digest, expected[path]?.count ?? 0 < Self.mostDigests else { return }
+            expected[path, default: []].insert(digest)
         } else if missing.count < Self.mostNames {
             missing.insert(path)
         } else if !missing.contains(path) {
@@ -44,11 +46,7 @@ struct Verification {
 
     /// Compares every file that is listed, each in one pass however many digests it is to have.
     mutating func compare(below root: FilePath, _ context: StageContext) throws(StageFailure) {
-        let groups = Dictionary(grouping: expected.keys) { path in
-            DigestAlgorithm.allCases.filter { algorithm in
-                expected[path]?.contains { $0.algorithm == algorithm } ?? false
-            }
-        }
+        let groups = Dictionary(grouping: expected.keys) { expected[$0]?.algorithms ?? [] }
         for (algorithms, paths) in groups {
             let files = paths.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { self.files[$0] }
             let hashing = PayloadHashing(root: root, algorithms: algorithms, context: context)
@@ -71,8 +69,11 @@ struct Verification {
     /// The most files that are named in a failure.
     private static let mostNames = 1000
 
-    /// The failure that follows; nil where all is as it should be. `what`: whose files these are.
-    func failure(of what: String, by list: String) -> StageFailure? {
+    /// The failure that follows; nil where all is as it should be. `what`: whose files these are; `list`: what says
+    /// otherwise, with the verb.
+    func failure(
+        of what: String, by list: String, remedy: String = "Send it again, complete; or correct the list."
+    ) -> StageFailure? {
         let kinds = [("differs", differing), ("missing", missing), ("not listed", extra)].filter { !$0.1.isEmpty }
         if kinds.isEmpty { return nil }
         let counts = kinds.map { word, paths in
@@ -89,7 +90,7 @@ struct Verification {
             lines = lines.prefix(Self.mostNames) + ["and \(lines.count - Self.mostNames) more"]
         }
         return .file(
-            "verify.differs", "\(what) is not what \(list) says: \(counts.joined(separator: ", ")).",
-            remedy: "Send it again, complete; or correct the list.", detail: lines.joined(separator: "\n"))
+            "verify.differs", "\(what) is not what \(list): \(counts.joined(separator: ", ")).",
+            remedy: remedy, detail: lines.joined(separator: "\n"))
     }
 }

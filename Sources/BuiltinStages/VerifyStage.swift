@@ -8,7 +8,8 @@ import SystemPackage
 package struct VerifyStage: Stage {
     private static let digest = StageOption<Digest?>(
         "digest", "the digest that a single file must have", takes: "ALGORITHM:HEX", default: .some(nil), shown: "",
-        schema: .form("^(\(DigestAlgorithm.allCases.map(\.rawValue).joined(separator: "|"))):[0-9A-Fa-f]+$")
+        schema: .form(
+            "^(\(DigestAlgorithm.allCases.map(\.rawValue).joined(separator: "|"))|blake2b-[0-9]+):[0-9A-Fa-f]+$")
     ) { (node, _) throws(OptionProblem) in
         let text = try node.string()
         let parts = text.split(separator: ":", maxSplits: 1)
@@ -68,15 +69,14 @@ package struct VerifyStage: Stage {
         file name: FileName, _ payload: Payload, _ context: StageContext
     ) throws(StageFailure) -> Payload {
         var expected = Set([digest].compactMap(\.self))
-        expected.formUnion(try sidecars(of: name, context))
+        var unread: [UnreadList] = []
+        expected.formUnion(try sidecars(of: name, &unread, context))
         guard !expected.isEmpty else {
-            try nothingSaid(of: "'\(name)'")
+            try nothingSaid(of: "'\(name)'", unread, context)
             return payload
         }
-        let algorithms = DigestAlgorithm.allCases.filter { algorithm in
-            expected.contains { $0.algorithm == algorithm }
-        }
-        let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
+        UnreadList.note(unread, context)
+        let hashing = PayloadHashing(root: payload.root, algorithms: expected.algorithms, context: context)
         let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let found = try hashing.digests(of: files, announcingSize: true).flatMap { $0 }
         let wrong = expected.subtracting(found)
@@ -92,22 +92,35 @@ package struct VerifyStage: Stage {
     }
 
     /// What files say that were dropped along: `NAME.sha256` and the like.
-    private func sidecars(of name: FileName, _ context: StageContext) throws(StageFailure) -> Set<Digest> {
+    private func sidecars(
+        of name: FileName, _ unread: inout [UnreadList], _ context: StageContext
+    ) throws(StageFailure) -> Set<Digest> {
         guard let path = context.alongside, Folder.kind(of: path) == .folder else { return [] }
         let folder = try StageFailure.onIOError { () throws(IOError) in try context.open(path) }
         var digests: Set<Digest> = []
         for other in try StageFailure.onIOError({ () throws(IOError) in try folder.names() }).sorted() {
-            guard let algorithm = DigestList.algorithm(ofListNamed: other.bytes) else { continue }
+            let kind = DigestList.kind(ofName: other.bytes)
+            if kind == .foreign { unread.append(UnreadList(path: other.bytes)) }
+            if [.foreign, .none].contains(kind) { continue }
+            let before = digests
             // A list of several files is one that this file must be in.
             var isNamed = false
-            let lines = try ManifestFile.forEachLine(
-                of: FilePath().appending(other), in: folder, algorithm: algorithm, context
-            ) {
-                (line) throws(StageFailure) in
-                guard line.path.map({ FilePath(bytes: $0).lastName == name }) ?? true else { return }
-                isNamed = true
-                // More than there are algorithms contradict each other anyway.
-                if digests.count < Verification.mostDigests, let digest = line.digest { digests.insert(digest) }
+            let lines: Int
+            do throws(StageFailure) {
+                lines = try ManifestFile.forEachLine(
+                    of: FilePath().appending(other), in: folder,
+                    algorithm: DigestList.algorithm(ofListNamed: other.bytes), context
+                ) { (line) throws(StageFailure) in
+                    guard line.path.map({ FilePath(bytes: $0).lastName == name }) ?? true else { return }
+                    isNamed = true
+                    // More than there are algorithms contradict each other anyway.
+                    if digests.count < Verification.mostDigests, let digest = line.digest { digests.insert(digest) }
+                }
+            } catch {
+                guard kind != .list, error.code == ManifestFile.unreadable else { throw error }
+                digests = before
+                if kind == .perhaps { unread.append(UnreadList(path: other.bytes, reason: error.summary)) }
+                continue
             }
             if !isNamed, lines > 0 {
                 throw .file(
@@ -130,48 +143,18 @@ package struct VerifyStage: Stage {
         if let bag = try BagReading.find(in: tree, root, context) { return try bag.verify() }
         if isBag { throw Self.noBag(context) }
         var verification = Verification(tree)
-        var lists: Set<[UInt8]> = []
-        for file in tree.files where isList(file) {
-            // One that says nothing is a file like any other.
-            if try read(file, root, &verification, context) { lists.insert(file.bytes) }
-        }
-        guard !lists.isEmpty else { return try nothingSaid(of: "'\(context.drop.name)'") }
+        let lists = try FolderLists(in: tree, root, called: manifests, &verification, context)
+        guard !lists.read.isEmpty else { return try nothingSaid(of: "'\(context.drop.name)'", lists.unread, context) }
+        UnreadList.note(lists.unread, context)
         if extra == .fail {
-            let unlisted = verification.files.keys.filter { !lists.contains($0) && !verification.isListed($0) }
+            let unlisted = verification.files.keys.filter { !lists.isOwn($0) && !verification.isListed($0) }
             verification.extra = Set(unlisted).union((tree.links + tree.specials).map(\.bytes))
         }
         try verification.compare(below: root, context)
-        let list = lists.count == 1 ? "its list '\(EscapedText.of(lists.first ?? []))'" : "its \(lists.count) lists"
+        let list =
+            lists.read.count == 1
+            ? "its list '\(EscapedText.of(lists.read.first ?? []))' says" : "its \(lists.read.count) lists say"
         if let failure = verification.failure(of: "'\(context.drop.name)'", by: list) { throw failure }
-    }
-
-    private func isList(_ file: TreeFile) -> Bool {
-        guard let name = file.relative.lastName else { return false }
-        if !manifests.isEmpty { return manifests.contains { $0.matches(name) } }
-        return DigestList.algorithm(ofListNamed: name.bytes) != nil
-    }
-
-    /// Takes in one list; false where it has no line.
-    private func read(
-        _ file: TreeFile, _ root: FilePath, _ verification: inout Verification, _ context: StageContext
-    ) throws(StageFailure) -> Bool {
-        let name = file.relative.lastName?.bytes ?? []
-        let folder = file.relative.removingLastComponent()
-        let lines = try ManifestFile.forEachLine(
-            of: file.relative, in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
-            algorithm: DigestList.algorithm(ofListNamed: name), context
-        ) { (line) throws(StageFailure) in
-            // `a.bin.md5` may hold the digest of `a.bin` alone.
-            let listed = line.path ?? name.lastIndex(of: UInt8(ascii: ".")).map { Array(name[..<$0]) } ?? []
-            guard let path = Verification.path(listed, in: folder) else {
-                throw .file(
-                    "verify.list",
-                    "The list '\(file.relative.text)' names '\(EscapedText.of(listed))', which leads "
-                        + "out of its folder.", remedy: "Write paths in it from its own folder on, and send it again.")
-            }
-            if let digest = line.digest { verification.expect(digest, of: path) }
-        }
-        return lines > 0
     }
 
     private static func noBag(_ context: StageContext) -> StageFailure {
@@ -180,10 +163,17 @@ package struct VerifyStage: Stage {
             remedy: "Send a folder or an archive with 'bagit.txt', 'data' and a manifest at its top.")
     }
 
-    private func nothingSaid(of what: String) throws(StageFailure) {
+    private func nothingSaid(
+        of what: String, _ unread: [UnreadList], _ context: StageContext
+    ) throws(StageFailure) {
+        UnreadList.note(unread, context)
         if !require { return }
         throw .file(
-            "verify.nothing", "Nothing says what \(what) is to be like, and only what can be compared is taken here.",
-            remedy: "Send it with a list of digests (SHA256SUMS, NAME.sha256, …).")
+            "verify.nothing",
+            unread.isEmpty
+                ? "Nothing says what \(what) is to be like, and only what can be compared is taken here."
+                : "Nothing that can be read says what \(what) is to be like: \(unread[0].fact).",
+            remedy: "Send it with a list of digests (SHA256SUMS, NAME.sha256, …).",
+            detail: unread.map(\.fact).joined(separator: "\n"))
     }
 }

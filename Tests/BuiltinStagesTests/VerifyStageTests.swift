@@ -35,6 +35,8 @@ import Testing
         for options: Options in [
             [:], ["algorithm": ["md5", "xxh3-128", "blake2b"]], ["algorithm": "sha3-512", "format": "bsd"],
             ["algorithm": "crc32c", "mode": "sidecar"], ["algorithm": "crc32"],
+            ["algorithm": ["xxh3-64", "xxh64", "xxh32", "blake3", "sha224", "sha3-384"]],
+            ["algorithm": ["xxh3-64", "blake2b"], "format": "bsd", "mode": "sidecar"],
         ] {
             let payload = try fixture.folderPayload(names.map { (Array($0.utf8), "content of \($0)") })
             try fixture.run("checksum", options, on: payload)
@@ -110,6 +112,40 @@ import Testing
     func otherFilesAreNoLists(name: String) throws {
         let payload = try fixture.folderPayload([(Array("a".utf8), "abc"), (Array(name.utf8), "some words")])
         #expect(try fixture.failure("verify", on: payload).code == "verify.nothing")
+    }
+
+    /// What lies there and could not be read is named, whether anything else speaks for the payload or not.
+    @Test(arguments: [
+        ("SHA256SUMS.json", "{}", "such lists are not read"), ("checksums.txt", "some words\n", "Line 1 of the list"),
+        ("CHECKSUMS", "\(abc)  ../a\n", "leads out of its folder"),
+        ("a.whirlpool", "00  a\n", "such lists are not read"),
+    ])
+    func listsThatCannotBeRead(name: String, text: String, reason: String) throws {
+        let alone = try fixture.folderPayload([(Array("a".utf8), "abc"), (Array(name.utf8), text)])
+        let failure = try fixture.failure("verify", on: alone)
+        #expect(failure.code == "verify.nothing")
+        #expect(failure.summary.contains("'\(name)' lies there, but"), "\(failure.summary)")
+        #expect(failure.summary.contains(reason), "\(failure.summary)")
+        let notes = StageNotes()
+        try fixture.run("verify", ["require": "false"], on: alone, notes: notes)
+        #expect(notes.text?.contains("'\(name)' lies there, but") == true)
+        try fixture.scratch.write("\(Self.abc)  a\n", to: "job/.payload/SHA256SUMS")
+        #expect(try fixture.failure("verify", on: alone).detail == "not listed: \(name)")
+        try fixture.run("verify", ["extra": "allow"], on: alone, notes: notes)
+    }
+
+    /// Only beside a list that was read.
+    @Test func signaturesNeedNoListing() throws {
+        let payload = try payload([
+            "SHA256SUMS": "\(Self.abc)  a\n", "a": "abc", "SHA256SUMS.sig": "\u{1}", "MD5SUMS.sig": "\u{1}",
+            "SHA256SUMS.asc": "-----BEGIN PGP SIGNATURE-----\n\nabc=\n-----END PGP SIGNATURE-----\n",
+        ])
+        #expect(try fixture.failure("verify", on: payload).detail == "not listed: MD5SUMS.sig")
+    }
+
+    @Test func aSidecarThatCannotBeRead() throws {
+        try fixture.scratch.write("{}", to: "job/.marker/report.pdf.sha256.json")
+        #expect(try fixture.failure("verify").summary.contains("'report.pdf.sha256.json' lies there, but"))
     }
 
     @Test func listsFromOtherSystems() throws {

@@ -72,8 +72,5 @@ enum BagTexts {
     }
 
     /// The algorithm of `manifest-ALGORITHM.txt`, which RFC 8493 (2.4) writes without punctuation: `sha3256`.
-    static func algorithm(_ word: String) -> DigestAlgorithm? {
-        let word = word.lowercased()
-        return DigestAlgorithm.allCases.first { $0.rawValue == word || $0.rawValue.filter { $0 != "-" } == word }
-    }
+    static func algorithm(_ word: String) -> DigestAlgorithm? { DigestAlgorithm(spelled: word) }
 }
