@@ -9,15 +9,41 @@ enum ChecksumFormat: String, CaseIterable, Sendable {
     case bsd
     /// `{"files":[{"path":"NAME","sha256":"DIGEST"}]}`
     case json
+    /// `NAME CRC`, as programs for SFV lists have it: of CRC-32 alone, and of names of one line.
+    case sfv
 
-    /// What is put behind a file's name for its sidecar, and behind a list's name.
-    func ending(_ name: String) -> String { self == .json ? "\(name).json" : name }
+    /// What is put behind a file's name for its sidecar.
+    func ending(_ algorithm: DigestAlgorithm) -> String {
+        switch self {
+        case .gnu, .bsd: algorithm.rawValue
+        case .json: "\(algorithm.rawValue).json"
+        case .sfv: "sfv"
+        }
+    }
+
+    /// What a list is called where nobody says.
+    func listName(_ algorithm: DigestAlgorithm) -> String {
+        switch self {
+        case .gnu, .bsd: algorithm.listName
+        case .json: "\(algorithm.listName).json"
+        case .sfv: "files.sfv"
+        }
+    }
+
+    /// Whether a line can hold the path: nothing is escaped in SFV, where `;` begins a comment, and readers cut blanks.
+    func holds(_ path: [UInt8]) -> Bool {
+        guard self == .sfv else { return true }
+        let edges = [path.first, path.last].compactMap(\.self)
+        return !path.contains { $0 == 0x0A || $0 == 0x0D } && path.first != UInt8(ascii: ";")
+            && !edges.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    }
 
     /// The sidecar of one file.
     func sidecar(_ digest: Digest) -> Companion {
         let parts: [Companion.Part] =
             switch self {
-            case .gnu: [.checksumLine(digest: digest.hex)]
+            case .gnu: [.checksumLine(digest: digest.algorithm.prefix + digest.hex)]
+            case .sfv: [.name, .text(" \(digest.hex.uppercased())\n")]
             case .bsd: [.taggedLine(tag: digest.algorithm.tag, digest: digest.hex)]
             case .json:
                 [
@@ -25,7 +51,7 @@ enum ChecksumFormat: String, CaseIterable, Sendable {
                     .text(",\"\(digest.algorithm.rawValue)\":\"\(digest.hex)\"}]}\n"),
                 ]
             }
-        return Companion(suffix: ".\(ending(digest.algorithm.rawValue))", parts: parts)
+        return Companion(suffix: ".\(ending(digest.algorithm))", parts: parts)
     }
 
     /// A list of files, each with digests of some algorithms.
@@ -34,7 +60,13 @@ enum ChecksumFormat: String, CaseIterable, Sendable {
         switch self {
         case .gnu:
             for (file, digests) in files {
-                for digest in digests { bytes += ChecksumLine.bytes(digest: digest.hex, path: file.bytes) }
+                for digest in digests {
+                    bytes += ChecksumLine.bytes(digest: digest.algorithm.prefix + digest.hex, path: file.bytes)
+                }
+            }
+        case .sfv:
+            for (file, digests) in files {
+                for digest in digests { bytes += file.bytes + Array(" \(digest.hex.uppercased())\n".utf8) }
             }
         case .bsd:
             for (file, digests) in files {

@@ -16,7 +16,8 @@ package struct ChecksumStage: Stage {
     private static let manifest = StageOption<FileName?>.name(
         "manifest", "the name of the list, of all algorithms together", shown: "SHA256SUMS, MD5SUMS, …")
     private static let format = StageOption<ChecksumFormat>.choice(
-        "format", "how digests are written: as `sha256sum`, as `sha256sum --tag`, or as JSON", default: .gnu)
+        "format", "how digests are written: as `sha256sum`, as `sha256sum --tag`, as JSON, or as SFV (CRC-32 alone)",
+        default: .gnu)
     private static let mode = StageOption<Mode>.choice(
         "mode", "a list in a payload of many files, or a file beside each", default: .manifest)
 
@@ -36,8 +37,12 @@ package struct ChecksumStage: Stage {
     package var facts: [String] { algorithms.map(\.rawValue) }
 
     package init(options: StageOptions) throws(OptionProblem) {
-        let algorithms = try options.value(Self.algorithm)
         let format = try options.value(Self.format)
+        let isPlainSFV = format == .sfv && !options.isGiven(Self.algorithm)
+        let algorithms = isPlainSFV ? [.crc32] : try options.value(Self.algorithm)
+        guard format != .sfv || algorithms == [.crc32] else {
+            throw options.problem("'format: sfv' holds CRC-32 alone; leave 'algorithm' out, or set it to crc32")
+        }
         self.algorithms = algorithms
         self.format = format
         mode = try options.value(Self.mode)
@@ -54,7 +59,7 @@ package struct ChecksumStage: Stage {
             manifests = [ManifestPlan.Wanted(name: name, algorithms: algorithms, format: format)]
         } else {
             manifests = algorithms.compactMap { algorithm in
-                FileName(format.ending(algorithm.listName)).map {
+                FileName(format.listName(algorithm)).map {
                     ManifestPlan.Wanted(name: $0, algorithms: [algorithm], format: format)
                 }
             }
@@ -74,6 +79,7 @@ package struct ChecksumStage: Stage {
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         var payload = payload
         let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
+        try checkNames(files)
         for digest in try hashing.digests(of: files, announcingSize: true).joined() {
             let companion = format.sidecar(digest)
             payload.companions.removeAll { $0.suffix == companion.suffix }
@@ -85,6 +91,7 @@ package struct ChecksumStage: Stage {
 
     private func writeManifests(_ payload: Payload, _ context: StageContext) throws(StageFailure) {
         let (draft, tree) = try prepare(payload, context)
+        try checkNames(tree.files)
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         let table = DigestTable(files: tree.files, digests: try hashing.digests(of: tree.files))
         let root = try StageFailure.onIOError { () throws(IOError) in try context.open(payload.root) }
@@ -100,6 +107,7 @@ package struct ChecksumStage: Stage {
 
     private func writeSidecars(_ payload: Payload, _ context: StageContext) throws(StageFailure) {
         let (draft, tree) = try prepare(payload, context)
+        try checkNames(tree.files)
         let root = try StageFailure.onIOError { () throws(IOError) in try context.open(payload.root) }
         var plan = SidecarPlan(tree, algorithms: algorithms, format: format)
         let candidates = plan.candidates(tree.files)
@@ -145,6 +153,13 @@ package struct ChecksumStage: Stage {
             try root.remove(draft)
             return (draft, try FileTree.list(root))
         }
+    }
+
+    private func checkNames(_ files: [TreeFile]) throws(StageFailure) {
+        guard let file = files.first(where: { !format.holds($0.bytes) }) else { return }
+        throw .file(
+            "checksum.name", "'\(file.relative.text)' is a name that no SFV list can hold.",
+            remedy: "Put a stage 'rename' before 'checksum', or use another 'format'.")
     }
 }
 

@@ -18,7 +18,7 @@ struct SidecarPlan {
 
     /// The files that may be sidecars of others by their names.
     func candidates(_ files: [TreeFile]) -> [TreeFile] {
-        let endings = algorithms.map { Array(".\(format.ending($0.rawValue))".utf8) }
+        let endings = algorithms.map { Array(".\(format.ending($0))".utf8) }
         return files.filter { file in
             endings.contains { file.bytes.count > $0.count && file.bytes.suffix($0.count).elementsEqual($0) }
         }

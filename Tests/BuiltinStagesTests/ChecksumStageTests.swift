@@ -255,4 +255,49 @@ import Testing
             try fixture.stage("checksum", ["mode": ["sidecar"], "manifest": ["sums"]])
         }
     }
+
+    // MARK: SFV
+
+    @Test func listsForSFV() throws {
+        let payload = try fixture.folder(["a": "abc", "sub/b c": "", "#d": "abc"])
+        try fixture.run("checksum", ["format": "sfv"], on: payload)
+        let list = String(decoding: try ScratchFolder.read(payload.root.appending("files.sfv")), as: UTF8.self)
+        #expect(list == "#d 352441C2\na 352441C2\nsub/b c 00000000\n")
+        try fixture.run("verify", on: payload)
+        #expect(try fixture.run("checksum", ["format": "sfv"], on: payload) == payload, "a second run adds nothing")
+        #expect(try fixture.names(payload).count == 4)
+    }
+
+    @Test func aFileForSFV() throws {
+        let payload = try fixture.run("checksum", ["format": "sfv"])
+        let companion = try #require(payload.companions.first)
+        #expect(companion.suffix == ".sfv")
+        let name = try #require(FileName("report.2.pdf"))
+        #expect(companion.contents(for: name) == Array("report.2.pdf 352441C2\n".utf8))
+        #expect(payload.digests["crc32"] == "352441c2")
+    }
+
+    @Test func besideEachFileForSFV() throws {
+        let payload = try fixture.folder(["a": "abc", "sub/b c": ""])
+        let options: Options = ["format": "sfv", "mode": "sidecar", "algorithm": "crc32"]
+        try fixture.run("checksum", options, on: payload)
+        #expect(try fixture.names(payload) == ["a", "a.sfv", "sub/b c", "sub/b c.sfv"])
+        try fixture.run("verify", on: payload)
+    }
+
+    @Test(arguments: ["new\nline", " blank", "blank ", ";comment"])
+    func namesThatNoSFVHolds(name: String) throws {
+        let payload = try fixture.folderPayload([(Array(name.utf8), "x")])
+        #expect(try fixture.failure("checksum", ["format": "sfv"], on: payload).code == "checksum.name")
+        let alone = try StageFixture(drop: name, [1])
+        #expect(try alone.failure("checksum", ["format": "sfv"]).code == "checksum.name")
+    }
+
+    @Test func nothingButCRC32IsInSFV() {
+        for algorithm: Options in ["sha256", ["crc32", "md5"]] {
+            #expect(throws: OptionProblem.self) {
+                try fixture.stage("checksum", ["format": "sfv", "algorithm": algorithm])
+            }
+        }
+    }
 }

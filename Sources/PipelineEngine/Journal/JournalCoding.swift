@@ -84,6 +84,7 @@ extension JSONText {
     private mutating func part(_ part: Companion.Part) {
         switch part {
         case .text(let value): text(nil, value)
+        case .name: object { $0.flag("name", true) }
         case .checksumLine(let digest): object { $0.text("checksum", digest) }
         case .taggedLine(let tag, let digest):
             object { json in
@@ -192,6 +193,7 @@ extension JSONValue {
         if let string { return .text(string) }
         guard let object else { return nil }
         if object["path"]?.bool == true { return .jsonPath }
+        if object["name"]?.bool == true { return .name }
         guard let digest = object["checksum"]?.string else { return nil }
         return object["tag"]?.string.map { .taggedLine(tag: $0, digest: digest) } ?? .checksumLine(digest: digest)
     }

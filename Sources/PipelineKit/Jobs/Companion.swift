@@ -5,6 +5,8 @@ package struct Companion: Sendable, Hashable {
     package enum Part: Sendable, Hashable {
         /// Text as it is.
         case text(String)
+        /// The payload's name as it is.
+        case name
         /// A line of a GNU checksum file for the payload: digest in hexadecimal, then the payload's name.
         case checksumLine(digest: String)
         /// The same as BSD has it, with the algorithm's name in front.
@@ -29,6 +31,7 @@ package struct Companion: Sendable, Hashable {
         parts.flatMap { part in
             switch part {
             case .text(let text): Array(text.utf8)
+            case .name: name.bytes
             case .checksumLine(let digest): ChecksumLine.bytes(digest: digest, path: name.bytes)
             case .taggedLine(let tag, let digest): ChecksumLine.bytes(tag: tag, digest: digest, path: name.bytes)
             case .jsonPath: JSONText.members { $0.name("path", name.bytes) }

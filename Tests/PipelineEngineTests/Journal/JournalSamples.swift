@@ -72,7 +72,7 @@ enum JournalSamples {
         payload.isDrop = true
         payload.companions = [
             Companion(suffix: ".sha256", parts: [.text("# \"made\"\n"), .checksumLine(digest: "00ff"), .text("")]),
-            Companion(suffix: "", parts: []),
+            Companion(suffix: ".sfv", parts: [.name, .text(" 352441C2\n")]), Companion(suffix: "", parts: []),
         ]
         payload.destination = FilePath("/out").appending(name)
         payload.digests = ["sha256": "00ff"]
