@@ -15,7 +15,8 @@ package struct CompressStage: Stage {
         "level", "how hard it tries, as the compression's own tools count", in: 0...22, default: -1,
         shown: "the tools' own")
     private static let reproducible = StageOption<Bool>.flag(
-        "reproducible", "whether times and rights are left out, so that the same contents give the same bytes",
+        "reproducible",
+        "whether times and rights, but the right to execute, are left out, so that the same files give the same bytes",
         default: false)
 
     /// `{stem}`, which no option can hold that throws.

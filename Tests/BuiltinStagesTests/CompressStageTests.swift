@@ -1,4 +1,5 @@
 import BuiltinStages
+import Glibc
 import PipelineKit
 import SystemPackage
 import TestSupport
@@ -55,6 +56,17 @@ import Testing
             "l", "-slt", fixture.job.folder.pushing(".1-compress/x.zip").string,
         ])
         if format == "zip" { #expect(listing.text.contains("Modified = 1980-01-01 00:00:00"), "no zone's time") }
+    }
+
+    /// Of what is set apart by `reproducible` this stays.
+    @Test func theRightToExecuteStays() throws {
+        let payload = try fixture.folder(["run.sh": "#!/bin/sh\n", "words": "x"])
+        chmod(payload.root.appending("run.sh").string, 0o4711)
+        chmod(payload.root.appending("words").string, 0o600)
+        let packed = try fixture.run("compress", ["format": "tar.zst", "reproducible": "true"], on: payload)
+        let listing = try #require(Tool.find("bsdtar")).run(["-tvf", packed.path.string]).text
+        #expect(listing.contains("-rwxr-xr-x"))
+        #expect(listing.contains("-rw-r--r--"))
     }
 
     @Test(arguments: ["zip", "tar.zst"])
