@@ -153,11 +153,14 @@ package struct HTTPStage: Stage {
         try judge(answer, forms)
     }
 
+    /// Words of libcurl's or the server's, without secrets.
+    private static func told(_ words: String, _ secrets: [[UInt8]]) -> String {
+        EscapedText.printable(String(decoding: Masking.masked(Array(words.utf8), secrets), as: UTF8.self))
+    }
+
     private func failure(_ problem: WebRequest.Problem, _ secrets: [[UInt8]]) -> StageFailure {
         // libcurl names hosts and files.
-        func told(_ words: String) -> String {
-            EscapedText.printable(String(decoding: Masking.masked(Array(words.utf8), secrets), as: UTF8.self))
-        }
+        func told(_ words: String) -> String { Self.told(words, secrets) }
         switch problem {
         case .stopped: return .cancelled
         case .address(let words):
@@ -181,13 +184,22 @@ package struct HTTPStage: Stage {
         guard !(200..<300).contains(answer.status) else { return }
         let isTransient = answer.status >= 500 || [408, 425, 429].contains(answer.status)
         let asked = isTransient ? answer.retryAfter : nil
+        let fact =
+            if let redirect = answer.redirect {
+                ", a redirection to '\(Self.told(redirect, secrets))', which is not followed."
+            } else if let asked {
+                " and asks to wait for \(asked.text)."
+            } else {
+                "."
+            }
         var failure = StageFailure(
             isTransient ? .transient : .file, code: "http.status",
-            summary: "'\(url.source)' answered with status \(answer.status)"
-                + (asked.map { " and asks to wait for \($0.text)." } ?? "."),
-            remedy: isTransient
-                ? "Look after the server; then send the file again."
-                : "The server refuses it: look at its answer, at 'url' and at 'headers'.",
+            summary: "'\(url.source)' answered with status \(answer.status)\(fact)",
+            remedy: answer.redirect != nil
+                ? "If that is the right place, let 'url' of the stage 'http' name it; then send the file again."
+                : isTransient
+                    ? "Look after the server; then send the file again."
+                    : "The server refuses it: look at its answer, at 'url' and at 'headers'.",
             detail: EscapedText.printable(
                 String(
                     decoding: Masking.masked(answer.text, secrets, endsWithin: answer.isCut), as: UTF8.self)))

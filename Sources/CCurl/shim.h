@@ -54,6 +54,13 @@ static inline curl_off_t dm_curl_retry_after(CURL *handle) {
     return seconds;
 }
 
+// Where the answer redirects to; it lives as long as the handle.
+static inline const char *dm_curl_redirect(CURL *handle) {
+    char *url = NULL;
+    curl_easy_getinfo(handle, CURLINFO_REDIRECT_URL, &url);
+    return url;
+}
+
 static inline long dm_curl_status(CURL *handle) {
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

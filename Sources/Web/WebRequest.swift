@@ -48,6 +48,8 @@ package struct WebRequest: Sendable {
         package let text: [UInt8]
         /// How long it asks to be left alone (`Retry-After`, RFC 9110, 10.2.3); nil where it does not.
         package let retryAfter: Duration?
+        /// Where a redirection leads (`Location`), as a whole URL; nil where the answer is none.
+        package let redirect: String?
         /// The most bytes that are kept of it.
         package static let mostText = 4096
         /// Whether more may have come.
@@ -96,11 +98,16 @@ package struct WebRequest: Sendable {
             guard !(200..<300).contains(status) || Int64(dm_curl_uploaded(handle)) >= body.size else {
                 throw .connection("it answered with status \(status) before it had everything")
             }
+            // HTTP has none of these for a last answer (RFC 9110, 15).
+            guard (200...599).contains(status) else { throw .connection("what came back is no answer of HTTP") }
             let seconds = min(Int64(dm_curl_retry_after(handle)), Self.longestWait)
             return Answer(
-                status: status, text: result.answer, retryAfter: seconds > 0 ? .seconds(seconds) : nil)
+                status: status, text: result.answer, retryAfter: seconds > 0 ? .seconds(seconds) : nil,
+                redirect: dm_curl_redirect(handle).map { String(cString: $0) })
         case CURLE_ABORTED_BY_CALLBACK where result.isLate: throw .connection("the answer took too long")
         case CURLE_ABORTED_BY_CALLBACK: throw .stopped
+        // Of a URL that is right it says so of what came back: something, and no HTTP.
+        case CURLE_UNSUPPORTED_PROTOCOL where WebPlace(url) != nil: throw .connection(reason)
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: throw .address(reason)
         case CURLE_SSL_CACERT_BADFILE: throw .setup(reason)
         default: throw .connection(reason)

@@ -79,6 +79,30 @@ struct HTTPStageTests {
         #expect(failure.summary.contains("asks to wait for "))
     }
 
+    /// Whatever sends back no HTTP has not taken it, and may be a proxy that is being started.
+    @Test(arguments: 0...4)
+    func garbageForAnAnswer(number: Int) async throws {
+        let server = try await WebServer(fixture.scratch)
+        let failure = try fixture.failure("http", options(server, "/garbage/\(number)"))
+        #expect(failure.class == .transient, "\(failure)")
+        #expect(failure.code == "http.connection", "\(failure)")
+    }
+
+    @Test(arguments: ["301", "302", "303", "307", "308"])
+    func redirections(status: String) async throws {
+        let server = try await WebServer(fixture.scratch)
+        let failure = #expect(throws: StageFailure.self) {
+            try fixture.run(
+                "http", options(server, "/status/\(status)?to=/else/${env:KEY}"), environment: ["KEY": "s3cr3t"])
+        }
+        #expect(failure?.class == .file)
+        #expect(
+            failure?.summary.hasSuffix(
+                "answered with status \(status), a redirection to 'http://127.0.0.1:\(server.port)/else/***', which is "
+                    + "not followed.") == true, "\(failure?.summary ?? "")")
+        #expect(failure?.remedy.contains("'url'") == true)
+    }
+
     @Test func droppedAndSlowAnswers() async throws {
         let server = try await WebServer(fixture.scratch)
         #expect(try fixture.failure("http", options(server, "/drop")).class == .transient)

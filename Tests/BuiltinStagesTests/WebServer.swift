@@ -40,6 +40,13 @@ final class WebServer {
                     self.connection.close()
                     return
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                if self.path.startswith("/garbage"):
+                    garbage = [
+                        b"\\0\\1\\2\\3" * 20, b"220 smtp.example.org ESMTP\\r\\n", b"HTTP/1.1 099 what\\r\\n\\r\\n",
+                        b"HTTP/1.1 999 x\\r\\nContent-Length: 0\\r\\n\\r\\n", b""]
+                    self.wfile.write(garbage[int(self.path[-1])])
+                    self.close_connection = True
+                    return
                 with open(folder + "/body", "wb") as file: file.write(body)
                 with open(folder + "/head", "w") as file:
                     file.write(self.command + " " + self.path + "\\n" + str(self.headers))
@@ -58,6 +65,7 @@ final class WebServer {
                     while not gate.wait(0.2): self.wfile.write(b"x")
                 self.send_response(status)
                 query = self.path.partition("?")[2]
+                if query.startswith("to="): self.send_header("Location", query[3:])
                 if query.startswith("after="): self.send_header("Retry-After", query[6:])
                 if query.startswith("until="):
                     date = email.utils.formatdate(time.time() + int(query[6:]), usegmt=True)
