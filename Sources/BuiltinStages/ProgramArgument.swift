@@ -29,20 +29,33 @@ struct ProgramArgument: Sendable {
     let base: FilePath
     private let pieces: [Piece]
 
-    /// Reads an argument. A word that is nearly a known one is taken for a mistake.
+    /// Reads an argument. A word in braces that stands for nothing is taken for a mistake, unless it is a program's own
+    /// by its looks: `%{http_code}`, `@{upstream}`, `{ print }`; `{{print}}` gives it `{print}`.
     init(_ node: OptionNode, in context: OptionContext) throws(OptionProblem) {
         source = try node.string()
         base = context.base
         guard !source.utf8.contains(0) else { throw node.problem("an argument must not hold a NUL") }
         let words = ["file", "dir"] + Template.placeholders.filter { $0 != "date" } + context.facts.sorted()
+        func isKnown(_ word: some StringProtocol) -> Bool {
+            words.contains { $0 == word } || word.hasPrefix("date")
+        }
         var pieces: [Piece] = []
         var rest = source[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
             let word = String(rest[rest.index(after: open)..<close])
-            guard words.contains(word) || word.hasPrefix("date") else {
-                let isWord = word.count > 2 && word.allSatisfy { $0.isLetter && $0.isLowercase }
-                if isWord, let meant = Suggestion.nearest(to: word, among: words) {
-                    throw node.problem("unknown placeholder '{\(word)}'; did you mean '{\(meant)}'?")
+            guard isKnown(word) else {
+                let end = source.index(after: close)
+                let inner = word.dropFirst()
+                let isDoubled = word.first == "{" && end < source.endIndex && source[end] == "}"
+                if isDoubled, Self.isWord(inner), !isKnown(inner) {
+                    pieces.append(.text(rest[..<open] + word + "}"))
+                    rest = source[source.index(after: end)...]
+                    continue
+                }
+                let isOthers = open > source.startIndex && "%@".contains(source[source.index(before: open)])
+                if Self.isWord(word[...]), !isOthers {
+                    throw node.problem(
+                        context.unknown(word, among: words) + "; for the program's own write '{{\(word)}}'")
                 }
                 pieces.append(.text(String(rest[...open])))
                 rest = rest[rest.index(after: open)...]
@@ -63,6 +76,12 @@ struct ProgramArgument: Sendable {
             rest = rest[rest.index(after: close)...]
         }
         self.pieces = pieces + [.text(String(rest))]
+    }
+
+    /// Whether a text in braces looks like a placeholder.
+    private static func isWord(_ text: Substring) -> Bool {
+        text.first?.isLetter == true
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
     }
 
     /// Whether it holds no placeholder.
@@ -98,6 +117,18 @@ struct ProgramArgument: Sendable {
             }
         }
         return bytes
+    }
+}
+
+extension OptionContext {
+    /// What to say of a word in braces that stands for nothing here.
+    fileprivate func unknown(_ word: String, among words: [String]) -> String {
+        if let kind = forgotten[word] {
+            return "'{\(word)}' is found out of files in whose place '\(kind)' puts others; find it out after '\(kind)'"
+        }
+        let meant = Suggestion.nearest(to: word, among: words).map { "did you mean '{\($0)}'?" }
+        let known = "known are " + (words + ["date"]).map { "{\($0)}" }.joined(separator: " ")
+        return "unknown placeholder '{\(word)}'; \(meant ?? known)"
     }
 }
 

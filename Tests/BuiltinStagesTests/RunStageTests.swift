@@ -74,6 +74,31 @@ import Testing
         #expect(notes.text == "standard output:\n[$HOME; rm -rf *][{print $1}][in put.txt][abcdx][*]")
     }
 
+    /// What looks like a placeholder and is none is a mistake.
+    @Test(arguments: [
+        ("{output}", "unknown placeholder '{output}'; known are {file} {dir} {name}"),
+        ("-o{fil}", "unknown placeholder '{fil}'; did you mean '{file}'?"), ("{Name}", "did you mean '{name}'?"),
+        ("{sha512}", "unknown placeholder '{sha512}'"), ("{dates}", "unknown placeholder '{dates}'"),
+        ("{print}", "for the program's own write '{{print}}'"),
+    ])
+    func unknownPlaceholders(argument: String, message: String) {
+        let problem = #expect(throws: OptionProblem.self) {
+            try fixture.stage("run", ["command": ["ls", .text(argument)]])
+        }
+        #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
+    }
+
+    /// What is a program's own by its looks stays.
+    @Test func otherBraces() throws {
+        let notes = StageNotes()
+        let arguments = [
+            "{{print}}", "%{http_code}", "a{2,3}", "{}", "{ print }", "@{upstream}", "{{ name }}", "{", "{{}}",
+        ]
+        try fixture.run("run", ["command": .list((["printf", "%s;"] + arguments).map { .text($0) })], notes: notes)
+        #expect(
+            notes.text == "standard output:\n{print};%{http_code};a{2,3};{};{ print };@{upstream};{{ name }};{;{{}};")
+    }
+
     @Test func namesThatAreNoUTF8() throws {
         let name = try #require(FileName(Array("V".utf8) + [0xED]))
         let fixture = try StageFixture(drop: name, Array("x".utf8))
