@@ -26,7 +26,11 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var pipelines: PipelineArguments
     @OptionGroup var logging: LogArguments
 
-    @Flag(help: "Settle what is in the inboxes now, then exit; with status 1 if a job failed or is not over.")
+    @Flag(
+        help: """
+            Settle what is in the inboxes now, then exit; with status 1 if a job failed or is not over, or if a drop \
+            stays because its marker or manifest contradicts it.
+            """)
     var once = false
 
     @OptionGroup var state: StateArguments
@@ -130,8 +134,11 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Whether somebody has to look: a drop that merely stayed in its inbox is no trouble.
-    static func hadTrouble(_ summary: RunSummary) -> Bool { summary.failed + summary.unfinished > 0 }
+    /// Whether somebody has to look: a drop that merely stayed in its inbox is no trouble, unless its marker or its
+    /// manifest speaks of another one.
+    static func hadTrouble(_ summary: RunSummary) -> Bool {
+        summary.failed + summary.unfinished > 0 || summary.remaining.contains(where: \.isContradicted)
+    }
 
     /// `3 processed, 1 failed`, and a line for each drop that stayed.
     static func closing(_ summary: RunSummary) -> [String] {

@@ -75,13 +75,18 @@ import Testing
             ])
     }
 
-    @Test func unfinishedJobsAreTrouble() {
+    @Test func unfinishedJobsAreTrouble() throws {
         var summary = RunSummary()
         summary.processed = 3
         #expect(!RunCommand.hadTrouble(summary))
         summary.unfinished = 1
         #expect(RunCommand.hadTrouble(summary))
         (summary.unfinished, summary.failed) = (0, 1)
+        #expect(RunCommand.hadTrouble(summary))
+        summary.failed = 0
+        summary.remaining = [.init(pipeline: "scans", path: DropPath(try #require(FileName("a"))), reason: "growing")]
+        #expect(!RunCommand.hadTrouble(summary))
+        summary.remaining[0].isContradicted = true
         #expect(RunCommand.hadTrouble(summary))
     }
 

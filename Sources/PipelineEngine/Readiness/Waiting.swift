@@ -153,6 +153,14 @@ extension Waiting {
         }
     }
 
+    /// Whether what came with it contradicts it, so that somebody has to look.
+    package var isContradicted: Bool {
+        switch self {
+        case .marker(_, .size), .marker(_, .digest), .manifest(.differs): true
+        default: false
+        }
+    }
+
     /// `0.2 of 1 s`: at a glance how far it is.
     private static func share(_ passed: Duration, of whole: Duration) -> String {
         let passed = min(max(passed, .zero), whole)

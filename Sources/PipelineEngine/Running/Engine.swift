@@ -257,7 +257,9 @@ package final class Engine: @unchecked Sendable {
             summary.unfinished += runner.jobs.count + runner.parked
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
-                    RunSummary.Remaining(pipeline: runner.pipeline.name, path: left.path, reason: left.reason))
+                    RunSummary.Remaining(
+                        pipeline: runner.pipeline.name, path: left.path, reason: left.reason,
+                        isContradicted: left.isContradicted))
             }
         }
         return summary

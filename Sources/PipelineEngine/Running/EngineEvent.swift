@@ -87,5 +87,7 @@ package struct RunSummary: Sendable {
         package let path: DropPath
         /// Why: `still being written`.
         package let reason: String
+        /// Whether somebody has to look at it: what came with it says that it is not what was sent.
+        package var isContradicted = false
     }
 }

@@ -38,6 +38,8 @@ final class Intake: @unchecked Sendable {
     struct Left: Sendable {
         let path: DropPath
         let reason: String
+        /// Whether somebody has to look at it: what came with it says that it is not what was sent.
+        var isContradicted = false
     }
 
     let spool: Spool
@@ -346,8 +348,10 @@ final class Intake: @unchecked Sendable {
         guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
         let now = MonotonicTime.now()
         let inInbox = waiting.map { (path, _) in
-            let lack = gate.waiting(for: path, at: now).flatMap { $0.isLack ? $0.text : nil }
-            return Left(path: path, reason: "stays in the inbox: \(lack ?? "still being written")")
+            let lack = gate.waiting(for: path, at: now).flatMap { $0.isLack ? $0 : nil }
+            return Left(
+                path: path, reason: "stays in the inbox: \(lack?.text ?? "still being written")",
+                isContradicted: lack?.isContradicted ?? false)
         }
         let alone = examiner.markersAlone.map {
             Left(path: $0, reason: "stays in the inbox: \(Waiting.markerWithoutDrop.text)")
