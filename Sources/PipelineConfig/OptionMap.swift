@@ -5,6 +5,8 @@ struct OptionMap {
     /// What it is called in messages: `match`; empty for the file's own keys.
     let name: String
     private let entries: [String: OptionNode.Entry]
+    /// Keys that are meant by unknown ones.
+    private var misspelt: Set<String> = []
 
     /// Reads a map and reports every unknown key. Nothing, or something that is no map, counts as an empty one.
     init(_ node: OptionNode?, name: String, keys: [String], problems: inout [OptionProblem]) {
@@ -22,13 +24,18 @@ struct OptionMap {
         }
         for entry in all where !keys.contains(entry.key) {
             let subject = name.isEmpty ? "unknown key" : "'\(name)' has no key"
-            let hint = Suggestion.nearest(to: entry.key, among: keys).map { "did you mean '\($0)'?" }
+            let meant = Suggestion.nearest(to: entry.key, among: keys)
+            if let meant { misspelt.insert(meant) }
+            let hint = meant.map { "did you mean '\($0)'?" }
             let list = "known are " + keys.joined(separator: ", ")
             problems.append(
                 OptionProblem("\(subject) '\(EscapedText.of(entry.key))'; \(hint ?? list)", at: entry.position))
         }
         entries = Dictionary(all.map { ($0.key, $0) }) { first, _ in first }
     }
+
+    /// Whether a key is not given, but one that is spelled nearly like it.
+    func isMisspelt(_ key: String) -> Bool { entries[key] == nil && misspelt.contains(key) }
 
     /// The entry of a key, or nil where it is not given or given as nothing.
     func given(_ key: String) -> OptionNode.Entry? {

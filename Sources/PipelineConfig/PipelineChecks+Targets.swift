@@ -41,6 +41,25 @@ extension PipelineChecks {
         }
     }
 
+    /// A name must not lead an original into a folder that is somebody's.
+    mutating func originals(_ draft: PipelineDraft, of drafts: [PipelineDraft]) {
+        for (key, template, position) in [
+            ("processed", draft.processedTemplate, draft.processed?.position),
+            ("failed", draft.failedTemplate, draft.failed?.position),
+        ] {
+            guard let template, let position else { continue }
+            let fixed = ResolvedFolder(template.fixedFolder)
+            let own = [draft.processedFolder?.value, draft.failed?.value].compactMap { $0.map { ResolvedFolder($0) } }
+            // Told already.
+            if let inbox = draft.inbox, ResolvedFolder(inbox.value).overlaps(fixed) { continue }
+            let taken = Self.folders(of: draft, among: drafts).first { folder in
+                !own.contains(folder.folder) && template.template.takes(folder.folder, from: fixed) != nil
+            }
+            guard let taken else { continue }
+            report("'\(key)' can become or hold \(taken.what); use a folder of its own", draft, at: position)
+        }
+    }
+
     /// The draft's own folders first, then those of the others.
     private static func folders(of draft: PipelineDraft, among drafts: [PipelineDraft]) -> [Own] {
         func folders(_ one: PipelineDraft, _ suffix: String) -> [Own] {

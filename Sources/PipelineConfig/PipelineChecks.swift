@@ -16,6 +16,7 @@ struct PipelineChecks {
             checks.deleting(draft)
             checks.targets(draft)
             checks.placesTaken(draft, of: drafts)
+            checks.originals(draft, of: drafts)
             checks.defaultWorkFolder(draft)
             checks.overruled(draft)
             for other in drafts[..<index] { checks.together(draft, with: other) }
@@ -35,11 +36,15 @@ struct PipelineChecks {
             for (key, folder) in [("processed", draft.processedFolder), ("failed", draft.failed)] {
                 guard let folder else { continue }
                 guard let how = Self.overlap(folder.value, inbox.value, key, "the inbox") else { continue }
-                report("\(how); give it a folder beside the inbox", draft, at: folder.position)
+                let isTemplate = (key == "failed" ? draft.failedTemplate : draft.processedTemplate) != nil
+                report(
+                    (isTemplate ? "what stands before the first placeholder of \(how)" : how)
+                        + "; give it a folder beside the inbox", draft, at: folder.position)
             }
         }
         if let processed = draft.processedFolder, let failed = draft.failed,
-            ResolvedFolder(processed.value) == ResolvedFolder(failed.value)
+            ResolvedFolder(processed.value) == ResolvedFolder(failed.value),
+            draft.processedTemplate?.template == draft.failedTemplate?.template
         {
             report("'failed' is the same folder as 'processed'; use two", draft, at: failed.position)
         }

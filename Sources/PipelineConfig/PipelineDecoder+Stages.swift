@@ -6,7 +6,7 @@ extension PipelineDecoder {
         _ map: OptionMap, at root: SourcePosition, retry: RetryPolicy
     ) -> [PipelineDraft.Stage] {
         guard let entry = map.given("stages") else {
-            problems.append(OptionProblem("'stages' is missing: the list of what is done with each drop", at: .start))
+            reportMissing("stages", map)
             return []
         }
         guard case .list(let members) = entry.value.content else {
@@ -23,6 +23,10 @@ extension PipelineDecoder {
         // A job may fail at any stage, with whatever was known by then.
         facts = everyFact
         forgotten = [:]
+        if let problem = noList(entry.value) {
+            problems.append(problem)
+            return []
+        }
         var stages = entry.value.members.map { stage($0, retry: retry) }
         for index in stages.indices where stages[index].entry?.timeout == nil {
             stages[index].entry?.timeout = Self.timeToTell
@@ -41,6 +45,17 @@ extension PipelineDecoder {
                         + "no failed drop waits for it; leave it out", at: stage.position))
         }
         return stages
+    }
+
+    /// What is wrong where `on_failure` is neither a list of stages nor a single one.
+    private func noList(_ node: OptionNode) -> OptionProblem? {
+        guard case .map(let entries) = node.content else { return nil }
+        let kinds = registry.descriptors.map(\.kind)
+        if entries.count == 1, Suggestion.nearest(to: entries[0].key, among: kinds) != nil { return nil }
+        let found = entries.isEmpty ? "nothing" : entries.map { "'\(EscapedText.of($0.key))'" }.joined(separator: ", ")
+        return node.problem(
+            "'on_failure' holds a list of stages, found a map of \(found); begin each stage with '- ', such as "
+                + "'- http: { url: …, body: report }'")
     }
 
     /// How long a stage of `on_failure` may take unless it says so itself: a failed drop waits for it.

@@ -109,53 +109,6 @@ struct PipelineDecoder {
         guard !text.isEmpty, text.utf8.count <= 64, !text.hasPrefix(".") else { return false }
         return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
     }
-
-    // MARK: Folders
-
-    private mutating func folders(_ map: OptionMap, _ draft: inout PipelineDraft) {
-        draft.inbox = folder("inbox", map, required: "the folder that is watched")
-        draft.failed = folder("failed", map, required: "the folder for originals that failed")
-        draft.work = folder("work", map)
-        let base = base
-        draft.trust =
-            map.read("trust", problems: &problems) { node throws(OptionProblem) in
-                var folders: [FilePath] = []
-                for member in node.members { folders.append(try Self.folder(member, below: base).absolute) }
-                return folders
-            } ?? []
-        if let entry = map.given("processed"), entry.value.content.text == "delete" {
-            draft.processed = PipelineDraft.Placed(value: .delete, position: entry.value.position)
-        } else {
-            let folder = folder("processed", map, required: "the folder for originals that succeeded, or 'delete'")
-            draft.processed = folder.map { PipelineDraft.Placed(value: .folder($0.value), position: $0.position) }
-        }
-    }
-
-    private mutating func folder(
-        _ key: String, _ map: OptionMap, required: String? = nil
-    ) -> PipelineDraft.Placed<FilePath>? {
-        guard let entry = map.given(key) else {
-            if let required { problems.append(OptionProblem("'\(key)' is missing: \(required)", at: .start)) }
-            return nil
-        }
-        let base = base
-        let path = map.read(key, problems: &problems) { node throws(OptionProblem) in
-            try Self.folder(node, below: base)
-        }
-        return path.map { PipelineDraft.Placed(value: $0, position: entry.value.position) }
-    }
-
-    private static func folder(_ node: OptionNode, below base: FilePath) throws(OptionProblem) -> FilePath {
-        let text = try node.string()
-        if text.isEmpty { throw node.problem("a folder is needed, found an empty text") }
-        if text.utf8.contains(0) { throw node.problem("a path must not hold a NUL") }
-        if text == "~" || text.hasPrefix("~/") { throw node.problem(tilde) }
-        let path = base.pushing(FilePath(text)).lexicallyNormalized()
-        return path.isEmpty ? FilePath(".") : path
-    }
-
-    /// What to say of `~/…`, which would otherwise become a folder called `~`.
-    static let tilde = "'~' is not expanded; write '${HOME}/…' or the path in full"
 }
 
 extension OptionNode.Content {

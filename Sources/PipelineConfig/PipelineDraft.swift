@@ -33,6 +33,9 @@ struct PipelineDraft {
     var inbox: Placed<FilePath>?
     var processed: Placed<Pipeline.Processed>?
     var failed: Placed<FilePath>?
+    /// How these two go on with placeholders.
+    var processedTemplate: PathTemplate?
+    var failedTemplate: PathTemplate?
     var work: Placed<FilePath>?
     var trust: [FilePath] = []
     var match = MatchRule()
@@ -68,6 +71,7 @@ struct PipelineDraft {
             order: order, activeJobs: activeJobs, activeBytes: activeBytes, retry: retry, durability: durability,
             minFree: minFree, stages: entries, onFailure: telling,
             definition: PipelineDefinition.fingerprint(of: stages.map(\.definition)))
+        (pipeline.processedTemplate, pipeline.failedTemplate) = (processedTemplate, failedTemplate)
         pipeline.ownership = ownership
         pipeline.rights = rights
         return pipeline

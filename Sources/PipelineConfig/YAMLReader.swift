@@ -27,7 +27,9 @@ struct YAMLReader: ~Copyable {
 
     /// The file's one document. Duplicate keys are reported and the first one kept; after a syntax error there is no
     /// node.
-    static func read(_ text: [UInt8]) -> (root: OptionNode?, problems: [OptionProblem]) {
+    static func read(_ file: [UInt8]) -> (root: OptionNode?, problems: [OptionProblem]) {
+        // Some of Windows' editors begin a text with a mark.
+        let text = file.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(file.dropFirst(3)) : file
         if let offset = firstInvalidByte(in: text) {
             let problem = OptionProblem(
                 "not UTF-8; save the file as UTF-8", at: SourcePosition(offset: offset, in: text))

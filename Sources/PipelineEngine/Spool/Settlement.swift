@@ -70,12 +70,34 @@ package struct Settlement: Sendable {
         case .folder(let folder):
             placements.append(
                 Placement(
-                    role: .original, source: job.original, folder: folder, subfolders: job.drop.folders,
+                    role: .original, source: job.original, folder: folder,
+                    subfolders: try processedFolders(pipeline),
                     name: job.drop.name, isFolder: job.drop.isFolder,
                     companions: payload.isDrop ? payload.companions : [], onConflict: pipeline.onConflict,
                     marker: try marker(pipeline)))
         }
         return placements
+    }
+
+    /// The folders below `processed` that the original goes into.
+    private func processedFolders(_ pipeline: Pipeline) throws(StageFailure) -> [FileName] {
+        guard let template = pipeline.processedTemplate else { return job.drop.folders }
+        do throws(TemplateProblem) {
+            return try template.folders(for: job)
+        } catch {
+            throw .file(
+                "settle.processed", "No folder of `processed` can be made for '\(job.drop.name)': \(error.message).",
+                remedy: "Change `processed`, or rename the file and drop it again.")
+        }
+    }
+
+    /// The same of `failed`, where a failure must find a place whatever it is called.
+    private func failedFolders(_ pipeline: Pipeline) -> [FileName] {
+        do throws(TemplateProblem) {
+            return try pipeline.failedTemplate?.folders(for: job) ?? job.drop.folders
+        } catch {
+            return job.drop.folders
+        }
     }
 
     /// The original of a failed job could not be brought to `failed`: it stays in its folder, which will be set aside,
@@ -111,7 +133,8 @@ package struct Settlement: Sendable {
         }
         var placement = Placement(
             role: .original, source: isThere ? job.original : nil, folder: pipeline.failed,
-            subfolders: job.drop.folders, name: job.drop.name, isFolder: job.drop.isFolder, companions: reason ?? [],
+            subfolders: failedFolders(pipeline), name: job.drop.name, isFolder: job.drop.isFolder,
+            companions: reason ?? [],
             // A failure must find a place whatever is there.
             onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict, marker: try marker(pipeline))
         placement.isFailure = true

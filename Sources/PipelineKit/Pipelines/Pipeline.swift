@@ -12,6 +12,9 @@ package struct Pipeline: Sendable {
     package var processed: Processed
     /// Where originals go after failure.
     package var failed: FilePath
+    /// How `processed` and `failed` go on with placeholders, if they do: below those folders.
+    package var processedTemplate: PathTemplate?
+    package var failedTemplate: PathTemplate?
     /// The work folder, where one is configured; else it is chosen beside the inbox.
     package var work: FilePath?
     /// Folders and links that are accepted although somebody else could use them to lead us elsewhere; absolute.

@@ -28,10 +28,13 @@ struct Itinerary {
         steps.append(
             Step(title: "claim", text: Self.readiness(pipeline.ready.holding(in: pipeline.inbox), of: account.name)))
         for stage in pipeline.stages { steps.append(Self.step(stage, account.name, values)) }
-        steps.append(Step(title: "success", text: Self.success(pipeline)))
+        steps.append(Step(title: "success", text: Self.success(pipeline, values)))
         let report = account.name.appending(".error.json", unique: "JOB").text
         steps.append(
-            Step(title: "failure", text: "goes to \(pipeline.failed.shortText), with the reason in \(report)"))
+            Step(
+                title: "failure",
+                text: "goes to \(Self.folder(pipeline.failed, pipeline.failedTemplate, values)), with the reason in "
+                    + report))
     }
 
     /// When it is taken.
@@ -66,11 +69,20 @@ struct Itinerary {
         return step
     }
 
-    private static func success(_ pipeline: Pipeline) -> String {
+    /// Where an original goes, with placeholders filled in.
+    private static func folder(_ fixed: FilePath, _ template: PathTemplate?, _ values: TemplateValues) -> String {
+        do throws(TemplateProblem) {
+            return try template?.path(values).shortText ?? fixed.shortText
+        } catch {
+            return fixed.shortText
+        }
+    }
+
+    private static func success(_ pipeline: Pipeline, _ values: TemplateValues) -> String {
         let publishes = pipeline.stages.contains { type(of: $0.stage).descriptor.effects.contains(.publishes) }
         let unless = publishes ? ", unless it is itself what was published" : ""
         switch pipeline.processed {
-        case .folder(let path): return "goes to \(path.shortText)\(unless)"
+        case .folder(let path): return "goes to \(folder(path, pipeline.processedTemplate, values))\(unless)"
         case .delete: return "is deleted\(unless)"
         }
     }
