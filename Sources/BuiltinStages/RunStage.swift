@@ -68,7 +68,7 @@ package struct RunStage: Stage {
         options: [
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
         ] + RunConfinement.all,
-        effects: [.replacesPayload],
+        effects: [.replacesPayload], mayHaveNoEffect: true,
         example: #"run: { command: [gs, -sDEVICE=pdfwrite, -o, a.pdf, "{file}"], output: replace, confine: true }"#)
 
     private let command: [ProgramArgument]

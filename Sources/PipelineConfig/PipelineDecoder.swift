@@ -4,10 +4,7 @@ import SystemPackage
 /// Reads one pipeline from nodes: every key with its default, every problem reported.
 struct PipelineDecoder {
     /// The file's own keys.
-    static let keys = [
-        "name", "inbox", "processed", "failed", "stages", "match", "ready", "order", "on_conflict", "active", "retry",
-        "work", "trust", "durability", "min_free", "on_failure", "ownership", "mode", "owner", "group",
-    ]
+    static let keys = PipelineKey.all.map(\.name)
 
     /// The file, as it was given.
     let source: FilePath

@@ -1,5 +1,7 @@
 import ArgumentParser
+import BuiltinStages
 import Glibc
+import PipelineConfig
 import PipelineEngine
 import PipelineKit
 import SystemPackage
@@ -23,12 +25,15 @@ struct InitCommand: ParsableCommand {
     func run() throws {
         let base = folder
         let file = base.appending("pipelines").appending("starter.yaml")
+        let schema = base.appending("pipelines").appending(Self.schema)
         do throws(IOError) {
             // `run` refuses folders that others may write to, as some umasks let them; the inbox is the senders'.
             for name in ["pipelines", "processed", "failed", "output"] { try Folder.makeOwn(base.appending(name)) }
             try Folder.make(base.appending("inbox"))
-            let written = try Self.create(file, Array(Self.starter.utf8))
-            print(written ? "wrote \(file.text)" : "\(file.text) is there already and was left as it is")
+            for (file, text) in [(file, Self.starter), (schema, "\(PipelineSchema(.builtin).json)\n")] {
+                let written = try Self.create(file, Array(text.utf8))
+                print(written ? "wrote \(file.text)" : "\(file.text) is there already and was left as it is")
+            }
         } catch {
             StandardError.print(
                 StandardError.line(of: "\(error); name a folder that can be made and written to: dropmill init DIR"))
@@ -67,8 +72,12 @@ struct InitCommand: ParsableCommand {
         }
     }
 
+    /// What editors check and complete pipelines by.
+    private static let schema = "dropmill.schema.json"
+
     /// The starter pipeline.
     static let starter = """
+        # yaml-language-server: $schema=\(schema)
         # A pipeline: what happens to each file that is dropped into the inbox.
         # Paths are relative to this file. 'dropmill check' finds mistakes, 'dropmill stages' lists what stages \
         there are.

@@ -1,8 +1,9 @@
 import BuiltinStages
 import FoundationEssentials
-import PipelineConfig
 import PipelineKit
 import Testing
+
+@testable import PipelineConfig
 
 @Suite struct PipelineSchemaTests {
     private indirect enum Value: Decodable {
@@ -28,5 +29,44 @@ import Testing
             #expect(json.contains("\"\(descriptor.kind)\":{\"description\""), "\(descriptor.kind)")
             for option in descriptor.options { #expect(json.contains("\"\(option.name)\":{\"description\"")) }
         }
+    }
+
+    /// What an editor shows of every key of the file, and of those within.
+    @Test func everyKeyIsDescribed() throws {
+        let json = PipelineSchema(.builtin).json
+        #expect(json.contains("\"$id\":\"urn:dropmill:pipeline\""))
+        for key in PipelineKey.all {
+            #expect(json.contains("\"\(key.name)\":{\"title\":\"\(key.name)\",\"description\":\""), "\(key.name)")
+        }
+        #expect(json.contains(#""default":"arrival""#))
+        #expect(json.contains(#""jobs":{"title":"jobs","description":"how many jobs may be under way","default":256"#))
+    }
+
+    /// The defaults that editors show are those that are in force.
+    @Test func theDefaultsAreTrue() throws {
+        // One that is given is also how long a drop has to stand where nobody sees its writers.
+        #expect(ReadyRule().quiet == .seconds(1))
+        func lines(_ keys: [PipelineKey]) -> [String] {
+            keys.filter { $0.name != "quiet" }.flatMap { key -> [String] in
+                if case .map(let members) = key.shape {
+                    let inner = lines(members)
+                    return inner.isEmpty ? [] : ["\(key.name): { \(inner.joined(separator: ", ")) }"]
+                }
+                switch key.fallback {
+                case .text(let text): return ["\(key.name): \(text)"]
+                case .number(let number): return ["\(key.name): \(number)"]
+                case nil: return []
+                }
+            }
+        }
+        let defaults = lines(PipelineKey.all)
+        #expect(defaults.count >= 9)
+        let head = PipelineDecoderTests.head
+        let written = PipelineDecoderTests.read(head + defaults.joined(separator: "\n"))
+        #expect(written.problems == [])
+        var (left, right) = ("", "")
+        dump(written.draft?.pipeline, to: &left)
+        dump(PipelineDecoderTests.read(head).draft?.pipeline, to: &right)
+        #expect(left == right)
     }
 }

@@ -63,6 +63,23 @@ struct SchemaValidationTests {
         #expect(try problems(files) == "")
     }
 
+    /// `processed` and the others of the head, each in the place of what it has there.
+    @Test(arguments: [
+        ("processed: 'done/{date:%Y}'", true), ("failed: 'x/{path}'", true), ("inbox: 'in/{date}'", false),
+        ("inbox: ''", false), ("failed: ''", false), ("inbox: ~", false), ("processed: delete", true),
+    ])
+    func folders(line: String, isRight: Bool) throws {
+        let key = line.prefix { $0 != ":" }
+        let head = ["inbox: in", "processed: done", "failed: failed"].map { $0.hasPrefix("\(key):") ? line : $0 }
+        let text = (head + ["stages: [{move: {to: x}}]", ""]).joined(separator: "\n")
+        let path = try scratch.write(text, to: "one.yaml")
+        #expect(try problems([path]).isEmpty == isRight)
+        let loader = PipelineLoader(registry: .builtin, environment: [:], cores: 2)
+        var isTaken = true
+        do throws(ConfigProblems) { _ = try loader.load([path]) } catch { isTaken = false }
+        #expect(isTaken == isRight)
+    }
+
     // MARK: The same judgement as `check`
 
     /// What is added to a head of `inbox`, `processed` and `failed`.
@@ -84,7 +101,11 @@ struct SchemaValidationTests {
         "stages: [{run: {command: [a, 1, true], env: {A: 1}, transient: [1, 2]}}]",
         "stages: [{bag: {info: {A: b, C: [d, e]}}}, {move: {to: x}}]", "stages: [{copy: {to: [a, b]}}]",
         "stages: [checksum]\non_failure: {run: {command: [a]}}",
-        "stages: [checksum]\non_failure: [{run: {command: a}}]",
+        "stages: [checksum]\non_failure: [{run: {command: a}}]", "name: A_b-1.2\nstages: [checksum]",
+        "stages: [checksum]\non_failure: [{run: {command: a, retry: ~}}, {dedupe: {seen: skip}}]",
+        "work: '${W:-w}/x'\nstages: [checksum]", "ownership: keep\nmode: ~\nstages: [checksum]",
+        "mode: '0640'\nstages: [checksum]", "ready: {unit: folder}\nmatch: {depth: 1}\nstages: [checksum]",
+        "ready: {unit: folder}\nmatch: {depth: ~}\nstages: [checksum]",
         "stages: [{compress: {format: zip, level: 9}}, {move: {to: x}}]",
         "stages: [{verify: {digest: 'md5:900150983cd24fb0d6963f7d28e17f72'}}]", "stages: [{dedupe: {window: 30d}}]",
         "stages: [{unpack: {max_bytes: 2GiB, formats: [zip, tar]}}, {move: {to: x}}]",
@@ -112,7 +133,19 @@ struct SchemaValidationTests {
         "stages: [{verify: {require: 'true'}}]", "stages: [{verify: {digest: abc}}]",
         "stages: [{compress: {level: 23}}, {move: {to: x}}]", "stages: [checksum]\non_failure: [{move: {to: x}}]",
         "stages: [{unpack: {max_bytes: many}}, {move: {to: x}}]", "stages: [{unpack: {formats: []}}, {move: {to: x}}]",
-        "stages: [{dedupe: {window: long}}]",
+        "stages: [{dedupe: {window: long}}]", "name: .a\nstages: [checksum]", "name: a/b\nstages: [checksum]",
+        "name: ''\nstages: [checksum]", "work: ''\nstages: [checksum]", "work: ~/x\nstages: [checksum]",
+        "work: 'x/{date}'\nstages: [checksum]", "trust: ['']\nstages: [checksum]", "mode: '0999'\nstages: [checksum]",
+        "mode: '0440'\nstages: [checksum]", "mode: rw\nstages: [checksum]",
+        "ownership: keep\nmode: '0640'\nstages: [checksum]", "ownership: keep\nowner: root\nstages: [checksum]",
+        "ready: {manifest: '*SUMS'}\nstages: [checksum]",
+        "ready: {unit: file, manifest: '*SUMS'}\nstages: [checksum]",
+        "ready: {unit: folder}\nmatch: {depth: all}\nstages: [checksum]", "ready: {quiet: 0}\nstages: [checksum]",
+        "ready: {quiet: 0s}\nstages: [checksum]", "stages: [{checksum: {timeout: 0}}]",
+        "stages: [checksum]\non_failure: [{run: {command: a, retry: {attempts: 2}}}]",
+        "stages: [checksum]\non_failure: {run: {command: a, retry: {attempts: 2}}}",
+        "stages: [checksum]\non_failure: {run: {command: a}, http: {url: 'http://x/', body: report}}",
+        "stages: [checksum]\non_failure: [compress]", "stages: [checksum]\non_failure: {}",
     ]
 
     @Test func itJudgesAsCheckDoes() throws {

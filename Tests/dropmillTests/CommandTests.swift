@@ -28,6 +28,18 @@ import Testing
         #expect(try scratch.tree().contains("inbox/"))
     }
 
+    /// The line names the file beside it, which holds what `check --schema` prints.
+    @Test func editorsKnowWhatTheStarterIs() throws {
+        try InitCommand.parse([scratch.path.string]).run()
+        let line = try #require(try scratch.text("pipelines/starter.yaml").split(separator: "\n").first)
+        let mark = "# yaml-language-server: $schema="
+        #expect(line.hasPrefix(mark))
+        let schema = try scratch.text("pipelines/\(line.dropFirst(mark.count))")
+        let printed = try Tool(DropmillBinary.path).run(["check", "--schema"])
+        #expect(printed.text == schema)
+        #expect(try Tool(DropmillBinary.path).run(["check", scratch.path("pipelines").string]).status == 0)
+    }
+
     @Test(arguments: [
         (["run", "--grace", "3x"], 64), (["run", "--keep-history", "long"], 64), (["run", "--log-level", "loud"], 64),
         (["run", "--log-format", "xml"], 64),

@@ -2,6 +2,8 @@
 package indirect enum OptionSchema: Sendable, Hashable {
     /// A text; numbers and truth values are texts too where one is taken.
     case text
+    /// The same, of this form, a regular expression.
+    case pattern(String)
     /// `true` or `false`.
     case flag
     /// A whole number.
@@ -10,6 +12,8 @@ package indirect enum OptionSchema: Sendable, Hashable {
     case size
     /// A time such as `15m`.
     case duration
+    /// The same, and not zero.
+    case time
     /// One of some words.
     case choice([String])
     /// A text of this form, a regular expression.

@@ -20,17 +20,21 @@ package struct StageDescriptor: Sendable {
     package let options: [AnyStageOption]
     /// What it may do to the payload.
     package let effects: Set<Effect>
+    /// Whether its options may leave it none of them but `ends`.
+    package let mayHaveNoEffect: Bool
     /// A stage entry that works, as YAML.
     package let example: String
 
     /// A descriptor.
     package init(
-        kind: String, summary: String, options: [AnyStageOption] = [], effects: Set<Effect> = [], example: String
+        kind: String, summary: String, options: [AnyStageOption] = [], effects: Set<Effect> = [],
+        mayHaveNoEffect: Bool = false, example: String
     ) {
         self.kind = kind
         self.summary = summary
         self.options = options
         self.effects = effects
+        self.mayHaveNoEffect = mayHaveNoEffect || effects.isSubset(of: [.ends])
         self.example = example
     }
 

@@ -61,6 +61,12 @@ package struct JSONText {
         bytes += (value ? "true" : "false").utf8
     }
 
+    /// `null`.
+    package mutating func null(_ key: String? = nil) {
+        begin(key)
+        bytes += "null".utf8
+    }
+
     /// A name or path: as it is where it is UTF-8, else escaped and with the bytes beside it, as `KEY_base64`.
     package mutating func name(_ key: String, _ value: [UInt8]) {
         if value.withUnsafeBufferPointer({ text(key, ifUTF8: $0) }) { return }
