@@ -1,6 +1,7 @@
 import ArgumentParser
 import BuiltinStages
 import Glibc
+import PipelineKit
 
 /// The program: `dropmill` and a verb.
 @main
@@ -33,8 +34,13 @@ struct Dropmill: ParsableCommand {
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == typeVerb { TypeProgram.run() }
         UnpackProgram.use("/proc/self/exe", [unpackVerb])
         TypeProgram.use("/proc/self/exe", [typeVerb])
+        let arguments = RawArguments.all
+        if let problem = unknownVerb(arguments.first) {
+            StandardError.print(StandardError.line(of: problem))
+            exit(withError: ExitCode.validationFailure)
+        }
         do {
-            var command = try parseAsRoot(RawArguments.all)
+            var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
             // What no verb has turned into a status of its own is nobody's fault but ours.
@@ -43,5 +49,14 @@ struct Dropmill: ParsableCommand {
             StandardError.print("error: a bug in Dropmill: \(error); please report it")
             exit(withError: ExitStatus.software)
         }
+    }
+
+    /// What is wrong with a word in a verb's place; nil for nothing.
+    static func unknownVerb(_ word: String?) -> String? {
+        let verbs = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard let word, !word.hasPrefix("-"), !(verbs + ["help"]).contains(word) else { return nil }
+        let meant = Suggestion.nearest(to: word, among: verbs).map { "did you mean '\($0)'?" }
+        return "there is no verb '\(EscapedText.of(RawArguments.bytes(of: word)))'; "
+            + (meant ?? "there are \(verbs.joined(separator: ", "))")
     }
 }

@@ -47,6 +47,22 @@ import Testing
         #expect(!fixture.scratch.exists("elsewhere"))
     }
 
+    @Test(arguments: [
+        ("chekc", "error: there is no verb 'chekc'; did you mean 'check'?\n"),
+        ("frobnicate", "error: there is no verb 'frobnicate'; there are run, check, "),
+        ("sta\ntus", "error: there is no verb 'sta\\ntus'; did you mean 'status'?\n"),
+    ])
+    func unknownVerbs(word: String, message: String) throws {
+        let output = try Tool(DropmillBinary.path).run([word])
+        #expect(output.status == 64)
+        #expect(output.text.hasPrefix(message), "\(output.text)")
+    }
+
+    @Test(arguments: [["help"], ["--help"], ["help", "run"], ["--version"]])
+    func knownWords(arguments: [String]) throws {
+        #expect(try Tool(DropmillBinary.path).run(arguments).status == 0)
+    }
+
     @Test func watchingEndsInOrder() async throws {
         let log = fixture.scratch.path("log")
         let output = try OpenFile.open(log, O_WRONLY | O_CREAT, mode: 0o600)
