@@ -12,8 +12,7 @@ extension PipelineChecks {
 
     /// Refuses circles, and reports of failures that would be drops.
     mutating func chains(_ drafts: [PipelineDraft]) {
-        let inboxes = drafts.map { draft in draft.inbox.map { ResolvedFolder($0.value) } }
-        let links = drafts.indices.map { Self.links(from: $0, drafts[$0], to: inboxes) }
+        let links = drafts.indices.map { links(from: $0, drafts[$0]) }
         for (index, draft) in drafts.enumerated() {
             for link in links[index] where Self.leads(from: link.next, to: index, links) {
                 report(
@@ -21,9 +20,8 @@ extension PipelineChecks {
                         + "come back here, round and round; use a folder that nobody watches", draft,
                     at: link.position)
             }
-            guard let failed = draft.failed else { continue }
-            let folder = ResolvedFolder(failed.value)
-            for (other, inbox) in inboxes.enumerated() where other != index && inbox == folder {
+            guard let failed = draft.failed, let folder = self.index.folders[index].failed else { continue }
+            for other in self.index.pipelines(withInbox: folder) where other != index {
                 report(
                     "'failed' is the inbox of the pipeline of \(drafts[other].source.text), which would take the "
                         + "reports (NAME.error.json) for drops; use a folder that nobody watches", draft,
@@ -32,19 +30,20 @@ extension PipelineChecks {
         }
     }
 
-    private static func links(from index: Int, _ draft: PipelineDraft, to inboxes: [ResolvedFolder?]) -> [Link] {
+    private func links(from index: Int, _ draft: PipelineDraft) -> [Link] {
         var links: [Link] = []
-        for (next, inbox) in inboxes.enumerated() where next != index {
-            guard let inbox else { continue }
-            if let processed = draft.processedFolder, ResolvedFolder(processed.value) == inbox {
-                links.append(Link(key: "processed", position: processed.position, next: next))
-            }
-            for (option, target) in draft.stages.flatMap(\.templates)
-            where target.value.template.isFixed && ResolvedFolder(target.value.fixedFolder) == inbox {
-                links.append(Link(key: option, position: target.position, next: next))
+        func add(_ key: String, _ position: SourcePosition, _ folder: ResolvedFolder) {
+            for next in self.index.pipelines(withInbox: folder) where next != index {
+                links.append(Link(key: key, position: position, next: next))
             }
         }
-        return links
+        if let processed = draft.processedFolder, let folder = self.index.folders[index].processed {
+            add("processed", processed.position, folder)
+        }
+        for (option, target) in draft.stages.flatMap(\.templates) where target.value.template.isFixed {
+            add(option, target.position, ResolvedFolder(target.value.fixedFolder))
+        }
+        return links.sorted { $0.next < $1.next }
     }
 
     private static func leads(from start: Int, to end: Int, _ links: [[Link]]) -> Bool {

@@ -19,8 +19,7 @@ extension PipelineChecks {
             draft.ready.unit == .folder || draft.stages.contains { $0.effects.contains(.replacesPayload) }
         for (option, template) in draft.stages.flatMap(\.templates) {
             let fixed = ResolvedFolder(template.value.fixedFolder)
-            for area in drafts.compactMap(\.workArea).map({ ResolvedFolder($0) }).unique
-            where fixed == area || fixed.isInside(area) {
+            if ([fixed] + fixed.ancestors).contains(where: index.areas.contains) {
                 report(
                     "'\(option)' lies in a work folder, where claimed jobs live; use another folder", draft,
                     at: template.position)
@@ -31,7 +30,7 @@ extension PipelineChecks {
                     "'\(option)' ends in a part that can be empty, and a folder would then become the one above "
                         + "it; end it with '{stem}' or a fixed name", draft, at: template.position)
             }
-            for own in Self.folders(of: draft, among: drafts) {
+            for own in folders(of: draft, among: drafts, from: fixed) {
                 guard let how = template.value.template.takes(own.folder, from: fixed) else { continue }
                 report(
                     "'\(option)' \(how) \(own.what), and a folder that is published would take its place; use "
@@ -52,7 +51,7 @@ extension PipelineChecks {
             let own = [draft.processedFolder?.value, draft.failed?.value].compactMap { $0.map { ResolvedFolder($0) } }
             // Told already.
             if let inbox = draft.inbox, ResolvedFolder(inbox.value).overlaps(fixed) { continue }
-            let taken = Self.folders(of: draft, among: drafts).first { folder in
+            let taken = folders(of: draft, among: drafts, from: fixed).first { folder in
                 !own.contains(folder.folder) && template.template.takes(folder.folder, from: fixed) != nil
             }
             guard let taken else { continue }
@@ -60,19 +59,23 @@ extension PipelineChecks {
         }
     }
 
-    /// The draft's own folders first, then those of the others.
-    private static func folders(of draft: PipelineDraft, among drafts: [PipelineDraft]) -> [Own] {
-        func folders(_ one: PipelineDraft, _ suffix: String) -> [Own] {
+    /// The folders of those that have one there or below: the draft's own first, then those of the others.
+    private func folders(
+        of draft: PipelineDraft, among drafts: [PipelineDraft], from fixed: ResolvedFolder
+    ) -> [Own] {
+        func folders(_ one: Int, _ suffix: String) -> [Own] {
+            let own = index.folders[one]
             let all = [
-                ("the inbox", one.inbox?.value), ("'processed'", one.processedFolder?.value),
-                ("'failed'", one.failed?.value), ("the work folder", one.workArea),
+                ("the inbox", own.inbox), ("'processed'", own.processed), ("'failed'", own.failed),
+                ("the work folder", own.area),
             ]
-            return all.compactMap { what, folder in
-                folder.map { Own(what: what + suffix, folder: ResolvedFolder($0)) }
-            }
+            return all.compactMap { what, folder in folder.map { Own(what: what + suffix, folder: $0) } }
         }
-        let others = drafts.filter { $0.source != draft.source }
-        return folders(draft, "") + others.flatMap { folders($0, " of the pipeline of \($0.source.text)") }
+        let near = index.owners(atOrBelow: fixed)
+        let own = near.filter { drafts[$0].source == draft.source }
+        let others = near.filter { drafts[$0].source != draft.source }
+        return own.flatMap { folders($0, "") }
+            + others.flatMap { folders($0, " of the pipeline of \(drafts[$0].source.text)") }
     }
 
     /// The default work folder is as much in the way as one that is set.
@@ -122,13 +125,5 @@ extension Template {
             below.removeLastComponent()
         }
         return nil
-    }
-}
-
-extension [ResolvedFolder] {
-    /// Each once, in order.
-    fileprivate var unique: [ResolvedFolder] {
-        var seen: Set<ResolvedFolder> = []
-        return filter { seen.insert($0).inserted }
     }
 }

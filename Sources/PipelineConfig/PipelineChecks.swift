@@ -5,10 +5,12 @@ import SystemPackage
 /// to nothing. Looks at drafts, so that these problems are told together with all others.
 struct PipelineChecks {
     private(set) var problems: [ConfigProblem] = []
+    /// Where all of them have their folders.
+    let index: FolderIndex
 
-    /// Checks each draft alone, then against those before it.
+    /// Checks each draft alone, then against those before it that may be in its way.
     static func problems(of drafts: [PipelineDraft]) -> [ConfigProblem] {
-        var checks = PipelineChecks()
+        var checks = PipelineChecks(index: FolderIndex(of: drafts))
         for (index, draft) in drafts.enumerated() {
             checks.ownFolders(draft)
             checks.workFolder(draft)
@@ -19,7 +21,9 @@ struct PipelineChecks {
             checks.originals(draft, of: drafts)
             checks.defaultWorkFolder(draft)
             checks.overruled(draft)
-            for other in drafts[..<index] { checks.together(draft, with: other) }
+            for other in checks.index.neighbours(before: index, named: draft.name?.value) {
+                checks.together(draft, with: drafts[other])
+            }
         }
         checks.chains(drafts)
         return checks.problems

@@ -31,8 +31,18 @@ package struct ResolvedFolder: Hashable {
         return own == its
     }
 
+    /// The folders that it lies in, from the nearest one up to `/`.
+    var ancestors: [ResolvedFolder] {
+        var ancestors: [ResolvedFolder] = []
+        var next = path
+        while next.removeLastComponent() { ancestors.append(ResolvedFolder(resolved: next)) }
+        return ancestors
+    }
+
+    private init(resolved path: FilePath) { self.path = path }
+
     /// Device and inode; nil where nothing is there.
-    private var identity: [UInt64]? {
+    var identity: [UInt64]? {
         var status = stat()
         guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
         return [UInt64(status.st_dev), UInt64(status.st_ino)]

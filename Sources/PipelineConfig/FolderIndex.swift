@@ -1,0 +1,84 @@
+import PipelineKit
+import SystemPackage
+
+/// The folders of all pipelines, each looked for once, and found without a look at every pair of them: a thousand
+/// pipelines are half a million pairs.
+struct FolderIndex {
+    /// The folders of one pipeline, as far as they are given.
+    struct Folders {
+        var inbox: ResolvedFolder?
+        var processed: ResolvedFolder?
+        var failed: ResolvedFolder?
+        /// Where claimed jobs live; `work` only where it is set.
+        var area: ResolvedFolder?
+        var work: ResolvedFolder?
+    }
+
+    /// Whose folders are where.
+    private struct Tree {
+        private var at: [ResolvedFolder: [Int]] = [:]
+        private var below: [ResolvedFolder: [Int]] = [:]
+        private var identities: [[UInt64]: [Int]] = [:]
+
+        mutating func add(_ folder: ResolvedFolder?, of owner: Int) {
+            guard let folder else { return }
+            at[folder, default: []].append(owner)
+            for above in folder.ancestors { below[above, default: []].append(owner) }
+            if let identity = folder.identity { identities[identity, default: []].append(owner) }
+        }
+
+        func owners(atOrBelow folder: ResolvedFolder) -> [Int] { (at[folder] ?? []) + (below[folder] ?? []) }
+
+        /// Those whose folder holds this one, lies in it, or is the same, be it under another path.
+        func owners(near folder: ResolvedFolder) -> [Int] {
+            owners(atOrBelow: folder) + folder.ancestors.flatMap { at[$0] ?? [] }
+                + (folder.identity.flatMap { identities[$0] } ?? [])
+        }
+    }
+
+    /// Of each pipeline, in order.
+    let folders: [Folders]
+    /// Every place where claimed jobs live, once.
+    let areas: Set<ResolvedFolder>
+    private let all: Tree
+    /// Inboxes and work folders that are set: no two of these may meet.
+    private let guarded: Tree
+    private let inboxes: [ResolvedFolder: [Int]]
+    private let names: [String: [Int]]
+
+    /// Those of these drafts.
+    init(of drafts: [PipelineDraft]) {
+        func resolved(_ folder: FilePath?) -> ResolvedFolder? { folder.map { ResolvedFolder($0) } }
+        var (all, guarded) = (Tree(), Tree())
+        var inboxes: [ResolvedFolder: [Int]] = [:]
+        var names: [String: [Int]] = [:]
+        folders = drafts.enumerated().map { index, draft in
+            let folders = Folders(
+                inbox: resolved(draft.inbox?.value), processed: resolved(draft.processedFolder?.value),
+                failed: resolved(draft.failed?.value), area: resolved(draft.workArea),
+                work: resolved(draft.work?.value))
+            for folder in [folders.inbox, folders.processed, folders.failed, folders.area] {
+                all.add(folder, of: index)
+            }
+            for folder in [folders.inbox, folders.work] { guarded.add(folder, of: index) }
+            if let inbox = folders.inbox { inboxes[inbox, default: []].append(index) }
+            if let name = draft.name { names[name.value, default: []].append(index) }
+            return folders
+        }
+        areas = Set(folders.compactMap(\.area))
+        (self.all, self.guarded, self.inboxes, self.names) = (all, guarded, inboxes, names)
+    }
+
+    /// The pipelines before this one whose name, inbox or work folder may be in its way.
+    func neighbours(before index: Int, named name: String?) -> [Int] {
+        let own = folders[index]
+        let near = [own.inbox, own.work].compactMap { $0 }.flatMap { guarded.owners(near: $0) }
+        return Set(near + (name.flatMap { names[$0] } ?? [])).filter { $0 < index }.sorted()
+    }
+
+    /// The pipelines that have a folder there or below, in order.
+    func owners(atOrBelow folder: ResolvedFolder) -> [Int] { Set(all.owners(atOrBelow: folder)).sorted() }
+
+    /// The pipelines whose inbox it is, in order.
+    func pipelines(withInbox folder: ResolvedFolder) -> [Int] { inboxes[folder] ?? [] }
+}
