@@ -40,6 +40,8 @@ struct FolderIndex {
     let folders: [Folders]
     /// Every place where claimed jobs live, once.
     let areas: Set<ResolvedFolder>
+    /// Every folder that originals end in, but for those that are somebody's inbox: they lead on from there.
+    let ends: Set<ResolvedFolder>
     private let all: Tree
     /// Inboxes and work folders that are set: no two of these may meet.
     private let guarded: Tree
@@ -66,6 +68,7 @@ struct FolderIndex {
             return folders
         }
         areas = Set(folders.compactMap(\.area))
+        ends = Set(folders.flatMap { [$0.processed, $0.failed].compactMap { $0 } }).subtracting(inboxes.keys)
         (self.all, self.guarded, self.inboxes, self.names) = (all, guarded, inboxes, names)
     }
 

@@ -24,6 +24,11 @@ extension PipelineChecks {
                     "'\(option)' lies in a work folder, where claimed jobs live; use another folder", draft,
                     at: template.position)
             }
+            if let end = ([fixed] + fixed.ancestors).first(where: index.ends.contains) {
+                report(
+                    "'\(option)' lies in '\(end.text)', where originals end ('processed' or 'failed'); use a folder of "
+                        + "its own", draft, at: template.position)
+            }
             guard mayBeFolder else { continue }
             if template.value.template.lastCanBeEmpty {
                 report(

@@ -31,6 +31,9 @@ package struct ResolvedFolder: Hashable {
         return own == its
     }
 
+    /// Its path, for messages.
+    var text: String { path.text }
+
     /// The folders that it lies in, from the nearest one up to `/`.
     var ancestors: [ResolvedFolder] {
         var ancestors: [ResolvedFolder] = []
