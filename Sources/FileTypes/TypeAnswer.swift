@@ -1,23 +1,15 @@
 import Helpers
 
-/// What a helper says: once that it begins, then one answer for each file.
+/// What a helper says of a file.
 enum TypeAnswer: Equatable {
-    /// It has given up its rights.
-    case begun
     /// What libmagic says that the file is.
     case type(String)
     /// Why it says nothing.
     case problem(Rules.Problem)
-    /// The kernel cannot confine it; with what is missing.
-    case unconfined(String)
-
-    /// The most bytes of an answer.
-    static let mostBytes = 4 << 10
 
     var packet: [UInt8] {
         var writer = WireWriter()
         switch self {
-        case .begun: writer.put("begun")
         case .type(let type):
             writer.put("type")
             writer.put(String(type.prefix(1000)))
@@ -30,9 +22,6 @@ enum TypeAnswer: Equatable {
         case .problem(.file(let errno)):
             writer.put("file")
             writer.put(Int64(errno))
-        case .unconfined(let what):
-            writer.put("unconfined")
-            writer.put(what)
         }
         return writer.bytes
     }
@@ -40,7 +29,6 @@ enum TypeAnswer: Equatable {
     init?(packet: [UInt8]) {
         var reader = WireReader(packet)
         switch (reader.text(), reader.isAtEnd) {
-        case ("begun", true): self = .begun
         case ("file", false):
             guard let errno = reader.number().flatMap({ Int32(exactly: $0) }) else { return nil }
             self = .problem(.file(errno))
@@ -50,7 +38,6 @@ enum TypeAnswer: Equatable {
             case "type": self = .type(text)
             case "unloaded": self = .problem(.unloaded(text))
             case "content": self = .problem(.content(text))
-            case "unconfined": self = .unconfined(text)
             default: return nil
             }
         default: return nil

@@ -1,3 +1,4 @@
+import Helpers
 package import SystemPackage
 
 /// Why a file's type cannot be told.
@@ -22,4 +23,19 @@ package enum TypeFailure: Error, Sendable, Equatable {
     case confused
     /// The work was called off.
     case cancelled
+}
+
+extension TypeFailure {
+    init(_ failure: FileHelpers.Failure) {
+        self =
+            switch failure {
+            case .unavailable(let errno): .unavailable(errno)
+            case .unconfined(let what): .unconfined(what)
+            case .crashed(let signal, let status, let log): .crashed(signal: signal, status: status, log: log)
+            case .overTime(let seconds): .overTime(seconds: seconds)
+            case .overCPU: .overCPU
+            case .confused: .confused
+            case .cancelled: .cancelled
+            }
+    }
 }
