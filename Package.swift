@@ -58,6 +58,8 @@ let package = Package(
         .target(name: "Helpers", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(
             name: "Archive", dependencies: ["CArchive", "CISAL", "CLinux", "Helpers", system], swiftSettings: strict),
+        .target(
+            name: "Completeness", dependencies: ["CISAL", "CLinux", "Helpers", system], swiftSettings: strict),
         .target(name: "Digests", dependencies: ["CCrypto", "CISAL", "CXXHash", system], swiftSettings: strict),
         .target(
             name: "FileTypes", dependencies: ["CLinux", "CMagic", "Helpers", system], swiftSettings: strict),
@@ -79,7 +81,9 @@ let package = Package(
         .executableTarget(
             name: "dropmill",
             dependencies: [
-                "PipelineKit", "BuiltinStages", "PipelineEngine", "PipelineConfig", "CLinux", system, log, arguments,
+                "PipelineKit", "BuiltinStages", "Completeness", "PipelineEngine", "PipelineConfig", "CLinux", system,
+                log,
+                arguments,
             ],
             swiftSettings: strict, linkerSettings: hardenedLinking),
 
@@ -91,6 +95,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport", system], swiftSettings: strict),
+        .testTarget(
+            name: "CompletenessTests",
+            dependencies: ["Completeness", "PipelineKit", "TestSupport", "dropmill", "served", system],
+            swiftSettings: strict),
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "BuiltinStagesTests",

@@ -15,7 +15,7 @@ extension PipelineDecoder {
     /// `ready`: when a drop is complete.
     mutating func ready(_ map: OptionMap) -> ReadyRule {
         let keys = [
-            "quiet", "writers", "marker", "manifest", "timeout", "unit", "empty", "max_size", "max_entries",
+            "quiet", "writers", "marker", "manifest", "complete", "timeout", "unit", "empty", "max_size", "max_entries",
             "max_depth",
         ]
         let ready = OptionMap(map.given("ready")?.value, name: "ready", keys: keys, problems: &problems)
@@ -39,6 +39,10 @@ extension PipelineDecoder {
             ready.read("unit", problems: &problems) { node throws(OptionProblem) in
                 try node.choice(of: ReadyRule.Unit.self)
             } ?? rule.unit
+        rule.complete =
+            ready.read("complete", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: ReadyRule.Complete.self)
+            } ?? rule.complete
         rule.marker = ready.read("marker", problems: &problems) { node throws(OptionProblem) in
             let template = try node.template(for: .name)
             do throws(TemplateProblem) {

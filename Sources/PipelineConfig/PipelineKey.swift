@@ -102,6 +102,9 @@ struct PipelineKey: Sendable {
         PipelineKey(
             "manifest", .value(.pattern(filled)),
             "with 'unit: folder': the files in it, such as SHA256SUMS, that list what has to be there"),
+        choice(
+            "complete", "whether standing still is enough, or a file also has to be whole by its format",
+            of: ReadyRule.Complete.self, default: .still),
         PipelineKey(
             "timeout", .value(.time), "a drop that is not complete after so long fails with what it waited for"),
         choice("unit", "what one drop is", of: ReadyRule.Unit.self, default: .file),

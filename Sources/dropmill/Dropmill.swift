@@ -1,5 +1,6 @@
 import ArgumentParser
 import BuiltinStages
+import Completeness
 import Glibc
 import PipelineKit
 
@@ -32,6 +33,7 @@ struct Dropmill: ParsableCommand {
         setenv("TZ", ":/etc/localtime", 0)
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == unpackVerb { UnpackProgram.run() }
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == typeVerb { TypeProgram.run() }
+        if CommandLine.arguments.count == 2, CommandLine.arguments[1] == FormatProgram.verb { FormatWorker.run() }
         UnpackProgram.use("/proc/self/exe", [unpackVerb])
         TypeProgram.use("/proc/self/exe", [typeVerb])
         let arguments = RawArguments.all

@@ -65,7 +65,8 @@ struct RunCommand: ParsableCommand {
         Self.raiseFileLimit()
         let output = LogOutput(descriptor: STDERR_FILENO)
         let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
-        let configuration = EngineConfiguration(state: state.folder.path, once: once, keepHistory: keepHistory)
+        let configuration = EngineConfiguration(
+            state: state.folder.path, once: once, keepHistory: keepHistory, judge: FormatProgram.judge)
         let memory = once ? nil : IdleMemory()
         let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in
             log.record($0)

@@ -6,6 +6,7 @@ enum HouseRules {
         "PipelineKit": ["CLinux"],
         "Helpers": ["CLinux"],
         "Archive": ["CArchive", "CISAL", "CLinux", "Helpers"],
+        "Completeness": ["CISAL", "CLinux", "Helpers"],
         "Digests": ["CCrypto", "CISAL", "CXXHash"],
         "FileTypes": ["CLinux", "CMagic", "Helpers"],
         "Programs": ["CLinux"],
@@ -14,8 +15,9 @@ enum HouseRules {
         "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "dropmill": [
-            "PipelineKit", "Helpers", "Archive", "Digests", "FileTypes", "Programs", "Web", "BuiltinStages",
-            "PipelineEngine", "PipelineConfig", "CArchive", "CCrypto", "CCurl", "CISAL", "CLinux", "CMagic", "CXXHash",
+            "PipelineKit", "Helpers", "Archive", "Completeness", "Digests", "FileTypes", "Programs", "Web",
+            "BuiltinStages", "PipelineEngine", "PipelineConfig", "CArchive", "CCrypto", "CCurl", "CISAL", "CLinux",
+            "CMagic", "CXXHash",
             "CYaml",
         ],
     ]

@@ -1,7 +1,7 @@
 @preconcurrency import Dispatch
 import Glibc
 package import PipelineKit
-package import SystemPackage
+import SystemPackage
 
 /// Watches one drop of an inbox for a moment, where no daemon runs that could be asked: by the same gate and the same
 /// looks.
@@ -20,28 +20,37 @@ package final class DropProbe: @unchecked Sendable {
     private let path: DropPath
     private let inbox: FilePath
     private let queue = DispatchQueue(label: "dropmill.probe")
-    private let digests: DigestCheck
+    private let digests: DigestCheck.Reading
+    private let formats: FormatCheck.Reading
     private let examiner: Examiner
     private var gate: ReadyGate<DropPath>
 
-    /// The longest pause between two looks while digests are compared.
+    /// The longest pause between two looks while it is being read.
     private static let glance = Duration.milliseconds(50)
 
-    private init(_ path: DropPath, in inbox: FilePath, rule: ReadyRule) {
-        let rule = rule.holding(in: inbox)
+    private init(_ path: DropPath, of pipeline: Pipeline, asking judge: FormatJudge?) {
+        inbox = pipeline.inbox
+        let rule = pipeline.ready.holding(in: inbox)
         self.path = path
-        self.inbox = inbox
-        digests = DigestCheck(of: "probe", in: inbox, for: queue)
-        examiner = Examiner(rule: rule, sight: WriterSight(of: inbox), digests: digests)
+        digests = DigestCheck.reading(of: "probe", in: inbox, for: queue)
+        formats = FormatCheck.reading(of: "probe", in: inbox, limits: rule.limits, by: judge, for: queue)
+        examiner = Examiner(
+            rule: rule, match: pipeline.match, sight: WriterSight(of: inbox), digests: digests, formats: formats,
+            isTold: false)
         gate = ReadyGate(rule: rule)
     }
 
-    /// Watches until it is complete, or so long. Blocks the calling thread.
+    /// Watches until it is complete, or so long. Blocks the calling thread. `judge`: who knows formats.
     package static func watch(
-        _ path: DropPath, in inbox: FilePath, rule: ReadyRule, patience: Duration
+        _ path: DropPath, of pipeline: Pipeline, asking judge: FormatJudge? = nil, patience: Duration
     ) throws(IOError) -> Outcome {
-        let probe = DropProbe(path, in: inbox, rule: rule)
-        defer { probe.queue.sync { probe.digests.stop() } }
+        let probe = DropProbe(path, of: pipeline, asking: judge)
+        defer {
+            probe.queue.sync {
+                probe.digests.stop()
+                probe.formats.stop()
+            }
+        }
         let end = MonotonicTime.now() + patience
         while true {
             switch probe.queue.sync(execute: { probe.look(until: end) }) {
@@ -88,8 +97,8 @@ package final class DropProbe: @unchecked Sendable {
         let now = MonotonicTime.now()
         let waiting = gate.waiting(for: path, at: now) ?? .unseen
         // What else it lacks does not come while we look.
-        guard now < end, !waiting.isLack || waiting == .verifying else { return .over(.waiting(waiting)) }
-        let next = waiting == .verifying ? now + Self.glance : gate.nextDue ?? end
+        guard now < end, !waiting.isLack || waiting.isUnderWay else { return .over(.waiting(waiting)) }
+        let next = waiting.isUnderWay ? now + Self.glance : gate.nextDue ?? end
         return .again(after: min(next, end) - now)
     }
 }

@@ -23,46 +23,86 @@ struct Examiner {
         case underWay(TreeLook)
     }
 
+    /// What a change of the inbox is about.
+    struct Meaning {
+        /// The drops that are to be looked at again.
+        var again: Set<DropPath> = []
+        /// Whether it is one of a drop.
+        var isOfDrop = true
+    }
+
     private let rule: ReadyRule
+    private let match: MatchRule
     private let sight: WriterSight
-    private let digests: DigestCheck
+    private let digests: DigestCheck.Reading
+    private let formats: FormatCheck.Reading
     private var markers: MarkerIndex
+    /// Nil where nobody tells what is in the inbox, so that it is looked for.
+    private var siblings: SiblingIndex?
 
     /// Markers hold a size or a digest; more than that is no marker of ours, and not read.
     private static let largestMarker = 64 << 10
 
-    init(rule: ReadyRule, sight: WriterSight, digests: DigestCheck) {
+    /// `isTold`: whether `take` is called for each change of the inbox.
+    init(
+        rule: ReadyRule, match: MatchRule, sight: WriterSight, digests: DigestCheck.Reading,
+        formats: FormatCheck.Reading, isTold: Bool
+    ) {
         self.rule = rule
+        self.match = match
         self.sight = sight
         self.digests = digests
+        self.formats = formats
+        siblings = isTold ? SiblingIndex() : nil
         let marker = rule.markerBeside
         markers = MarkerIndex(timeout: rule.timeout) { @Sendable drop in marker?.name(for: drop) }
     }
 
     // MARK: What comes and goes
 
-    /// Takes in a change of the inbox; for one of a marker: the drops that are to be looked at again. Nil for one of a
-    /// drop. `isThere`: whether a name is in the inbox; `all`: the drops that wait in a folder.
+    /// Takes in a change of the inbox. `isThere`: whether a name is in the inbox; `all`: the drops that wait in a
+    /// folder.
     mutating func take(
         _ change: InboxChange, at now: MonotonicTime, isThere: (DropPath) -> Bool,
         all: (InboxFolder) -> Set<DropPath>
-    ) -> Set<DropPath>? {
-        switch change {
-        case .appeared(let path), .changed(let path):
-            if rule.isMarkerBeside(path.name) {
-                guard !isForAll else { return all(path.folder) }
-                let drop = onlyDrop(of: path).flatMap { isThere($0) ? $0 : nil }
-                return markers.appeared(path, with: drop, at: now)
+    ) -> Meaning {
+        let path = change.path
+        if rule.isMarkerBeside(path.name) {
+            guard !isForAll else { return Meaning(again: all(path.folder), isOfDrop: false) }
+            if case .vanished = change {
+                return Meaning(again: markers.vanished(path, with: onlyDrop(of: path)), isOfDrop: false)
             }
-            if !isForAll, let marker = marker(of: path) {
-                markers.appeared(drop: path, of: marker, isOnly: hasOwnMarker)
-            }
-        case .vanished(let path):
-            if isForAll, rule.isMarkerBeside(path.name) { return all(path.folder) }
-            if rule.isMarkerBeside(path.name) { return markers.vanished(path, with: onlyDrop(of: path)) }
-            forget(path, at: now)
+            let drop = onlyDrop(of: path).flatMap { isThere($0) ? $0 : nil }
+            return Meaning(again: markers.appeared(path, with: drop, at: now), isOfDrop: false)
         }
-        return nil
+        var meaning = Meaning()
+        // Those of a drop that goes with another one may be waiting for that.
+        if case .changed = change {} else { meaning.again = Set(siblings(of: path)) }
+        if let drop = SiblingNames.drop(of: path.name).map({ DropPath($0, in: path.folder) }) {
+            if take(change, beside: drop) { meaning.again.insert(drop) }
+            meaning.isOfDrop = match.verdict(on: path.name) == .taken
+        }
+        guard meaning.isOfDrop else { return meaning }
+        if case .vanished = change {
+            forget(path, at: now)
+        } else if !isForAll, let marker = marker(of: path) {
+            markers.appeared(drop: path, of: marker, isOnly: hasOwnMarker)
+        }
+        return meaning
+    }
+
+    /// Takes in a change of a name beside a drop that holds that back; whether the drop is to be looked at again.
+    private mutating func take(_ change: InboxChange, beside drop: DropPath) -> Bool {
+        if case .vanished(let path) = change {
+            siblings?.vanished(path.name, beside: drop)
+            return true
+        }
+        return siblings?.appeared(change.path.name, beside: drop) ?? false
+    }
+
+    /// What lies beside a drop and holds it back, as far as changes told.
+    func siblings(of path: DropPath) -> [DropPath] {
+        (siblings?.beside(path) ?? []).map { DropPath($0, in: path.folder) }
     }
 
     /// The drop was taken out by us. Returns the marker that went with it.
@@ -70,6 +110,9 @@ struct Examiner {
         if rule.isMarkerBeside(path.name) {
             _ = markers.vanished(path)
             return nil
+        }
+        if let drop = SiblingNames.drop(of: path.name) {
+            siblings?.vanished(path.name, beside: DropPath(drop, in: path.folder))
         }
         let marker = marker(of: path)
         let stays = sharesMarker(path)
@@ -109,6 +152,7 @@ struct Examiner {
 
     private mutating func forget(_ path: DropPath, at now: MonotonicTime) {
         digests.forget(path)
+        formats.forget(path)
         if !isForAll, let marker = marker(of: path) {
             markers.vanished(drop: path, of: marker, isOnly: hasOwnMarker, at: now)
         }
@@ -157,12 +201,53 @@ struct Examiner {
         if let excess = excess ?? rule.limits.excess(ofSize: fingerprint.size), !rule.isMarkerBeside(path.name) {
             return Finding(sample: sample, excess: .excess(path.name, excess, rule.limits))
         }
-        guard rule.hasCondition else { return Finding(sample: sample) }
         do throws(IOError) {
-            return Finding(sample: sample, lacking: try lack(of: path, in: inbox, fingerprint))
+            var lack = try sibling(of: path, in: inbox)
+            if lack == nil { lack = try self.lack(of: path, in: inbox, fingerprint) }
+            return Finding(sample: sample, lacking: lack ?? wholeness(of: path, fingerprint))
         } catch {
             // It vanished or was replaced just now, or what came with it cannot be opened: the next look will show it.
             return Finding(sample: try Sample.blocked(error, fingerprint))
+        }
+    }
+
+    /// What lies beside it and says that it is not done, or the drop of which it says so itself.
+    private func sibling(of path: DropPath, in inbox: borrowing OpenFile) throws(IOError) -> Waiting? {
+        if let siblings {
+            if let name = siblings.beside(path).first { return .sibling(name) }
+        } else {
+            for name in SiblingNames.siblings(of: path.name) where !rule.isMarkerBeside(name) {
+                if try kind(of: name, in: inbox) != nil { return .sibling(name) }
+            }
+        }
+        guard let drop = SiblingNames.drop(of: path.name), match.verdict(on: drop) == .taken else { return nil }
+        let isThere = try kind(of: drop, in: inbox) == (rule.unit == .folder ? .folder : .regular)
+        return isThere ? .siblingOf(drop) : nil
+    }
+
+    private func kind(of name: FileName, in folder: borrowing OpenFile) throws(IOError) -> FileKind? {
+        var status = stat()
+        let descriptor = folder.descriptor
+        if name.withCString({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 {
+            return FileKind(mode: status.st_mode)
+        }
+        guard Errno.last == .noSuchFileOrDirectory else {
+            throw IOError("examine", folder.path.appending(name), .last)
+        }
+        return nil
+    }
+
+    /// What its own content says against it, where the pipeline asks for that.
+    private func wholeness(of path: DropPath, _ fingerprint: Fingerprint) -> Waiting? {
+        guard rule.complete == .format, !rule.isMarkerBeside(path.name) else { return nil }
+        switch formats.answer(of: path, in: fingerprint, asking: rule.unit) {
+        case nil: return .reading
+        case .whole: return nil
+        case .lacks(let lack): return .incomplete(lack)
+        case .untold(let reason):
+            // Asked again when it is looked at again.
+            formats.forget(path)
+            return .untold(reason)
         }
     }
 
@@ -184,7 +269,7 @@ struct Examiner {
                     of: markerName, in: inbox, isShared: marker.isShared, drop: name, fingerprint, &expected)
             if let fault { return .marker(markerName, fault) }
             if !expected.isEmpty {
-                switch digests.outcome(of: path, in: fingerprint, asking: .digests(expected)) {
+                switch digests.answer(of: path, in: fingerprint, asking: .digests(expected)) {
                 case nil: return .verifying
                 case .fits, .lacks: break
                 case .failed(let reason): return .marker(markerName, .unusable(reason))
@@ -197,7 +282,7 @@ struct Examiner {
 
     /// What the manifests of a dropped folder have against it.
     private func lack(of path: DropPath, _ fingerprint: Fingerprint, matching pattern: Glob) -> Waiting? {
-        switch digests.outcome(of: path, in: fingerprint, asking: .manifests(pattern)) {
+        switch digests.answer(of: path, in: fingerprint, asking: .manifests(pattern)) {
         case nil: .verifying
         case .fits, .differs: nil
         case .lacks(let fault): .manifest(fault)

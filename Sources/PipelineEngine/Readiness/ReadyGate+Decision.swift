@@ -1,4 +1,23 @@
+import PipelineKit
+
 extension ReadyGate {
+    /// Between two looks at a folder that lacks something: as often as an inbox is looked through without events.
+    package static var folderPause: Duration { .seconds(2) }
+
+    /// Before a question that got no answer is asked again: what nobody can answer is not asked all the time.
+    package static var untoldPause: Duration { .seconds(30) }
+
+    /// How long until the next look at whether a candidate still lacks that; nil where whoever brings it will say so,
+    /// be it an event or an answer that is there.
+    static func pause(for lacking: Waiting, _ unit: ReadyRule.Unit) -> Duration? {
+        switch lacking {
+        case .untold: untoldPause
+        case .sibling, .verifying, .reading: nil
+        // Nothing tells of what happens inside a dropped folder.
+        default: unit == .folder ? folderPause : nil
+        }
+    }
+
     /// A sample that is to be taken now.
     package struct Request: Sendable, Equatable {
         /// Of which candidate.

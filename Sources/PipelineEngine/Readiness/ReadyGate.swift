@@ -77,9 +77,6 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// How much longer an empty file must stand still: writers often create a file some time before they fill it.
     package static var emptyFactor: Int { 5 }
 
-    /// Between two looks at a folder that lacks something: as often as an inbox is looked through without events.
-    package static var folderPause: Duration { .seconds(2) }
-
     /// Between two looks at one that cannot be opened or examined: nothing tells when that is over.
     package static var blockedPause: Duration { .seconds(1) }
 
@@ -160,7 +157,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         for slot in Array(candidates.slots) {
             if candidates[slot].marks.contains(.parked) {
                 touch(candidates.key(of: slot), at: now)
-            } else if lacks(slot) {
+            } else if lacks(slot), remarks[slot]?.isUntold != true {
                 recheck(slot, at: now)
             }
         }
@@ -212,8 +209,8 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
             return .refused(reason)
         case .file(let fingerprint, let writers):
             let (decision, due) = judge(slot, fingerprint, writers, lacking, cost * Self.restForLooks, now)
-            // Digests that take long to compare are not the drop's fault; whoever compares them says when it is done.
-            if decision == .waiting(.lacking), lacking == .verifying {
+            // What takes long to read is not the drop's fault; whoever reads it says when it is done.
+            if decision == .waiting(.lacking), let lacking, lacking.isUnderWay {
                 candidates[slot].due = .distantFuture
                 candidates.dequeue(slot)
                 return decision
@@ -282,10 +279,8 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         }
         guard let lacking else { return (.ready(fingerprint), now) }
         remark(slot, lacking)
-        // Whoever brings it will say so, be it an event or a digest that is done; but nothing tells of what happens
-        // inside a dropped folder.
-        let isTold = rule.unit != .folder || lacking == .verifying
-        return (.waiting(.lacking), isTold ? .distantFuture : now + max(Self.folderPause, rest))
+        let pause = Self.pause(for: lacking, rule.unit)
+        return (.waiting(.lacking), pause.map { now + max($0, rest) } ?? .distantFuture)
     }
 
     /// The wait begins, or begins anew: in this state it was not seen before, or it was touched.
@@ -386,7 +381,9 @@ extension ReadyGate {
         candidates.slots.compactMap { slot in
             let marks = candidates[slot].marks
             guard marks.isDisjoint(with: .parked) else { return nil }
-            return (candidates.key(of: slot), marks.contains(.disturbed) || lacks(slot) && remarks[slot] != .verifying)
+            return (
+                candidates.key(of: slot), marks.contains(.disturbed) || lacks(slot) && remarks[slot]?.isUnderWay != true
+            )
         }
     }
 }

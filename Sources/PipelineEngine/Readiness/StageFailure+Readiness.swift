@@ -52,6 +52,9 @@ extension StageFailure {
         case .marker(let name, _): "Drop it again with a marker '\(name)' that fits it."
         case .manifest(.lacks): "Drop the folder again with all that its manifest lists."
         case .manifest: "Drop the folder again with a manifest that fits it."
+        case .sibling(let name):
+            "Drop it again once it is done; should it be done, remove '\(name)' first, which lay beside it."
+        case .untold: "Drop it again; should that come to the same, leave out `ready.complete`."
         default: "Drop it again as a whole, or raise `ready.timeout`."
         }
     }

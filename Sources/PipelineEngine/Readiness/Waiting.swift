@@ -25,6 +25,16 @@ package enum Waiting: Sendable, Hashable {
     case manifest(ManifestFault)
     /// Its digests are being compared with those that came with it.
     case verifying
+    /// A name beside it says that it is not done.
+    case sibling(FileName)
+    /// It is such a name itself, and goes with this drop beside it.
+    case siblingOf(FileName)
+    /// By its content it is not whole; what is missing.
+    case incomplete(String)
+    /// Whether it is whole is being looked at.
+    case reading
+    /// Whether it is whole could not be told, and is asked again; why.
+    case untold(String)
     /// The daemon died while it looked at it: it is looked at again when nothing else is to be done.
     case suspect
     /// It is complete; the active window has no room.
@@ -122,6 +132,11 @@ extension Waiting {
         case .marker(let name, let fault): "marker \(name.text) \(fault.text)"
         case .manifest(let fault): fault.text
         case .verifying: "its digests are being verified"
+        case .sibling(let name): "held back by \(name.text) beside it, \(SiblingNames.what(name))"
+        case .siblingOf(let drop): "goes with \(drop.text) beside it, which it holds back"
+        case .incomplete(let lack): "not whole: \(lack)"
+        case .reading: "its content is being looked at"
+        case .untold(let reason): "whether it is whole cannot be told: \(reason)"
         case .suspect:
             "the daemon stopped while it looked at this; it is looked at again when nothing else is to be done"
         case .room: "complete; waits for a free place among the active jobs"
@@ -148,7 +163,7 @@ extension Waiting {
     /// Whether something that has to come with the drop is not there, or not right.
     package var isLack: Bool {
         switch self {
-        case .marker, .manifest, .verifying: true
+        case .marker, .manifest, .verifying, .sibling, .siblingOf, .incomplete, .reading, .untold: true
         default: false
         }
     }
@@ -160,6 +175,12 @@ extension Waiting {
         default: false
         }
     }
+
+    /// Whether it is a question that got no answer.
+    var isUntold: Bool { if case .untold = self { true } else { false } }
+
+    /// Whether somebody is at work on the answer, and will say when there is one.
+    package var isUnderWay: Bool { self == .verifying || self == .reading }
 
     /// `0.2 of 1 s`: at a glance how far it is.
     private static func share(_ passed: Duration, of whole: Duration) -> String {

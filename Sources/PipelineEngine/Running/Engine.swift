@@ -89,8 +89,9 @@ package final class Engine: @unchecked Sendable {
         let ids = JobIDGenerator()
         let mailbox = Mailbox<Message>(on: queue) { @Sendable [self] messages in take(messages) }
         for (index, pipeline) in prepared.enumerated() {
-            let intake = Intake(spool: pipeline.spool, inotify: inotify, ids: ids, once: configuration.once) {
-                message in
+            let intake = Intake(
+                spool: pipeline.spool, inotify: inotify, ids: ids, once: configuration.once, judge: configuration.judge
+            ) { message in
                 mailbox.post(.intake(index, message))
             }
             runners.append(

@@ -11,11 +11,17 @@ package struct EngineConfiguration: Sendable {
     /// How long the journal keeps jobs that are over.
     package var keepHistory: Duration
 
+    /// Who tells whether files are whole by their content; nil: nobody can, and pipelines that ask for it wait.
+    package var judge: FormatJudge?
+
     /// A configuration.
-    package init(state: FilePath, once: Bool = false, keepHistory: Duration = .seconds(90 * 86_400)) {
+    package init(
+        state: FilePath, once: Bool = false, keepHistory: Duration = .seconds(90 * 86_400), judge: FormatJudge? = nil
+    ) {
         self.state = state
         self.once = once
         self.keepHistory = keepHistory
+        self.judge = judge
     }
 }
 

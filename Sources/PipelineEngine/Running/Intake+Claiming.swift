@@ -244,6 +244,8 @@ extension Intake {
         suspects.clear(.drop(path))
         heldOpen.ended(.drop(path))
         watcher?.took(path)
+        // Those that go with it need not wait for it any more.
+        look(again: Set(examiner.siblings(of: path)), at: .now())
         if let marker = examiner.took(path, at: .now()) { watcher?.took(marker) }
     }
 

@@ -77,7 +77,8 @@ final class Intake: @unchecked Sendable {
     var heldOpen = HeldOpen<LookNote.Subject>()
     /// Markers that have been alone for too long, to be failed or reported.
     var overdueMarkers: [DropPath] = []
-    private let digests: DigestCheck
+    private let digests: DigestCheck.Reading
+    private let formats: FormatCheck.Reading
     /// Why nothing is claimed.
     private(set) var paused: StageFailure?
     private(set) var isRunning = false
@@ -92,7 +93,7 @@ final class Intake: @unchecked Sendable {
     static let troubledPause = Duration.seconds(1)
 
     init(
-        spool: Spool, inotify: InotifyEvents?, ids: JobIDGenerator, once: Bool,
+        spool: Spool, inotify: InotifyEvents?, ids: JobIDGenerator, once: Bool, judge: FormatJudge? = nil,
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
@@ -111,15 +112,21 @@ final class Intake: @unchecked Sendable {
             })
         draining = Draining(rule: rule)
         copying = Copying(of: spool.pipeline.name)
-        digests = DigestCheck(of: spool.pipeline.name, in: spool.pipeline.inbox, for: queue)
-        examiner = Examiner(rule: rule, sight: spool.sight, digests: digests)
+        digests = DigestCheck.reading(of: spool.pipeline.name, in: spool.pipeline.inbox, for: queue)
+        formats = FormatCheck.reading(
+            of: spool.pipeline.name, in: spool.pipeline.inbox, limits: rule.limits, by: judge, for: queue)
+        examiner = Examiner(
+            rule: rule, match: spool.pipeline.match, sight: spool.sight, digests: digests, formats: formats,
+            isTold: true)
         ready = ReadyQueue(order: spool.pipeline.order)
         suspects = Suspects(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
         room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
         watcher = InboxWatcher(
             inbox: spool.pipeline.inbox, match: spool.pipeline.match, deepest: rule.limits.depth,
-            alsoOfInterest: { @Sendable [rule] name in rule.isMarkerBeside(name) }, inotify: inotify, queue: queue,
+            alsoOfInterest: { @Sendable [rule] name in
+                rule.isMarkerBeside(name) || SiblingNames.drop(of: name) != nil
+            }, inotify: inotify, queue: queue,
             listener: InboxWatcher.Listener(
                 changed: { @Sendable [weak self] changes in self?.take(changes) },
                 scanned: { @Sendable [weak self] isInitial in self?.scanned(isInitial: isInitial) },
@@ -129,6 +136,7 @@ final class Intake: @unchecked Sendable {
                 recovered: { @Sendable in deliver(.recovered) }),
             check: { @Sendable () throws(StageFailure) in try spool.checkInbox() })
         digests.whenDone = { @Sendable [weak self] path in self?.recheck([path]) }
+        formats.whenDone = { @Sendable [weak self] path in self?.recheck([path]) }
     }
 
     // MARK: From the engine, on any queue
@@ -154,6 +162,7 @@ final class Intake: @unchecked Sendable {
             watcher?.stop()
             watcher = nil
             digests.stop()
+            formats.stop()
             copying.stop()
             proofs.stop()
             longLooks = LongLooks()
@@ -227,13 +236,11 @@ final class Intake: @unchecked Sendable {
     private func take(_ changes: [InboxChange]) {
         let now = MonotonicTime.now()
         for change in changes {
-            let drops = examiner.take(
+            let meaning = examiner.take(
                 change, at: now, isThere: { watcher?.knows($0) ?? false },
                 all: { folder in Set((gate.keys + ready.some(.max)).filter { $0.folder == folder }) })
-            if let drops {
-                look(again: drops, at: now)
-                continue
-            }
+            look(again: meaning.again, at: now)
+            guard meaning.isOfDrop else { continue }
             switch change {
             case .appeared(let path), .changed(let path):
                 // `once` is for what is there now; and what is to fail fails as it is.

@@ -9,6 +9,13 @@ package enum InboxChange: Sendable, Equatable {
     case changed(DropPath)
     /// A name that was there is not any more.
     case vanished(DropPath)
+
+    /// The name.
+    package var path: DropPath {
+        switch self {
+        case .appeared(let path), .changed(let path), .vanished(let path): path
+        }
+    }
 }
 
 /// The names of an inbox as they were last seen, folder by folder, and what became different. Pure: it is told what was

@@ -83,7 +83,7 @@ package enum IgnoredNames {
         return rules.first { $0.matches(bytes) }.map { "its name says that it is \($0.what)" }
     }
 
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
+    static func lowercased(_ byte: UInt8) -> UInt8 {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
     }
 }

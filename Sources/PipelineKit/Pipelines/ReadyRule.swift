@@ -15,6 +15,8 @@ package struct ReadyRule: Sendable, Hashable {
     package var marker: MarkerRule?
     /// Which files of a dropped folder list what it has to hold; nil: none is needed. Only for `unit: folder`.
     package var manifest: Glob?
+    /// What says that a drop is whole, besides all of this.
+    package var complete = Complete.still
     /// A drop that is not complete after so long is failed; nil: it may take as long as it likes.
     package var timeout: Duration?
 
@@ -89,6 +91,14 @@ package struct ReadyRule: Sendable, Hashable {
         case wait
         /// They are not asked for.
         case ignore
+    }
+
+    /// What says that a drop is whole, besides that it stands still.
+    package enum Complete: String, Sendable, CaseIterable {
+        /// Nothing.
+        case still
+        /// Its own content, as far as its format can tell.
+        case format
     }
 
     /// What a file of zero bytes is.

@@ -143,7 +143,7 @@ struct Explanation {
                 return standing(waiting.code, waiting.text)
             }
             switch try DropProbe.watch(
-                path, in: pipeline.inbox, rule: pipeline.ready, patience: Self.patience)
+                path, of: pipeline, asking: FormatProgram.judge, patience: Self.patience)
             {
             case .gone: return standing("gone", "not there")
             case .complete: return standing("complete", "complete; a daemon that runs takes it at once")

@@ -46,6 +46,7 @@ struct Itinerary {
             conditions.append("its marker \(marker.name(for: name)?.text ?? marker.source) is there\(place)")
         }
         if let manifest = rule.manifest { conditions.append("all that \(manifest.pattern) in it lists has come") }
+        if rule.complete == .format { conditions.append("it is whole by its own format, where that can tell") }
         let list = conditions.dropLast().joined(separator: ", ")
         let whole = [list, conditions.last ?? ""].filter { !$0.isEmpty }.joined(separator: " and ")
         return "once \(whole)" + (rule.timeout.map { "; fails after \($0.text) without" } ?? "")

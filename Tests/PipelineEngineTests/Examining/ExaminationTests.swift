@@ -188,8 +188,10 @@ import Testing
     init() throws { scratch = try ScratchFolder() }
 
     private func watch(_ name: String, quiet: Duration, for patience: Duration) throws -> DropProbe.Outcome {
-        try DropProbe.watch(
-            DropPath(try name.fileName), in: scratch.path, rule: ReadyRule(quiet: quiet), patience: patience)
+        let pipeline = Pipeline(
+            name: "test", source: "test.yaml", inbox: scratch.path, processed: .delete, failed: scratch.path("failed"),
+            ready: ReadyRule(quiet: quiet))
+        return try DropProbe.watch(DropPath(try name.fileName), of: pipeline, patience: patience)
     }
 
     @Test("One that stands still is complete, one that is not there is gone")

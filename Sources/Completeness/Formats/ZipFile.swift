@@ -1,0 +1,44 @@
+/// Zip (APPNOTE 6.3): its end record lies at the very end and leads to the directory.
+enum ZipFile: FormatReader {
+    private static let starts: [[UInt8]] = [
+        [0x50, 0x4B, 3, 4], [0x50, 0x4B, 5, 6], [0x50, 0x4B, 7, 8], [0x50, 0x4B, 0x30, 0x30],
+    ]
+    private static let endRecord: [UInt8] = [0x50, 0x4B, 5, 6], directory: [UInt8] = [0x50, 0x4B, 1, 2]
+    private static let locator: [UInt8] = [0x50, 0x4B, 6, 7], largeEndRecord: [UInt8] = [0x50, 0x4B, 6, 6]
+    private static let endSize = 22, longestComment = 65_535
+
+    static func look(at content: Content) throws(ReadError) -> Finding? {
+        let head = Array(try content.bytes(0, 4))
+        guard starts.contains(head) else { return nil }
+        let tail = try content.tail(endSize + longestComment)
+        var place = tail.endIndex - endSize
+        while place >= tail.startIndex {
+            let record = tail[place...]
+            // Its comment ends the file, so that no part of a file is taken for it.
+            if record.starts(with: endRecord), record.dropFirst(20).little(2) == Int64(record.count - endSize) {
+                return try judge(record, at: content.size - Int64(record.count), in: content)
+            }
+            place -= 1
+        }
+        return .lacks(.end)
+    }
+
+    private static func judge(
+        _ record: ArraySlice<UInt8>, at end: Int64, in content: Content
+    ) throws(ReadError) -> Finding {
+        let disk = record.dropFirst(4).little(2), entries = record.dropFirst(10).little(2)
+        var size = record.dropFirst(12).little(4) ?? 0, start = record.dropFirst(16).little(4) ?? 0
+        // The last of several files.
+        guard disk == 0 || disk == 0xFFFF else { return .unclear }
+        var limit = end
+        if entries == 0xFFFF || size == 0xFFFF_FFFF || start == 0xFFFF_FFFF, try content.has(locator, at: end - 20) {
+            guard let large = try content.little(end - 12, 8), try content.has(largeEndRecord, at: large),
+                let largeSize = try content.little(large + 40, 8), let largeStart = try content.little(large + 48, 8)
+            else { return .lacks(.target) }
+            (size, start, limit) = (largeSize, largeStart, large)
+        }
+        guard size > 0 else { return .whole }
+        guard start + size <= limit, try content.has(directory, at: start) else { return .lacks(.target) }
+        return .whole
+    }
+}

@@ -1,0 +1,95 @@
+@preconcurrency import Dispatch
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// What the content of a file says of its being whole.
+package enum Wholeness: Sendable, Hashable {
+    /// It is, or it is of no format that could tell.
+    case whole
+    /// It is not; what it is: `a zip archive without its end record`.
+    case lacks(String)
+    /// Nobody could tell; why.
+    case untold(String)
+}
+
+/// Tells of an open file whether it is whole. Blocks; asks now and then whether to go on. It must not say `whole` of
+/// what it could not look at.
+package typealias FormatJudge = @Sendable (_ file: Int32, _ isStopped: () -> Bool) -> Wholeness
+
+/// Asks of drops whether they are whole by their content. The engine knows no format; it asks whoever does.
+enum FormatCheck {
+    typealias Reading = InboxReading<ReadyRule.Unit, Wholeness>
+
+    /// How many drops of a pipeline are asked of at once: one that takes long does not hold up all others.
+    private static let width = 4
+
+    /// A check for drops of an inbox, whose intake has this queue.
+    static func reading(
+        of pipeline: String, in inbox: FilePath, limits: ReadyRule.Limits, by judge: FormatJudge?,
+        for owner: DispatchQueue
+    ) -> Reading {
+        let labels = (1...width).map { "dropmill.\(pipeline).formats.\($0)" }
+        return Reading(in: inbox, on: labels, for: owner) { @Sendable error in
+            .untold("\(error)")
+        } read: { @Sendable unit, key, folder, cancellation in
+            guard let judge else { return .untold("no program that knows formats was named") }
+            let asking = Asking(judge: judge, limits: limits, cancellation: cancellation)
+            switch unit {
+            case .file: return try asking.file(key.name, in: folder)
+            case .folder:
+                let drop = try OpenFile.open(key.name, in: folder, O_RDONLY | O_DIRECTORY)
+                return try asking.folder(drop, at: [], depth: 1)
+            }
+        }
+    }
+
+    private struct Asking {
+        let judge: FormatJudge
+        let limits: ReadyRule.Limits
+        let cancellation: Cancellation
+
+        func file(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> Wholeness {
+            let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
+            guard FileKind(mode: try file.status().st_mode) == .regular else { return .whole }
+            return judge(file.descriptor) { cancellation.isCancelled }
+        }
+
+        private static func kind(of name: FileName, in folder: borrowing OpenFile) -> FileKind {
+            var status = stat()
+            let descriptor = folder.descriptor
+            let isThere = name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+            return isThere ? FileKind(mode: status.st_mode) : .unknown
+        }
+
+        /// Each file of a folder and of those in it, as deep as drops may be; the first that is not whole is told.
+        func folder(_ opened: borrowing OpenFile, at path: [UInt8], depth: Int) throws(IOError) -> Wholeness {
+            var found = Wholeness.whole
+            var inside: [FileName] = []
+            try Folder.forEachEntry(of: opened) { (name, kind) throws(IOError) in
+                guard found == .whole, !cancellation.isCancelled else { return }
+                switch kind == .unknown ? Self.kind(of: name, in: opened) : kind {
+                case .folder: inside.append(name)
+                case .regular: found = try self.file(name, in: opened).named(path + name.bytes)
+                default: break
+                }
+            }
+            for name in inside where found == .whole && depth <= limits.depth {
+                let below = try OpenFile.open(name, in: opened, O_RDONLY | O_DIRECTORY)
+                found = try folder(below, at: path + name.bytes + [UInt8(ascii: "/")], depth: depth + 1)
+            }
+            return found
+        }
+    }
+}
+
+extension Wholeness {
+    /// The same, said of a file in a folder.
+    fileprivate func named(_ path: [UInt8]) -> Wholeness {
+        switch self {
+        case .whole: self
+        case .lacks(let lack): .lacks("\(EscapedText.of(path)) is \(lack)")
+        case .untold(let reason): .untold("\(EscapedText.of(path)): \(reason)")
+        }
+    }
+}
