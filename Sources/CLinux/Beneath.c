@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /// Whether the kernel, or what stands before it, has no openat2(2): learned once, kept by copies of the process.
@@ -41,6 +42,29 @@ static bool lacks_call(int folder, int error) {
 }
 
 int dm_status(int descriptor, struct stat *status) { return (int)syscall(SYS_fstat, descriptor, status); }
+
+int dm_status_asked(int folder, const char *name, struct stat *status) {
+    const int flags = AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH);
+    struct statx found;
+    if (statx(folder, name, flags | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &found) != 0)
+        return errno == ENOSYS ? fstatat(folder, name, status, flags) : -1;
+    *status = (struct stat){
+        .st_dev = makedev(found.stx_dev_major, found.stx_dev_minor),
+        .st_ino = found.stx_ino,
+        .st_mode = found.stx_mode,
+        .st_nlink = found.stx_nlink,
+        .st_uid = found.stx_uid,
+        .st_gid = found.stx_gid,
+        .st_rdev = makedev(found.stx_rdev_major, found.stx_rdev_minor),
+        .st_size = (off_t)found.stx_size,
+        .st_blksize = (blksize_t)found.stx_blksize,
+        .st_blocks = (blkcnt_t)found.stx_blocks,
+        .st_atim = {.tv_sec = found.stx_atime.tv_sec, .tv_nsec = found.stx_atime.tv_nsec},
+        .st_mtim = {.tv_sec = found.stx_mtime.tv_sec, .tv_nsec = found.stx_mtime.tv_nsec},
+        .st_ctim = {.tv_sec = found.stx_ctime.tv_sec, .tv_nsec = found.stx_ctime.tv_nsec},
+    };
+    return 0;
+}
 
 /// Opens one name. Who does not ask for links themselves (O_NOFOLLOW) gets ELOOP for one, as openat2 has it.
 static int open_name(int folder, const char *name, int flags, mode_t mode) {

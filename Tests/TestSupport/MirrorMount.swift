@@ -23,10 +23,11 @@ package final class MirrorMount: Sendable {
     /// Why a test that needs one is skipped.
     package static let skip = "needs root, /dev/fuse and bindfs; packaging/install-build-deps.sh --test installs it"
 
-    /// Shows `folder` at `path`, which must exist.
-    package init(of folder: FilePath, at path: FilePath) throws {
+    /// Shows `folder` at `path`, which must exist. `memory`: the seconds that the kernel remembers names and attributes.
+    package init(of folder: FilePath, at path: FilePath, memory: Int? = nil) throws {
         guard let bindfs = Tool.find("bindfs") else { throw IOError("find", "bindfs", .noSuchFileOrDirectory) }
-        let output = try bindfs.run([folder.string, path.string])
+        let options = memory.map { ["-o", "attr_timeout=\($0),entry_timeout=\($0)"] } ?? []
+        let output = try bindfs.run(options + [folder.string, path.string])
         guard output.status == 0 else { throw DiskImageError("bindfs: \(output.text)") }
         self.path = path
     }

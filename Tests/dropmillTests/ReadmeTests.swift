@@ -29,6 +29,15 @@ import Testing
         }
     }
 
+    @Test("The names that hold a drop back are those of the code")
+    func siblingNames() throws {
+        let page = Self.path.removingLastComponent().pushing("docs/readiness.md")
+        let text = String(decoding: try ScratchFolder.read(page), as: UTF8.self)
+        for rule in SiblingNames.rules {
+            #expect(text.contains("| `\(rule.pattern)` | \(rule.what) | \(rule.senders) |"))
+        }
+    }
+
     /// The Debian packages of the libraries that the module maps link.
     private static let packages = [
         "archive": "libarchive13", "crypto": "libssl3", "curl": "libcurl4", "isal": "libisal2", "magic": "libmagic1",

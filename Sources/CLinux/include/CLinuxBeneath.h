@@ -17,6 +17,10 @@ int dm_open_beneath(int folder, const char *path, int flags, mode_t mode);
 /// confined process may not.
 int dm_status(int descriptor, struct stat *status);
 
+/// lstat(2) of `name` in `folder`, or fstat(2) of `folder` itself where the name is empty, answered by whoever keeps the
+/// file system and not from what the kernel remembers (statx(2), AT_STATX_FORCE_SYNC).
+int dm_status_asked(int folder, const char *name, struct stat *status);
+
 /// lstat(2) of what lies below `folder`, by the same rules: of a link itself.
 int dm_status_beneath(int folder, const char *path, struct stat *status);
 

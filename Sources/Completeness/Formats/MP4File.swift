@@ -14,6 +14,8 @@ enum MP4File: FormatReader {
             guard var length = try content.big(place, 4), let kind = try kind(at: place, in: content) else {
                 return .lacks(.bytes(place + 8 - content.size))
             }
+            // What else follows a whole film is none of it.
+            if isWhole(seen), !kind.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return .whole }
             seen.insert(kind)
             if length == 1 {
                 guard let large = try content.big(place + 8, 8) else { return .lacks(.end) }
@@ -26,11 +28,13 @@ enum MP4File: FormatReader {
             if place > content.size { return .lacks(.bytes(place - content.size)) }
         }
         if place < content.size { return .unclear }
-        // A movie without media, or media without a movie; pictures have neither. A part of a stream has no movie.
-        let isWhole =
-            seen.contains("moov") && !seen.isDisjoint(with: ["mdat", "moof"]) || seen.contains("meta")
+        return isWhole(seen) ? .whole : .lacks(.end)
+    }
+
+    /// Whether there is a movie with its media. Pictures have neither, and a part of a stream no movie.
+    private static func isWhole(_ seen: Set<String>) -> Bool {
+        seen.contains("moov") && !seen.isDisjoint(with: ["mdat", "moof"]) || seen.contains("meta")
             || seen.isSuperset(of: ["moof", "mdat"])
-        return isWhole ? .whole : .lacks(.end)
     }
 
     /// A word of four printable characters.

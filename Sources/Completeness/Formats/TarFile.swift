@@ -3,7 +3,7 @@ enum TarFile: FormatReader {
     private static let block: Int64 = 512
     private static let mostHeaders = 1 << 20
     /// The most of a pax header that is read.
-    private static let mostRecords = 1 << 16
+    private static let mostRecords: Int64 = 1 << 16
 
     static func look(at content: Content) throws(ReadError) -> Finding? {
         guard isHeader(try content.bytes(0, 512)) else { return nil }
@@ -19,13 +19,14 @@ enum TarFile: FormatReader {
             guard isHeader(header[...]), let ownSize = number(header[124..<136]) else { return .lacks(.sense) }
             place += block
             var size = announced ?? ownSize
-            announced = nil
+            // Headers that say something of the next one, and are themselves as long as they say.
+            let isRemark = "xgLK".utf8.contains(header[156])
+            if isRemark { size = ownSize } else { announced = nil }
             switch header[156] {
             // Links, devices, folders and FIFOs have nothing behind them, whatever their size says.
             case UInt8(ascii: "1")...UInt8(ascii: "6"): size = 0
             case UInt8(ascii: "x"):
-                size = ownSize
-                announced = Self.size(in: try content.bytes(place, min(mostRecords, Int(ownSize))))
+                announced = Self.size(in: try content.bytes(place, Int(clamping: min(ownSize, mostRecords))))
             case UInt8(ascii: "S"):
                 // An old GNU header of a sparse file may go on in blocks of its own.
                 var more = header[482]
@@ -36,7 +37,7 @@ enum TarFile: FormatReader {
                 }
             default: break
             }
-            place = min(place + (size + block - 1) / block * block, Content.mostNumber)
+            place += (min(max(0, size), Content.mostNumber) + block - 1) / block * block
             if place > content.size { return .lacks(.bytes(place - content.size)) }
         }
         return .unclear

@@ -54,7 +54,7 @@ enum XMLFile: FormatReader {
 
         private func ends(_ mark: StaticString) -> Bool {
             let value = mark.withUTF8Buffer { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-            return recent & (1 << UInt64(8 * mark.utf8CodeUnitCount) - 1) == value
+            return recent & (UInt64.max >> UInt64(64 - 8 * mark.utf8CodeUnitCount)) == value
         }
 
         private mutating func tag(_ byte: UInt8) {

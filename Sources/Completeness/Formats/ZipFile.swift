@@ -15,7 +15,9 @@ enum ZipFile: FormatReader {
         while place >= tail.startIndex {
             let record = tail[place...]
             // Its comment ends the file, so that no part of a file is taken for it.
-            if record.starts(with: endRecord), record.dropFirst(20).little(2) == Int64(record.count - endSize) {
+            if record.first == 0x50, record.starts(with: endRecord),
+                record.dropFirst(20).little(2) == Int64(record.count - endSize)
+            {
                 return try judge(record, at: content.size - Int64(record.count), in: content)
             }
             place -= 1

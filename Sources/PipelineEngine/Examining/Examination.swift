@@ -75,7 +75,9 @@ package struct Examination {
         add("inbox", pipeline.inbox) { examiner in
             // What a link of a sender's leads to is not even tried.
             guard own.inboxFindings.isEmpty else { return own.inboxFindings }
-            return examiner.basics(minFree: nil) + examiner.watching() + [ownership(pipeline, work)].compactMap { $0 }
+            return examiner.basics(minFree: nil) + examiner.watching()
+                + [AttributeMemory.finding(on: examiner.existing, pipeline.ready, mounts), ownership(pipeline, work)]
+                .compactMap { $0 }
         }
         guard let work else { return ExaminedPipeline(name: pipeline.name, places: places) }
         let bench = bench(in: work)

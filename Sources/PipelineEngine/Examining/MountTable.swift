@@ -15,8 +15,10 @@ struct MountTable: Sendable {
         let kind: String
         /// What is mounted: a device, `server:/export`.
         let source: String
+        /// How it is mounted: `rw`, `acregmax=60`.
+        let options: [String]
         /// Whether nothing can be written.
-        let isReadOnly: Bool
+        var isReadOnly: Bool { options.contains("ro") }
     }
 
     private let mounts: [Int64: Mount]
@@ -42,7 +44,7 @@ struct MountTable: Sendable {
         let options = (words[5] + "," + words[dash + 3]).split(separator: ",")
         return Mount(
             id: id, point: FilePath(bytes: unescaped(words[4])), kind: String(words[dash + 1]),
-            source: EscapedText.of(unescaped(words[dash + 2])), isReadOnly: options.contains("ro"))
+            source: EscapedText.of(unescaped(words[dash + 2])), options: options.map { String($0) })
     }
 
     /// Spaces and the like stand as a backslash and three octal digits.

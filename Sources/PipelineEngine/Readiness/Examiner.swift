@@ -176,12 +176,14 @@ struct Examiner {
     /// One look at a candidate, in its folder. `deciding`: it may be the one that finds it complete.
     func look(at path: DropPath, in inbox: borrowing OpenFile, deciding: Bool) throws(IOError) -> Look {
         let asked = deciding && rule.writers == .wait ? sight : nil
+        let attributes = deciding ? Attributes.deciding(sight) : .remembered
         let sample = try Sample.take(
-            of: path.name, in: inbox, unit: rule.unit, asking: rule.unit == .file ? asked : nil)
+            of: path.name, in: inbox, unit: rule.unit, asking: rule.unit == .file ? asked : nil,
+            by: attributes)
         guard rule.unit == .folder, case .file = sample else {
             return .over(try finding(sample, nil, of: path, in: inbox, deciding: deciding))
         }
-        return .underWay(try TreeLook(at: path.name, in: inbox, limits: rule.limits, asking: asked))
+        return .underWay(try TreeLook(at: path.name, in: inbox, limits: rule.limits, asking: asked, by: attributes))
     }
 
     /// What a look at a folder found, once it is over.

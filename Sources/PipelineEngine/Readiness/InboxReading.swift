@@ -18,7 +18,8 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
 
     private var asked: [DropPath: Asked] = [:]
     private let queues: [DispatchQueue]
-    private var turn = 0
+    /// How much waits on each.
+    private var loads: [Int]
     private let owner: DispatchQueue
     private let inbox: FilePath
     private let read: Reader
@@ -26,8 +27,8 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
     /// Called on `owner` when there is an answer.
     var whenDone: @Sendable (DropPath) -> Void = { _ in }
 
-    /// Questions about drops of an inbox, asked on `owner` and answered on queues of these labels, the next one each
-    /// time. `failed`: the answer where there is none.
+    /// Questions about drops of an inbox, asked on `owner` and answered on queues of these labels, each time on the one
+    /// that has least to do. `failed`: the answer where there is none.
     init(
         in inbox: FilePath, on labels: [String], for owner: DispatchQueue,
         failed: @escaping @Sendable (any Error) -> Answer, read: @escaping Reader
@@ -37,6 +38,7 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
         self.failed = failed
         self.read = read
         queues = labels.map { DispatchQueue(label: $0) }
+        loads = labels.map { _ in 0 }
     }
 
     /// The answer for a drop in this state; nil while it is being read, which it is from now on.
@@ -45,17 +47,18 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
         forget(key)
         let cancellation = Cancellation()
         asked[key] = Asked(fingerprint: state, question: question, cancellation: cancellation)
-        turn = (turn + 1) % queues.count
-        queues[turn].async { @Sendable [weak self, inbox, read, failed] in
-            guard !cancellation.isCancelled else { return }
-            let answer: Answer
-            do {
-                answer = try read(question, key, try OpenInbox(inbox).open(key.folder).file, cancellation)
-            } catch {
-                answer = failed(error)
+        let place = loads.indices.min { loads[$0] < loads[$1] } ?? 0
+        loads[place] += 1
+        queues[place].async { @Sendable [weak self, inbox, read, failed, owner] in
+            var answer: Answer?
+            if !cancellation.isCancelled {
+                do {
+                    answer = try read(question, key, try OpenInbox(inbox).open(key.folder).file, cancellation)
+                } catch {
+                    answer = failed(error)
+                }
             }
-            guard let self, !cancellation.isCancelled else { return }
-            owner.async { @Sendable in self.take(answer, of: key, cancellation) }
+            owner.async { @Sendable [weak self, answer] in self?.take(answer, of: key, from: place, cancellation) }
         }
         return nil
     }
@@ -69,8 +72,9 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
         asked = [:]
     }
 
-    private func take(_ answer: Answer, of key: DropPath, _ cancellation: Cancellation) {
-        guard asked[key]?.cancellation === cancellation else { return }
+    private func take(_ answer: Answer?, of key: DropPath, from place: Int, _ cancellation: Cancellation) {
+        loads[place] -= 1
+        guard let answer, asked[key]?.cancellation === cancellation else { return }
         asked[key]?.answer = answer
         whenDone(key)
     }

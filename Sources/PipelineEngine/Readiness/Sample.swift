@@ -16,11 +16,12 @@ package enum Sample: Sendable, Hashable {
     /// Looks at an entry of a folder; of a folder that is a drop, at itself alone: `TreeLook` sees what it holds.
     /// `sight`: also ask it for a file's open writers, which costs opening it.
     package static func take(
-        of name: FileName, in folder: borrowing OpenFile, unit: ReadyRule.Unit = .file, asking sight: WriterSight? = nil
+        of name: FileName, in folder: borrowing OpenFile, unit: ReadyRule.Unit = .file,
+        asking sight: WriterSight? = nil,
+        by attributes: Attributes = .remembered
     ) throws(IOError) -> Sample {
         var status = stat()
-        let parent = folder.descriptor
-        guard name.withCString({ fstatat(parent, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+        guard attributes.read(name, in: folder.descriptor, &status) else {
             let error = Errno.last
             if error == .noSuchFileOrDirectory { return .gone }
             return try blocked(IOError("examine", folder.path.appending(name), error), nil)
@@ -28,7 +29,7 @@ package enum Sample: Sendable, Hashable {
         switch (FileKind(mode: status.st_mode), unit) {
         case (.regular, .file):
             guard let sight else { return .file(Fingerprint(status), .notAsked) }
-            return try asking(sight, name, folder, Fingerprint(status))
+            return try asking(sight, name, folder, Fingerprint(status), attributes)
         case (.folder, .folder): return .file(Fingerprint(status), .notAsked)
         case (.folder, .file): return .refused("a folder; only files are taken here")
         case (.regular, .folder): return .refused("a file; only folders are taken here")
@@ -38,12 +39,13 @@ package enum Sample: Sendable, Hashable {
     }
 
     private static func asking(
-        _ sight: WriterSight, _ name: FileName, _ folder: borrowing OpenFile, _ seen: Fingerprint
+        _ sight: WriterSight, _ name: FileName, _ folder: borrowing OpenFile, _ seen: Fingerprint,
+        _ attributes: Attributes
     ) throws(IOError) -> Sample {
         do throws(IOError) {
             // O_NONBLOCK: opening a FIFO would block for ever otherwise.
             let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
-            let status = try file.status()
+            let status = try attributes.of(file)
             guard FileKind(mode: status.st_mode) == .regular else { return .refused("a device, FIFO or socket") }
             let fingerprint = Fingerprint(status)
             return .file(fingerprint, sight.writers(of: file.descriptor, fingerprint.identity))

@@ -24,6 +24,7 @@ final class TreeLook {
     private(set) var isForeign = false
 
     private let sight: WriterSight?
+    private let attributes: Attributes
     private let since: MonotonicTime?
     private let limits: ReadyRule.Limits
     /// The drop's own path, for messages and for what has other names.
@@ -49,15 +50,16 @@ final class TreeLook {
     /// folder.
     init(
         at name: FileName, in parent: borrowing OpenFile, limits: ReadyRule.Limits = ReadyRule.Limits(),
-        asking sight: WriterSight?, since: MonotonicTime? = nil
+        asking sight: WriterSight?, since: MonotonicTime? = nil, by attributes: Attributes = .remembered
     ) throws(IOError) {
         self.sight = sight
+        self.attributes = attributes
         self.since = since
         self.limits = limits
         root = parent.path.appending(name)
         if sight == nil { writer = .notAsked }
         var status = stat()
-        let found = try Self.examine(name, parent.descriptor, root, &status)
+        let found = try Self.examine(name, parent.descriptor, root, &status, attributes)
         top = Fingerprint(status)
         isForeign = TakeOver.isNeeded(status)
         guard found else {
@@ -78,11 +80,12 @@ final class TreeLook {
     /// `canceled`.
     static func take(
         of name: FileName, in parent: borrowing OpenFile, limits: ReadyRule.Limits = ReadyRule.Limits(),
-        asking sight: WriterSight?, since: MonotonicTime? = nil,
+        asking sight: WriterSight?, since: MonotonicTime? = nil, by attributes: Attributes = .remembered,
         breaksOff: (_ begun: MonotonicTime) -> Bool = { _ in false }
     ) throws(IOError) -> TreeLook {
         let begun = MonotonicTime.now()
-        let look = try TreeLook(at: name, in: parent, limits: limits, asking: sight, since: since)
+        let look = try TreeLook(
+            at: name, in: parent, limits: limits, asking: sight, since: since, by: attributes)
         while try !look.goOn(until: .now() + slice) {
             if breaksOff(begun) { throw IOError("examine", look.root, .canceled) }
         }
@@ -173,7 +176,7 @@ final class TreeLook {
         entries += 1
         guard entries <= limits.entries else { return pass(.entries) }
         var status = stat()
-        guard try Self.examine(name, level.descriptor, path, &status) else { return }
+        guard try Self.examine(name, level.descriptor, path, &status, attributes) else { return }
         if TakeOver.isNeeded(status) { isForeign = true }
         let fingerprint = Fingerprint(status)
         note(fingerprint)
@@ -254,9 +257,9 @@ final class TreeLook {
     }
 
     private static func examine(
-        _ name: FileName, _ folder: Int32, _ path: FilePath, _ status: inout stat
+        _ name: FileName, _ folder: Int32, _ path: FilePath, _ status: inout stat, _ attributes: Attributes
     ) throws(IOError) -> Bool {
-        if name.withCString({ fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 { return true }
+        if attributes.read(name, in: folder, &status) { return true }
         guard Errno.last == .noSuchFileOrDirectory else { throw IOError("examine", path, .last) }
         return false
     }

@@ -128,6 +128,7 @@ extension Engine {
                 pipeline.source.text, error,
                 remedy: "make the folder, or give the user that Dropmill runs as the right to make it")
         }
+        warnOfMemory(pipeline)
         let own = OwnFolders(of: pipeline)
         try own.prepare()
         let work = try WorkFolder(for: pipeline)
@@ -216,6 +217,15 @@ extension Engine {
                 message: "\(count): nothing of it is in the work folder; it was in \(folders). "
                     + "Mount its file system, or set `inbox` and `work` as they were, and start Dropmill again; "
                     + "`dropmill forget JOB` (\(first)) gives one up"))
+    }
+
+    /// Says where others' changes in an inbox may be seen too late.
+    private func warnOfMemory(_ pipeline: Pipeline) {
+        guard FileSystemKind.of(pipeline.inbox) != .local,
+            let finding = AttributeMemory.finding(on: pipeline.inbox, pipeline.ready, .now())
+        else { return }
+        let message = [finding.fact, finding.remedy].compactMap { $0 }.joined(separator: ". ")
+        observer(.warning(pipeline: pipeline.name, message: "the inbox's file system \(message)"))
     }
 
     /// A folder may have outlived its job: its removal failed, or a kill came before it. Or it was away, and its job

@@ -232,7 +232,10 @@ extension Intake {
     private func isStill(_ name: FileName, _ ready: Fingerprint, in folder: borrowing OpenFile) -> Bool {
         guard ready.listing == 0 else { return true }
         do throws(IOError) {
-            if case .file(let state, _) = try Sample.take(of: name, in: folder) { return state == ready }
+            let attributes = Attributes.deciding(spool.sight)
+            if case .file(let state, _) = try Sample.take(of: name, in: folder, by: attributes) {
+                return state == ready
+            }
             return true
         } catch {
             // The claim says what is wrong.

@@ -226,13 +226,14 @@ package struct Spool: Sendable {
     package func look(
         at job: Job, since: MonotonicTime? = nil, asksAlways: Bool = false
     ) throws(IOError) -> Look {
+        let attributes = Attributes.deciding(sight)
         let sight = asksAlways || pipeline.ready.writers == .wait ? sight : nil
         if job.drop.isFolder {
             do throws(IOError) {
                 let folder = try OpenFile.openFolder(job.folder)
                 let look = try TreeLook.take(
                     of: job.drop.name, in: folder, limits: pipeline.ready.limits, asking: sight, since: since,
-                    breaksOff: breaksOff)
+                    by: attributes, breaksOff: breaksOff)
                 return Look(
                     sample: look.sample, linked: look.linked, isForeign: look.isForeign, excess: look.excess)
             } catch {
@@ -243,7 +244,7 @@ package struct Spool: Sendable {
         var status = stat()
         do throws(IOError) {
             let file = try OpenFile.open(job.original, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
-            status = try file.status()
+            status = try attributes.of(file)
             guard FileKind(mode: status.st_mode) == .regular else {
                 return Look(sample: .refused("it is no regular file"))
             }

@@ -35,9 +35,11 @@ final class EngineHarness: Sendable {
     var events: [EngineEvent] { state.withLock { $0.events } }
     var summary: RunSummary? { state.withLock { $0.summary } }
 
-    func start(once: Bool = false) throws {
+    /// `judge`: who tells whether files are whole.
+    func start(once: Bool = false, asking judge: FormatJudge? = nil) throws {
         let engine = Engine(
-            pipelines: [pipeline], configuration: EngineConfiguration(state: scratch.path("state"), once: once)
+            pipelines: [pipeline],
+            configuration: EngineConfiguration(state: scratch.path("state"), once: once, judge: judge)
         ) { @Sendable [self] event in state.withLock { $0.events.append(event) } }
         state.withLock { $0.summary = nil }
         try engine.start { @Sendable [self] summary in state.withLock { $0.summary = summary } }

@@ -1,0 +1,117 @@
+@preconcurrency import Dispatch
+import Glibc
+import PipelineKit
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// What the engine makes of what those say who know formats.
+@Suite("Complete by format", .timeLimit(.minutes(5))) struct FormatCheckTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    /// Whole is what ends in a full stop; `?` cannot be told.
+    private static let byLastByte: FormatJudge = { @Sendable file, _ in
+        var byte: UInt8 = 0
+        guard pread(file, &byte, 1, lseek(file, 0, SEEK_END) - 1) == 1 else { return .whole }
+        switch byte {
+        case UInt8(ascii: "."): return .whole
+        case UInt8(ascii: "?"): return .untold("nobody knows")
+        default: return .lacks("a sentence without its end")
+        }
+    }
+
+    private func engine(adjust: (inout Pipeline) -> Void = { _ in }) throws -> EngineHarness {
+        try EngineHarness(scratch: scratch, stages: [.passing], quiet: .milliseconds(50)) {
+            $0.ready.complete = .format
+            adjust(&$0)
+        }
+    }
+
+    private func settled(_ engine: EngineHarness) -> [String] { engine.reports.map(\.job.drop.name.text).sorted() }
+
+    @Test("What is not whole waits, says so, and is taken once it is")
+    func waits() async throws {
+        let engine = try engine()
+        try engine.dropHere("half", "It begins")
+        try engine.dropHere("whole", "It is.")
+        try engine.start(asking: Self.byLastByte)
+        #expect(await eventually { settled(engine) == ["whole"] })
+        let lack = Waiting.incomplete("a sentence without its end")
+        #expect(await eventually { await engine.waiting(for: "half")?.waiting == lack })
+        try scratch.append(Array(" and ends.".utf8), to: scratch.path("inbox/half"))
+        #expect(await eventually { settled(engine) == ["half", "whole"] })
+        #expect(try scratch.text("processed/half") == "It begins and ends.")
+        _ = await engine.stop()
+    }
+
+    @Test("What nobody can tell is not taken, and the time that it may take counts", arguments: [false, true])
+    func untold(isNobodyNamed: Bool) async throws {
+        let engine = try engine { $0.ready.timeout = .seconds(2) }
+        try engine.dropHere("a", "It is?")
+        try engine.start(asking: isNobodyNamed ? nil : Self.byLastByte)
+        let reason = isNobodyNamed ? "no program that knows formats was named" : "nobody knows"
+        #expect(await eventually { await engine.waiting(for: "a")?.waiting == .untold(reason) })
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(try scratch.text("failed/a.error.json").contains(reason))
+        _ = await engine.stop()
+    }
+
+    @Test("One that takes for ever holds up neither others nor the end")
+    func hangs() async throws {
+        let asked = Mutex(0)
+        let engine = try engine()
+        try engine.dropHere("a-hangs", "hang")
+        try engine.start { @Sendable file, isStopped in
+            var byte: UInt8 = 0
+            guard pread(file, &byte, 1, 0) == 1, byte == UInt8(ascii: "h") else { return .whole }
+            asked.withLock { $0 += 1 }
+            while !isStopped() { poll(nil, 0, 5) }
+            return .untold("it was called off")
+        }
+        #expect(await eventually { await engine.waiting(for: "a-hangs")?.waiting == .reading })
+        for number in 0..<8 { try engine.dropHere("b\(number)", "1") }
+        #expect(await eventually { engine.reports.count == 8 })
+        #expect(await engine.waiting(for: "a-hangs")?.waiting == .reading)
+        #expect(asked.withLock { $0 } == 1)
+        // Whoever looks at it is told to stop once it is gone.
+        #expect(unlink(scratch.path("inbox/a-hangs").string) == 0)
+        #expect(await eventually { await engine.waiting(for: "a-hangs") == nil })
+        _ = await engine.stop()
+    }
+
+    @Test("Each file of a dropped folder is asked about, and the first that is not whole is named")
+    func folder() async throws {
+        let engine = try engine { $0.ready.unit = .folder }
+        try scratch.write("It is.", to: "inbox/a/one")
+        try scratch.write("It is", to: "inbox/a/in/two")
+        try engine.start(asking: Self.byLastByte)
+        let lack = Waiting.incomplete("in/two is a sentence without its end")
+        #expect(await eventually { await engine.waiting(for: "a")?.waiting == lack })
+        try scratch.write("It is.", to: "inbox/a/in/two")
+        #expect(await eventually { settled(engine) == ["a"] })
+        _ = await engine.stop()
+    }
+
+    @Test("With 'once' it stays, and says what is missing")
+    func once() async throws {
+        let engine = try engine()
+        try engine.dropHere("half", "It begins")
+        try engine.start(once: true, asking: Self.byLastByte)
+        #expect(await eventually { engine.summary != nil })
+        #expect(engine.summary?.remaining.first?.reason.contains("a sentence without its end") == true)
+    }
+
+    @Test("A pipeline that does not ask for it takes what stands still")
+    func notAsked() async throws {
+        let engine = try engine { $0.ready.complete = .still }
+        try engine.dropHere("half", "It begins")
+        try engine.start(asking: Self.byLastByte)
+        #expect(await eventually { settled(engine) == ["half"] })
+        _ = await engine.stop()
+    }
+}
