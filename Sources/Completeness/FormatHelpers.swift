@@ -14,8 +14,8 @@ package final class FormatHelpers: Sendable {
         helpers = FileHelpers(program: program, arguments: arguments, patience: patience)
     }
 
-    /// What the file says that a descriptor is open on. Blocks until it is told; whether to go on waiting is asked every
-    /// 50 ms.
+    /// What the file says that a descriptor is open on. Blocks until it is told; whether to go on waiting is asked
+    /// every 50 ms.
     package func verdict(
         on file: Int32, seconds: Int64 = secondsPerFile, unless isStopped: () -> Bool = { false }
     ) throws(FormatFailure) -> Verdict {

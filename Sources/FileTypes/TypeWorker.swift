@@ -22,6 +22,7 @@ package enum TypeWorker {
     package static func run() -> Never {
         FileWorker.prepare()
         _ = loaded
+        _ = TypeAnswer(packet: TypeAnswer.type("").packet)
         dm_serve_helpers("dropmill-types") { TypeWorker.help() }
     }
 

@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// Helpers that answer a question about one open file after the other (`FileWorker`): as many as were asked at once, and
-/// none where nobody asks.
+/// Helpers that answer a question about one open file after the other (`FileWorker`): as many as were asked at once,
+/// and none where nobody asks.
 package final class FileHelpers: Sendable {
     /// Why there is no answer.
     package enum Failure: Error, Sendable, Equatable {
@@ -51,9 +51,9 @@ package final class FileHelpers: Sendable {
     private let state = Mutex(State())
     private let sweeper = DispatchQueue(label: "dropmill.helpers")
 
-    /// Helpers of a program that calls `FileWorker.serve` when it is given these arguments. `variables`: what it is told
-    /// of our environment; `patience`: the milliseconds that it may take to make one before it is started anew;
-    /// `idleTime`: those after which one that nobody asks goes.
+    /// Helpers of a program that serves those which call `FileWorker.answer` when it is given these arguments.
+    /// `variables`: what it is told of our environment; `patience`: the milliseconds that it may take to make one
+    /// before it is started anew; `idleTime`: those after which one that nobody asks goes.
     package init(
         program: FilePath, arguments: [String], variables: [String] = [], patience: Int32 = 10_000,
         idleTime: Int64 = 60_000

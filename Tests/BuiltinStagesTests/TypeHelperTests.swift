@@ -211,7 +211,7 @@ import Testing
         }
         let expected: Set = [
             "recvmsg", "sendmsg", "close", "lseek", "read", "pread64", "fstat", "newfstatat", "brk", "mmap", "munmap",
-            "mremap", "mprotect", "madvise", "futex", "getrandom",
+            "mremap", "mprotect", "madvise", "futex", "getrandom", "gettid",
         ]
         #expect(calls.subtracting(expected) == [])
         #expect(calls.isSuperset(of: ["recvmsg", "sendmsg", "read"]))

@@ -7,7 +7,7 @@ import Testing
 @testable import Completeness
 
 /// Files that are cut off: which cuts each format sees. docs/readiness.md has what this prints.
-@Suite("Cuts", .timeLimit(.minutes(10))) struct CutTests {
+@Suite("Cuts", .serialized, .timeLimit(.minutes(10))) struct CutTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The processes that look at strangers' files: what they say, and what comes of one that does not.
-@Suite("Helpers that look at formats", .timeLimit(.minutes(3))) struct FormatHelperTests {
+@Suite("Helpers that look at formats", .timeLimit(.minutes(10))) struct FormatHelperTests {
     private let scratch: ScratchFolder
     /// The program under a name of this test's own, by which it finds its processes.
     private let program: String
@@ -89,11 +89,15 @@ import Testing
         var calls: Set<String> = []
         for line in lines[(confined + 1)...] where line.prefix(while: { $0 != " " }) == helper {
             let call = line.drop { $0 != " " }.drop { $0 == " " }
+            // The C library asks how the kernel shares out memory, and is refused.
+            if call.hasPrefix("openat("), call.contains("/proc/sys/vm/overcommit_memory"), call.contains("EACCES") {
+                continue
+            }
             if call.first?.isLetter == true { calls.insert(String(call.prefix { $0 != "(" })) }
         }
         let expected: Set = [
             "recvmsg", "sendmsg", "close", "lseek", "pread64", "brk", "mmap", "munmap", "mremap", "mprotect", "madvise",
-            "futex", "getrandom",
+            "futex", "getrandom", "gettid",
         ]
         #expect(calls.subtracting(expected) == [])
         #expect(calls.isSuperset(of: ["recvmsg", "sendmsg", "pread64"]))

@@ -45,7 +45,7 @@ struct Sample: Sendable {
         }
     }
 
-    private static let film = "ffmpeg -v error -y -f lavfi -i testsrc=size=64x64:rate=5 -t $t"
+    private static let film = "ffmpeg -v error -y -f lavfi -i testsrc=size=${p}x$p:rate=5 -t $t"
     private static let sound = "ffmpeg -v error -y -f lavfi -i sine=440 -t $t"
     private static func picture(_ rest: String) -> String { "convert -size ${s}x$s plasma:red-blue \(rest)" }
 
@@ -72,8 +72,9 @@ struct Sample: Sendable {
         Sample("bzip2, noise", "bzip2 -1c noise >'bzip2, noise'", ["bzip2"]),
         Sample("tar", "tar cf tar folder", seams: nil),
         Sample("tar, ustar, no filling", "tar cf 'tar, ustar, no filling' --format=ustar -b1 folder"),
-        Sample("tar, pax", "tar cf 'tar, pax' --format=pax -b2 folder"),
-        Sample("tar, sparse", "truncate -s 1M sparse && cat text >>sparse && tar cSf 'tar, sparse' -b2 sparse"),
+        Sample("tar, pax", "tar cf 'tar, pax' --format=pax -b2 folder", seams: nil),
+        Sample(
+            "tar, sparse", "truncate -s 1M s && cat text >>s && tar cSf 'tar, sparse' -b2 s", seams: nil),
         Sample("PDF", "sh pdf >PDF", seams: 1),
         Sample("PDF, by Ghostscript", "gs -q -o 'PDF, by Ghostscript' -sDEVICE=pdfwrite page.ps", ["gs"], seams: 1),
         Sample(
@@ -93,17 +94,19 @@ struct Sample: Sendable {
         Sample("WebP", picture("webp:WebP"), ["convert"]),
         Sample("TIFF", picture("-compress none tif:TIFF"), ["convert"]),
         Sample("TIFF, strips", picture("-compress lzw -define tiff:rows-per-strip=2 'tif:TIFF, strips'"), ["convert"]),
-        Sample("XML", "sh xml >XML", seams: 1),
-        Sample("JSON", "sh json >JSON", seams: 1),
-        Sample("JSON, lines", "sh json >'JSON, lines' && sh json >>'JSON, lines'", seams: 3),
+        Sample("XML", "python3 make.py xml", ["python3"]),
+        Sample("XML, by hand", "cp xml 'XML, by hand'", seams: 1),
+        Sample("JSON", "python3 make.py json >JSON", ["python3"], seams: 1),
+        Sample("JSON, lines", "python3 make.py lines >'JSON, lines'", ["python3"], seams: 3),
     ]
 
     /// Makes it; nil where a program for it is not to be had.
     func make(in scratch: ScratchFolder, _ size: Int) throws -> [UInt8]? {
         guard tools.allSatisfy({ Tool.find($0) != nil }), let shell = Tool.find("sh") else { return nil }
         try Self.prepare(scratch, size)
-        let side = size < 1000 ? 12 : 300, seconds = size < 1000 ? 1 : 40
-        let output = try shell.run(["-ec", "n=\(size); s=\(side); t=\(seconds); \(command)"], in: scratch.path)
+        let side = size < 1000 ? 12 : 300, seconds = size < 1000 ? 1 : 40, pixels = size < 1000 ? 16 : 64
+        let output = try shell.run(
+            ["-ec", "n=\(size); s=\(side); t=\(seconds); p=\(pixels); \(command)"], in: scratch.path)
         guard output.status == 0 else { throw SampleError(text: "\(name): \(output.text)") }
         return try scratch.read(name)
     }
@@ -117,14 +120,25 @@ struct Sample: Sendable {
             try scratch.write(words.joined(), to: folder + "text")
         }
         let count = max(2, size / 100)
+        let elements = (0..<count).map { "<a b='>\($0)'><c/><![CDATA[</a>]]>text &amp; more<?p ?></a>\n" }.joined()
         try scratch.write(
-            #"echo '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "<x>"> <!-- don'"'"'t -->]><!-- <b> -->'; echo '<a>'; "#
-                + "i=0; while [ $i -lt \(count) ]; do i=$((i+1)); "
-                + #"echo "<a b='>$i'><c/><![CDATA[</a>]]>text &amp; more<?p ?></a>"; done; echo '</a>'"#, to: "xml")
+            #"<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e "<x>"> <!-- don't -->]><!-- <b> --><a>"#
+                + "\n\(elements)</a>\n",
+            to: "xml")
         try scratch.write(
-            #"echo '{"list": ['; i=0; while [ $i -lt "# + "\(count)" + #" ]; do i=$((i+1)); "#
-                + #"echo "{\"a\\\\\": [$i, -1.5e3, true, null, \"}]\\\"\"]},"; done; echo '{}], "end": {}}'"#,
-            to: "json")
+            """
+            import json, sys, xml.etree.ElementTree as tree
+            item = {"a]": [1, -1.5e3, True, None, "}" + chr(34) + chr(92)], "c": {}, "d": []}
+            if sys.argv[1] == "json":
+                print(json.dumps({"list": [item] * \(count), "end": {}}, indent=2))
+            elif sys.argv[1] == "lines":
+                for _ in range(2): print(json.dumps([item] * \(count)))
+            else:
+                root = tree.Element("root")
+                for place in range(\(count)): tree.SubElement(root, "a", {"b": ">/<"}).text = "<text>"
+                tree.SubElement(root, "empty")
+                tree.ElementTree(root).write("XML", xml_declaration=True, encoding="utf-8")
+            """, to: "make.py")
         try scratch.write(
             "%!PS\n/Helvetica 12 selectfont 20 20 moveto (\(words.prefix(40).joined())) show showpage\n"
                 + (0..<(size < 1000 ? 0 : 40)).map { "20 \($0) moveto (page) show showpage\n" }.joined(), to: "page.ps")

@@ -23,7 +23,8 @@ package final class MirrorMount: Sendable {
     /// Why a test that needs one is skipped.
     package static let skip = "needs root, /dev/fuse and bindfs; packaging/install-build-deps.sh --test installs it"
 
-    /// Shows `folder` at `path`, which must exist. `memory`: the seconds that the kernel remembers names and attributes.
+    /// Shows `folder` at `path`, which must exist. `memory`: for how many seconds the kernel remembers names and
+    /// attributes.
     package init(of folder: FilePath, at path: FilePath, memory: Int? = nil) throws {
         guard let bindfs = Tool.find("bindfs") else { throw IOError("find", "bindfs", .noSuchFileOrDirectory) }
         let options = memory.map { ["-o", "attr_timeout=\($0),entry_timeout=\($0)"] } ?? []

@@ -1,5 +1,5 @@
-/// JSON (RFC 8259), also one document after the other: read as far as its brackets and texts are closed. Whatever breaks
-/// its rules is none.
+/// JSON (RFC 8259), also one document after the other: read as far as its brackets and texts are closed. Whatever
+/// breaks its rules is none.
 enum JSONFile: FormatReader {
     static func look(at content: Content) throws(ReadError) -> Finding? {
         guard isLikely(try content.bytes(0, 4096)) else { return nil }

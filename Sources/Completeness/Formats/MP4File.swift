@@ -1,5 +1,5 @@
-/// MP4, QuickTime and their kin (ISO 14496-12): boxes that say how long they are and fill the file, with a movie and its
-/// media among them.
+/// MP4, QuickTime and their kin (ISO 14496-12): boxes that say how long they are and fill the file, with a movie and
+/// its media among them.
 enum MP4File: FormatReader {
     private static let firstKinds: Set<String> = ["ftyp", "styp", "moov", "mdat", "wide", "free", "skip", "pnot"]
     private static let mostBoxes = 1 << 20

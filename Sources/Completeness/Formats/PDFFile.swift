@@ -1,5 +1,5 @@
-/// PDF (ISO 32000): the last `%%EOF`, and before it where the table of objects lies. One that is linearised says how long
-/// it was made.
+/// PDF (ISO 32000): the last `%%EOF`, and before it where the table of objects lies. One that is linearised says how
+/// long it was made.
 enum PDFFile: FormatReader {
     private static let headSize = 1024, tailSize = 2048
     private static let spaces: Set<UInt8> = [0, 9, 10, 12, 13, 32]

@@ -12,11 +12,13 @@ enum SevenZipFile: FormatReader {
         let places = Array(try content.bytes(12, 20))
         guard places.count == 20 else { return .lacks(.bytes(startSize - content.size)) }
         guard try content.little(8, 4) == Int64(crc(places)) else { return .lacks(.beginning) }
-        guard let offset = places.little(8), let size = places.dropFirst(8).little(8) else { return .lacks(.beginning) }
-        let end = startSize + offset + size
+        guard let offset = places.little(8), let length = places.dropFirst(8).little(8) else {
+            return .lacks(.beginning)
+        }
+        let end = startSize + offset + length
         guard end <= content.size else { return .lacks(.bytes(end - content.size)) }
-        guard size > 0, size <= largestHeader else { return .whole }
-        let header = Array(try content.bytes(startSize + offset, Int(size)))
+        guard length > 0, length <= largestHeader else { return .whole }
+        let header = Array(try content.bytes(startSize + offset, Int(length)))
         return places.dropFirst(16).little(4) == Int64(crc(header)) ? .whole : .lacks(.end)
     }
 

@@ -1,5 +1,5 @@
-/// TIFF, BigTIFF and what cameras make of them: directories that say where everything lies. All of that has to be within
-/// the file.
+/// TIFF, BigTIFF and what cameras make of them: directories that say where everything lies. All of that has to be
+/// within the file.
 enum TIFFFile: FormatReader {
     private static let mostDirectories = 65_536, mostEntries: Int64 = 4096, mostStrips: Int64 = 1 << 20
     /// Bytes of a value, by its type.

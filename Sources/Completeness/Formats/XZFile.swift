@@ -37,8 +37,8 @@ enum XZFile: FormatReader {
         guard let blocks = try index.number(), blocks < mostBlocks else { return (0, mostBlocks) }
         var length: Int64 = 0
         for _ in 0..<blocks {
-            guard let size = try index.number(), try index.number() != nil else { return nil }
-            length = min(length + (size + 3) / 4 * 4, Content.mostNumber)
+            guard let block = try index.number(), try index.number() != nil else { return nil }
+            length = min(length + (block + 3) / 4 * 4, Content.mostNumber)
         }
         return (end - edge - (words + 1) * 4 - length - edge, blocks)
     }

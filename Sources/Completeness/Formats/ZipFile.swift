@@ -29,18 +29,18 @@ enum ZipFile: FormatReader {
         _ record: ArraySlice<UInt8>, at end: Int64, in content: Content
     ) throws(ReadError) -> Finding {
         let disk = record.dropFirst(4).little(2), entries = record.dropFirst(10).little(2)
-        var size = record.dropFirst(12).little(4) ?? 0, start = record.dropFirst(16).little(4) ?? 0
+        var length = record.dropFirst(12).little(4) ?? 0, start = record.dropFirst(16).little(4) ?? 0
         // The last of several files.
         guard disk == 0 || disk == 0xFFFF else { return .unclear }
         var limit = end
-        if entries == 0xFFFF || size == 0xFFFF_FFFF || start == 0xFFFF_FFFF, try content.has(locator, at: end - 20) {
+        if entries == 0xFFFF || length == 0xFFFF_FFFF || start == 0xFFFF_FFFF, try content.has(locator, at: end - 20) {
             guard let large = try content.little(end - 12, 8), try content.has(largeEndRecord, at: large),
-                let largeSize = try content.little(large + 40, 8), let largeStart = try content.little(large + 48, 8)
+                let largeLength = try content.little(large + 40, 8), let largeStart = try content.little(large + 48, 8)
             else { return .lacks(.target) }
-            (size, start, limit) = (largeSize, largeStart, large)
+            (length, start, limit) = (largeLength, largeStart, large)
         }
-        guard size > 0 else { return .whole }
-        guard start + size <= limit, try content.has(directory, at: start) else { return .lacks(.target) }
+        guard length > 0 else { return .whole }
+        guard start + length <= limit, try content.has(directory, at: start) else { return .lacks(.target) }
         return .whole
     }
 }

@@ -1,3 +1,4 @@
+import DequeModule
 @preconcurrency import Dispatch
 import PipelineKit
 import SystemPackage
@@ -13,13 +14,14 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
         let fingerprint: Fingerprint
         let question: Question
         let cancellation: Cancellation
+        var isBegun = false
         var answer: Answer?
     }
 
     private var asked: [DropPath: Asked] = [:]
-    private let queues: [DispatchQueue]
-    /// How much waits on each.
-    private var loads: [Int]
+    /// Those whose turn has not come, and who has nothing to do.
+    private var line = Deque<DropPath>()
+    private var idle: [DispatchQueue]
     private let owner: DispatchQueue
     private let inbox: FilePath
     private let read: Reader
@@ -27,8 +29,8 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
     /// Called on `owner` when there is an answer.
     var whenDone: @Sendable (DropPath) -> Void = { _ in }
 
-    /// Questions about drops of an inbox, asked on `owner` and answered on queues of these labels, each time on the one
-    /// that has least to do. `failed`: the answer where there is none.
+    /// Questions about drops of an inbox, asked on `owner` and answered on queues of these labels, in their order.
+    /// `failed`: the answer where there is none.
     init(
         in inbox: FilePath, on labels: [String], for owner: DispatchQueue,
         failed: @escaping @Sendable (any Error) -> Answer, read: @escaping Reader
@@ -37,30 +39,44 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
         self.owner = owner
         self.failed = failed
         self.read = read
-        queues = labels.map { DispatchQueue(label: $0) }
-        loads = labels.map { _ in 0 }
+        idle = labels.map { DispatchQueue(label: $0) }
     }
 
     /// The answer for a drop in this state; nil while it is being read, which it is from now on.
     func answer(of key: DropPath, in state: Fingerprint, asking question: Question) -> Answer? {
         if let known = asked[key], known.fingerprint == state, known.question == question { return known.answer }
         forget(key)
-        let cancellation = Cancellation()
-        asked[key] = Asked(fingerprint: state, question: question, cancellation: cancellation)
-        let place = loads.indices.min { loads[$0] < loads[$1] } ?? 0
-        loads[place] += 1
-        queues[place].async { @Sendable [weak self, inbox, read, failed, owner] in
-            var answer: Answer?
-            if !cancellation.isCancelled {
+        asked[key] = Asked(fingerprint: state, question: question, cancellation: Cancellation())
+        line.append(key)
+        goOn()
+        return nil
+    }
+
+    /// Has those who are idle read what is next.
+    private func goOn() {
+        while !line.isEmpty, let queue = idle.popLast() {
+            // What was forgotten meanwhile stands in line still, and so may one that is being read.
+            guard let key = line.popFirst(), let next = asked[key], !next.isBegun else {
+                idle.append(queue)
+                continue
+            }
+            asked[key]?.isBegun = true
+            let cancellation = next.cancellation
+            queue.async { @Sendable [weak self, inbox, read, failed, owner, question = next.question] in
+                let answer: Answer
                 do {
                     answer = try read(question, key, try OpenInbox(inbox).open(key.folder).file, cancellation)
                 } catch {
                     answer = failed(error)
                 }
+                owner.async { @Sendable [weak self] in
+                    guard let self else { return }
+                    idle.append(queue)
+                    take(answer, of: key, cancellation)
+                    goOn()
+                }
             }
-            owner.async { @Sendable [weak self, answer] in self?.take(answer, of: key, from: place, cancellation) }
         }
-        return nil
     }
 
     /// The drop is gone, or taken.
@@ -70,11 +86,11 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
     func stop() {
         for one in asked.values { one.cancellation.cancel() }
         asked = [:]
+        line = []
     }
 
-    private func take(_ answer: Answer?, of key: DropPath, from place: Int, _ cancellation: Cancellation) {
-        loads[place] -= 1
-        guard let answer, asked[key]?.cancellation === cancellation else { return }
+    private func take(_ answer: Answer, of key: DropPath, _ cancellation: Cancellation) {
+        guard asked[key]?.cancellation === cancellation else { return }
         asked[key]?.answer = answer
         whenDone(key)
     }

@@ -49,13 +49,21 @@ import Testing
         _ = await engine.stop()
     }
 
-    @Test("What nobody can tell is not taken, and the time that it may take counts", arguments: [false, true])
+    @Test("What nobody can tell is not taken", arguments: [false, true])
     func untold(isNobodyNamed: Bool) async throws {
-        let engine = try engine { $0.ready.timeout = .seconds(2) }
+        let engine = try engine()
         try engine.dropHere("a", "It is?")
         try engine.start(asking: isNobodyNamed ? nil : Self.byLastByte)
         let reason = isNobodyNamed ? "no program that knows formats was named" : "nobody knows"
         #expect(await eventually { await engine.waiting(for: "a")?.waiting == .untold(reason) })
+        _ = await engine.stop()
+    }
+
+    @Test("The time that it may take counts", arguments: [("It is?", "nobody knows"), ("It is", "without its end")])
+    func timeout(content: String, reason: String) async throws {
+        let engine = try engine { $0.ready.timeout = .milliseconds(200) }
+        try engine.dropHere("a", content)
+        try engine.start(asking: Self.byLastByte)
         #expect(await eventually { engine.reports.count == 1 })
         #expect(try scratch.text("failed/a.error.json").contains(reason))
         _ = await engine.stop()
