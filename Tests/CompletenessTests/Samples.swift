@@ -46,7 +46,7 @@ struct Sample: Sendable {
     }
 
     private static let film = "ffmpeg -v error -y -f lavfi -i testsrc=size=${p}x$p:rate=5 -t $t"
-    private static let sound = "ffmpeg -v error -y -f lavfi -i sine=440 -t $t"
+    private static let sound = "ffmpeg -v error -y -f lavfi -i sine=440 -t $t -ar 8000"
     private static func picture(_ rest: String) -> String { "convert -size ${s}x$s plasma:red-blue \(rest)" }
 
     static let all: [Sample] = [
@@ -104,7 +104,7 @@ struct Sample: Sendable {
     func make(in scratch: ScratchFolder, _ size: Int) throws -> [UInt8]? {
         guard tools.allSatisfy({ Tool.find($0) != nil }), let shell = Tool.find("sh") else { return nil }
         try Self.prepare(scratch, size)
-        let side = size < 1000 ? 12 : 300, seconds = size < 1000 ? 1 : 40, pixels = size < 1000 ? 16 : 64
+        let side = size < 1000 ? 12 : 300, seconds = size < 1000 ? "0.4" : "40", pixels = size < 1000 ? 16 : 64
         let output = try shell.run(
             ["-ec", "n=\(size); s=\(side); t=\(seconds); p=\(pixels); \(command)"], in: scratch.path)
         guard output.status == 0 else { throw SampleError(text: "\(name): \(output.text)") }
@@ -130,7 +130,7 @@ struct Sample: Sendable {
             import json, sys, xml.etree.ElementTree as tree
             item = {"a]": [1, -1.5e3, True, None, "}" + chr(34) + chr(92)], "c": {}, "d": []}
             if sys.argv[1] == "json":
-                print(json.dumps({"list": [item] * \(count), "end": {}}, indent=2))
+                print(json.dumps({"list": [item] * \(count), "end": {}}))
             elif sys.argv[1] == "lines":
                 for _ in range(2): print(json.dumps([item] * \(count)))
             else:
