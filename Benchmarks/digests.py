@@ -61,11 +61,11 @@ class Mill:
         for name in os.listdir(self.path("files")):
             os.rename(self.path("files", name), self.path("inbox", name))
         state = self.path("state")
-        _, cpu = run(self.binary, "run", "--once", self.path("pipelines"), "--state", state, "--log-level", "warning")
+        _, cpu = run(self.binary, "run", "--once", self.path("pipelines"), "--state-dir", state, "--log-level", "warning")
         begins, ends = [], []
         jobs = json.loads(subprocess.check_output([self.binary, "jobs", "--json", "--state-dir", state]))
         for job in jobs:
-            story = json.loads(subprocess.check_output([self.binary, "show", job["id"], "--json", "--state", state]))
+            story = json.loads(subprocess.check_output([self.binary, "show", job["id"], "--json", "--state-dir", state]))
             done = next(event for event in story["history"] if event.get("stage") == "checksum")
             end = datetime.datetime.fromisoformat(done["at"].replace("Z", "+00:00")).timestamp()
             ends.append(end)

@@ -40,7 +40,7 @@ class Mill(Scratch):
 
     def start(self, *words, wrapper=()):
         """Logs what it does by default, to a file, as services do."""
-        command = [self.binary, "run", self.path("pipelines"), "--state", self.path("state"), *words]
+        command = [self.binary, "run", self.path("pipelines"), "--state-dir", self.path("state"), *words]
         with open(self.path("log"), "w") as log:
             self.process = Process([*wrapper, *command], stdout=log, stderr=log)
 
@@ -116,7 +116,7 @@ class Mill(Scratch):
 
     def known(self):
         """How many drops it knows to wait."""
-        command = [self.binary, "status", "--json", "--state", self.path("state")]
+        command = [self.binary, "status", "--json", "--state-dir", self.path("state")]
         return sum(pipeline["waiting"] for pipeline in json.loads(subprocess.check_output(command))["pipelines"])
 
     def cpu(self):

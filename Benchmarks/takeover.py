@@ -34,7 +34,7 @@ def run(binary, base, daemon, sender, files, size):
             file.write("inbox: inbox\nprocessed: processed\nfailed: failed\nready: { quiet: 50ms }\n"
                        "min_free: 0\nstages: [checksum]\n")
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        subprocess.run([binary, "run", "--once", f"{root}/mill.yaml", "--state", f"{root}/state"], check=True,
+        subprocess.run([binary, "run", "--once", f"{root}/mill.yaml", "--state-dir", f"{root}/state"], check=True,
                        user=daemon, group=GROUP, extra_groups=[], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         seconds, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         done = sum(name.endswith(".bin") for name in os.listdir(f"{root}/processed"))

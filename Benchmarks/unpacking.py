@@ -70,9 +70,9 @@ def of_unpack(root, archive, binary):
         file.write(PIPELINE)
     shutil.copyfile(archive, f"{mill}/inbox/{os.path.basename(archive)}")
     os.sync()
-    run(binary, "run", "--once", f"{mill}/pipelines", "--state", f"{mill}/state", "--log-level", "warning")
+    run(binary, "run", "--once", f"{mill}/pipelines", "--state-dir", f"{mill}/state", "--log-level", "warning")
     name = os.path.basename(archive)
-    story = json.loads(subprocess.check_output([binary, "show", name, "--json", "--state", f"{mill}/state"]))
+    story = json.loads(subprocess.check_output([binary, "show", name, "--json", "--state-dir", f"{mill}/state"]))
     return next(event for event in story["history"] if event.get("stage") == "unpack")["duration_s"]
 
 

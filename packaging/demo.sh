@@ -18,7 +18,7 @@ echo "In the inbox:"
 echo
 echo "\$ dropmill run --once pipelines/quickstart.yaml"
 status=0
-"$binary" run --once pipelines/quickstart.yaml --state samples/.dropmill-state --log-format text || status=$?
+"$binary" run --once pipelines/quickstart.yaml --state-dir samples/.dropmill-state --log-format text || status=$?
 
 show() {
     echo

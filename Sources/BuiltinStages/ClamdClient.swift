@@ -67,6 +67,12 @@ struct ClamdClient: ~Copyable {
         }
     }
 
+    /// What clamd is, in its own words (VERSION).
+    func version() throws(IOError) -> String {
+        try send(Array("zVERSION\0".utf8))
+        return try answer()
+    }
+
     /// Hands clamd the open file (FILDES) and waits for the answer.
     func look(at file: borrowing OpenFile) throws(IOError) -> Verdict {
         try send(Array("zFILDES\0".utf8))

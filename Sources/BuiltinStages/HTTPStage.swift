@@ -61,10 +61,10 @@ package struct HTTPStage: Stage {
     private let url: WebAddress
     private let method: Method
     private let body: Body
-    private let headers: [(key: String, value: SecretText)]
+    let headers: [(key: String, value: SecretText)]
     private let connecting: Duration
     private let stalling: Duration
-    private let authorities: FilePath?
+    let authorities: FilePath?
     private let insecure: Bool
 
     package init(options: StageOptions) throws(OptionProblem) {

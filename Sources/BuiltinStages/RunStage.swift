@@ -72,13 +72,13 @@ package struct RunStage: Stage {
         example: #"run: { command: [gs, -sDEVICE=pdfwrite, -o, a.pdf, "{file}"], output: replace, confine: true }"#)
 
     private let command: [ProgramArgument]
-    private let variables: [(key: String, value: SecretText)]
+    let variables: [(key: String, value: SecretText)]
     private let input: Input
     private let output: Output
     private let transient: Set<Int32>
     private let grace: Duration
-    private let confinement: RunConfinement?
-    private let program: String
+    let confinement: RunConfinement?
+    let program: String
     private let base: FilePath
 
     package var effects: Set<StageDescriptor.Effect> { output == .none ? [] : [.replacesPayload] }
@@ -116,10 +116,8 @@ package struct RunStage: Stage {
         _ own: [(key: String, value: SecretText.Revealed)],
         _ context: StageContext
     ) throws(StageFailure) -> Program.Outcome {
-        let path =
-            own.last { $0.key == "PATH" }?.value.text ?? Self.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
-        guard let executable = program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
-        else { throw Self.missing(program) }
+        let path = Self.path(own)
+        guard let executable = executable(in: path) else { throw Self.missing(program) }
         let input = try input(payload, file, folders, context)
         var values = context.values
         values.facts = payload.knownFacts.mapValues { Array($0.utf8) }
@@ -150,6 +148,16 @@ package struct RunStage: Stage {
             default: throw RunConfinement.failure(error, self.program)
             }
         }
+    }
+
+    /// Where programs are looked for.
+    static func path(_ own: [(key: String, value: SecretText.Revealed)]) -> String {
+        own.last { $0.key == "PATH" }?.value.text ?? variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
+    }
+
+    /// The program's file; nil where there is none that is called so.
+    func executable(in path: String) -> FilePath? {
+        program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
     }
 
     /// What the program is to read, open.
@@ -190,7 +198,7 @@ package struct RunStage: Stage {
         }
     }
 
-    private static func missing(_ program: String) -> StageFailure {
+    static func missing(_ program: String) -> StageFailure {
         StageFailure(
             .environment, code: "run.missing", summary: "There is no program '\(program)' that can be run.",
             remedy: "Install it, or name its path in 'command'; work goes on by itself.")

@@ -12,15 +12,10 @@ package struct ScanStage: Stage {
         takes: "a path, or HOST:PORT", default: .local(standard), shown: standard.string
     ) { (node, context) throws(OptionProblem) in try ClamdAddress(node, in: context) }
     private static let tooLarge = StageOption<TooLarge>.choice(
-        "too_large", "what a file is that is larger than clamd takes (StreamMaxLength)", default: .fail)
+        "too_large", "what a file is that is larger than clamd looks at (MaxFileSize, StreamMaxLength)", default: .fail)
 
     private static let stalling = StageOption<Duration>.duration(
         "stall_timeout", "how long clamd may say nothing about a file", default: .seconds(300))
-
-    /// Files of up to so many bytes are handed to a clamd of this host as they are (FILDES); larger ones are sent. What
-    /// is handed over and exceeds clamd's MaxFileSize it calls clean without looking, where what is sent and exceeds
-    /// StreamMaxLength is an error; and no clamd is set up by its packagers with a MaxFileSize below this.
-    private static let largestHanded = 25 << 20
 
     package static let descriptor = StageDescriptor(
         kind: "scan",
@@ -28,9 +23,11 @@ package struct ScanStage: Stage {
         options: [socket.erased, tooLarge.erased, stalling.erased],
         example: "scan: { socket: /run/clamav/clamd.ctl }")
 
-    private let socket: ClamdAddress
+    let socket: ClamdAddress
     private let tooLarge: TooLarge
     private let stalling: Duration
+    /// What it looks at of what it is handed, and of what it is sent.
+    private let handed = ClamdReach(), sent = ClamdReach()
 
     package init(options: StageOptions) throws(OptionProblem) {
         socket = try options.value(Self.socket)
@@ -76,25 +73,54 @@ package struct ScanStage: Stage {
             throw .file(
                 "scan.too-large", "\(name) is larger than clamd takes, so nobody knows whether it is clean.",
                 remedy:
-                    "Raise StreamMaxLength, MaxFileSize and MaxScanSize in clamd.conf together (beyond the last two it "
-                    + "calls files clean without a look, unless AlertExceedsMax is set), or set 'too_large: pass'.")
+                    "Raise StreamMaxLength, MaxFileSize and MaxScanSize in clamd.conf together, or set "
+                    + "'too_large: pass'.")
         case .trouble(let words): throw Self.away(EscapedText.printable(words))
         }
     }
 
-    /// What clamd says of a file. One that cannot take open files (it is behind something that forwards bytes) is sent
-    /// what it holds.
+    /// What clamd says of a file. One on this host is handed it as it is (FILDES); one that cannot take open files (it
+    /// is behind something that forwards bytes) is sent what it holds.
     private func ask(
         _ file: TreeFile, of payload: Payload, _ status: stat, _ context: StageContext
     ) throws(IOError) -> ClamdClient.Verdict {
-        if case .local = socket, status.st_size <= Self.largestHanded {
+        if case .local = socket {
             let verdict = try connected(context).look(at: try context.open(file, of: payload))
             context.progress.add(bytes: Int64(status.st_size))
-            guard case .trouble = verdict else { return verdict }
+            if case .trouble = verdict {
+            } else {
+                return try proved(verdict, Int64(status.st_size), isSent: false, context)
+            }
         }
-        return try connected(context).scan(try context.open(file, of: payload)) { count in
+        let verdict = try connected(context).scan(try context.open(file, of: payload)) { count in
             context.progress.add(bytes: Int64(count))
         }
+        return try proved(verdict, Int64(status.st_size), isSent: true, context)
+    }
+
+    /// A file is clean only if clamd looks at files of its size.
+    private func proved(
+        _ verdict: ClamdClient.Verdict, _ size: Int64, isSent: Bool, _ context: StageContext
+    ) throws(IOError) -> ClamdClient.Verdict {
+        guard verdict == .clean else { return verdict }
+        let covered = try (isSent ? sent : handed).covers(size) { (size) throws(IOError) in
+            let folder: FilePath
+            do throws(StageFailure) { folder = try context.makeScratch() } catch { return .trouble(error.summary) }
+            return try trial(size, in: folder, isSent: isSent) { context.cancellation.isCancelled }
+        }
+        switch covered {
+        case .success(let isLookedAt): return isLookedAt ? .clean : .tooLarge
+        case .failure(let trouble): return .trouble(trouble.words)
+        }
+    }
+
+    /// Gives clamd a file of a size in which there is something to be found.
+    func trial(
+        _ size: Int64, in folder: FilePath, isSent: Bool, unless isStopped: @escaping () -> Bool
+    ) throws(IOError) -> ClamdReach.Finding {
+        let sample = try ClamdReach.makeSample(of: size, in: folder)
+        let client = try ClamdClient.connect(to: socket, patience: stalling, isStopped: isStopped)
+        return ClamdReach.Finding(isSent ? try client.scan(sample) { _ in } : try client.look(at: sample))
     }
 
     private func connected(_ context: StageContext) throws(IOError) -> ClamdClient {

@@ -64,14 +64,18 @@ extension StageFailure {
             self = .file(
                 "archive.timeout", "The archive '\(name)' took more computing than it may to unpack.",
                 remedy: "Give the stage 'unpack' a longer `timeout`, if archives are that large.")
-        case .unconfined(let what):
+        case .unconfined(let call, let errno):
+            let isMissing = call == UnpackWorker.noLandlock
             self.init(
                 .environment, code: "unpack.no-sandbox",
-                summary: "The process that unpacks cannot be confined: \(what).",
-                remedy: what == UnpackWorker.noLandlock
-                    ? "Run Linux 5.13 or later with `landlock` among its security modules (lsm=), or do without: "
-                        + "`require_sandbox: false` in the stage 'unpack' leaves it a list of system calls."
-                    : "Let the service use Landlock and seccomp: a container's profile may forbid them.")
+                summary: "The process that unpacks cannot be confined: "
+                    + (isMissing ? UnpackProgram.landlock(errno) : "\(call) is refused: \(errno)") + ".",
+                remedy: (isMissing && errno != .notPermitted
+                    ? "Run Linux 5.13 or later with `landlock` among its security modules (lsm=)"
+                    : "Let the service call it: SystemCallFilter= of its unit, or a container's profile, may forbid it")
+                    + (isMissing
+                        ? "; or do without: `require_sandbox: false` in the stage 'unpack' leaves it a list of system "
+                            + "calls." : "."))
         case .unavailable(let errno):
             let isGone = errno == .noChildProcess
             self.init(

@@ -30,14 +30,23 @@ package enum UnpackProgram {
 
     /// Says once for all that the kernel cannot confine helpers to their folder.
     static func noteConfinement(_ landlock: Int64, _ notes: StageNotes) {
-        guard landlock == 0 else { return }
+        guard landlock <= 0 else { return }
         let isFirst = state.withLock { state in
             defer { state.hasSaidUnconfined = true }
             return !state.hasSaidUnconfined
         }
         guard isFirst else { return }
         notes.warn(
-            "this kernel has no Landlock (Linux 5.13 and later can), so the process that unpacks is confined by its "
+            "\(Self.landlock(Errno(rawValue: Int32(clamping: -landlock)))), so the process that unpacks is confined by its "
                 + "list of system calls alone (require_sandbox: false)")
+    }
+
+    /// Why there is no Landlock.
+    static func landlock(_ errno: Errno) -> String {
+        switch errno {
+        case .noFunction: "the kernel has no Landlock (Linux 5.13 and later can)"
+        case .notSupportedOnSocket, .notSupported: "Landlock is switched off in this kernel"
+        default: "\(UnpackWorker.noLandlock) is refused: \(errno)"
+        }
     }
 }

@@ -22,7 +22,7 @@ package struct UnpackStage: Stage {
     /// More threads than this do not make one archive faster.
     private static let mostThreads = 8
 
-    private let options: UnpackOptions
+    let options: UnpackOptions
 
     package init(options: StageOptions) throws(OptionProblem) { self.options = try UnpackOptions(options) }
 

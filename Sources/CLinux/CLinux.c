@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
@@ -138,6 +139,12 @@ int64_t dm_file_system_type(const char *path) {
     struct statfs info;
     if (statfs(path, &info) != 0) return -1;
     return (int64_t)(uint32_t)info.f_type;
+}
+
+pid_t dm_peer_process(int socket) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : -1;
 }
 
 int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -31,9 +31,13 @@ int dm_landlock_version(void) {
     return version < 0 ? 0 : version;
 }
 
+int dm_landlock_refusal(void) {
+    return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0 ? errno : 0;
+}
+
 /// Everything below the folder that an unpacked tree is made of, and nothing anywhere else; without a folder (-1),
 /// nothing at all. Returns the version in force.
-static int restrict_files(int folder) {
+static int restrict_files(int folder, const char **refused) {
     int version = dm_landlock_version();
     if (version < 1) return 0;
     uint64_t allowed = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
@@ -51,12 +55,16 @@ static int restrict_files(int folder) {
     };
     size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
     int rules = (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
+    *refused = "landlock_create_ruleset";
     if (rules < 0) return -1;
     struct landlock_path_beneath_attr rule = {.allowed_access = allowed, .parent_fd = folder};
     int result = 0;
-    if ((folder >= 0 && syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) ||
-        syscall(SYS_landlock_restrict_self, rules, 0) != 0)
-        result = -1;
+    *refused = "landlock_add_rule";
+    if (folder >= 0) result = (int)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    if (result == 0) {
+        *refused = "landlock_restrict_self";
+        result = (int)syscall(SYS_landlock_restrict_self, rules, 0);
+    }
     int error = errno;
     close(rules);
     errno = error;
@@ -186,17 +194,22 @@ static int filter_calls(const struct sock_filter *allowed, size_t count) {
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
 }
 
-int dm_confine(int folder, const struct dm_limits *limits) {
+int dm_confine(int folder, const struct dm_limits *limits, const char **refused) {
     const struct rlimit none = {0, 0};
+    *refused = "setrlimit";
     if (setrlimit(RLIMIT_CORE, &none) != 0 || limit(RLIMIT_AS, limits->memory, 0) != 0 ||
         limit(RLIMIT_CPU, limits->cpu, 2) != 0 || limit(RLIMIT_FSIZE, limits->file_size, 0) != 0 ||
         limit(RLIMIT_NOFILE, limits->descriptors, 0) != 0)
         return -1;
+    *refused = "prctl(PR_SET_NO_NEW_PRIVS)";
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
     // For whoever may: nothing but the folder is there to be named, with Landlock or without.
     if (folder >= 0 && fchdir(folder) == 0) (void)!chroot(".");
-    int version = restrict_files(folder);
-    if (version < 0 || drop_capabilities() != 0) return -1;
+    int version = restrict_files(folder, refused);
+    if (version < 0) return -1;
+    *refused = "capset";
+    if (drop_capabilities() != 0) return -1;
+    *refused = "seccomp";
     int filtered = folder >= 0 ? FILTER(allowed_calls) : FILTER(calls_without_folder);
     return filtered == 0 ? version : -1;
 }

@@ -48,8 +48,10 @@ package enum FileWorker {
         // For all files: as long as one is kept, and what the last file may take.
         let cpu = UInt64(mostSeconds + seconds)
         var limits = dm_limits(memory: AddressSpace.size() + memory, cpu: cpu, file_size: 1, descriptors: 8)
-        guard dm_confine(-1, &limits) >= 0 else {
-            say(Word.unconfined("the kernel refuses it: \(Errno(rawValue: errno))").packet)
+        var refused: UnsafePointer<CChar>?
+        guard dm_confine(-1, &limits, &refused) >= 0 else {
+            let call = refused.map { String(cString: $0) } ?? "the kernel"
+            say(Word.unconfined("\(call) is refused: \(Errno(rawValue: errno))").packet)
             _exit(EX_OK)
         }
         say(Word.begun.packet)

@@ -7,7 +7,7 @@ import PipelineKit
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Try in every folder what the daemon does there: events, leases, renames, rights, trust, space.",
+        abstract: "Try what the daemon does: in every folder, with every program and service; and ask it how it is.",
         discussion: """
             Nothing is left behind, and a running daemon is not disturbed: what is put into a folder has a hidden name \
             and is gone in a moment. Run it as the daemon's user, since rights and limits are that user's. Exits with \
@@ -15,7 +15,7 @@ struct DoctorCommand: ParsableCommand {
 
             Example: as the user of the systemd unit:
 
-              sudo -u dropmill dropmill doctor /etc/dropmill/pipelines --state /var/lib/dropmill
+              sudo -u dropmill dropmill doctor /etc/dropmill/pipelines --state-dir /var/lib/dropmill
             """)
 
     @OptionGroup var pipelines: PipelineArguments
@@ -39,14 +39,16 @@ struct DoctorCommand: ParsableCommand {
     private static func examine(
         _ pipelines: [Pipeline], state: StateFolder, _ interruption: Interruption
     ) -> DoctorReport {
-        let examination = Examination { interruption.isAskedFor }
+        let daemon = DaemonExamination(of: state, pipelines)
+        let examination = Examination(running: daemon.running) { interruption.isAskedFor }
         // A daemon that runs has its watches already.
-        let watches = state.isHeldIfKnown == true ? 0 : pipelines.reduce(0) { $0 + Examination.watches(of: $1) }
+        let watches = daemon.isRunning == true ? 0 : pipelines.reduce(0) { $0 + Examination.watches(of: $1) }
         let surroundings = examination.surroundings(
             state: state.path, watches: watches, trusting: pipelines.flatMap(\.trust))
         let examined = pipelines.map { examination.pipeline($0) }
         return DoctorReport(
-            user: CurrentUser.name, isRunning: state.isHeldIfKnown, surroundings: surroundings, pipelines: examined)
+            user: CurrentUser.name, isRunning: daemon.isRunning,
+            surroundings: surroundings + [daemon.place].filter { !$0.findings.isEmpty }, pipelines: examined)
     }
 }
 

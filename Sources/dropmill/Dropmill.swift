@@ -36,6 +36,7 @@ struct Dropmill: ParsableCommand {
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == FormatProgram.verb { FormatWorker.run() }
         UnpackProgram.use("/proc/self/exe", [unpackVerb])
         TypeProgram.use("/proc/self/exe", [typeVerb])
+        StandardOutput.prepare()
         let arguments = RawArguments.all
         if let problem = unknownVerb(arguments.first) {
             StandardError.print(StandardError.line(of: problem))
@@ -45,12 +46,24 @@ struct Dropmill: ParsableCommand {
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
-            // What no verb has turned into a status of its own is nobody's fault but ours.
-            let isUnforeseen = exitCode(for: error) == .failure && !(error is ExitCode)
-            guard isUnforeseen else { exit(withError: error) }
-            StandardError.print("error: a bug in Dropmill: \(error); please report it")
-            exit(withError: ExitStatus.software)
+            end(error)
         }
+        end(nil)
+    }
+
+    private static func end(_ error: (any Error)?) -> Never {
+        let code = error.map { exitCode(for: $0) } ?? .success
+        // Help and the version are results like any other.
+        if let error, code == .success { print(fullMessage(for: error)) }
+        if let problem = StandardOutput.finish() {
+            StandardError.print("error: cannot write to standard output: \(problem)")
+            exit(withError: ExitStatus.unwritten)
+        }
+        guard let error, code != .success else { exit() }
+        // What no verb has turned into a status of its own is nobody's fault but ours.
+        guard code == .failure, !(error is ExitCode) else { exit(withError: error) }
+        StandardError.print("error: a bug in Dropmill: \(error); please report it")
+        exit(withError: ExitStatus.software)
     }
 
     /// What is wrong with a word in a verb's place; nil for nothing.

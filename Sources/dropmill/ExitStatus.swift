@@ -6,6 +6,8 @@ enum ExitStatus {
     static let failure = ExitCode(1)
     /// A bug.
     static let software = ExitCode(70)
+    /// What there was to print could not be written.
+    static let unwritten = ExitCode(74)
     /// Another instance holds the state folder.
     static let busy = ExitCode(75)
     /// Something in the configuration must be changed first.

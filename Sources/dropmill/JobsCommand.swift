@@ -9,20 +9,12 @@ struct JobsCommand: ParsableCommand {
         commandName: "jobs",
         abstract: "List jobs, newest first.",
         discussion: """
-            Exits with status 1 where none matches. Here --state selects by how far a job is; the state folder is \
-            given with --state-dir or $DROPMILL_STATE.
+            Exits with status 1 where none matches.
 
             Example: what failed within the last two hours:
 
               dropmill jobs --state failed --since 2h
             """)
-
-    @Option(
-        name: .customLong("state-dir"),
-        help: ArgumentHelp(
-            "The folder of the journal. (default: $DROPMILL_STATE, else .dropmill-state)", valueName: "dir"),
-        completion: .directory, transform: RawArguments.path)
-    var stateFolder: FilePath?
 
     @Option(
         name: .customLong("state"),
@@ -42,6 +34,8 @@ struct JobsCommand: ParsableCommand {
         transform: TimeArgument.past)
     var since: Timestamp?
 
+    @OptionGroup var folder: StateFolderOption
+
     @Option(help: "At most so many.")
     var limit = 50
 
@@ -57,13 +51,14 @@ struct JobsCommand: ParsableCommand {
 
     func run() throws {
         let query = query
-        let records = try StateFolder(given: stateFolder).read { journal throws(JournalError) in
-            try journal.jobs(query)
+        let folder = folder.folder
+        let (records, surroundings) = try folder.read { journal throws(JournalError) in
+            (try journal.jobs(query), JobSurroundings(of: try journal.pipelines(), isRunning: folder.isHeldIfKnown))
         }
         if json {
-            print(JobJSON.list(records))
+            print(JobJSON.list(records, surroundings))
         } else if !records.isEmpty {
-            for line in JobTable.lines(records, now: .now()) { print(line) }
+            for line in JobTable.lines(records, surroundings, now: .now()) { print(line) }
             if records.count == limit { StandardError.print("(the newest \(limit); --limit shows more)") }
         }
         guard records.isEmpty else { return }
@@ -84,6 +79,9 @@ struct JobsCommand: ParsableCommand {
     @Sendable private static func states(_ text: String) throws -> [JobRecord.State] {
         try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
             if let state = JobRecord.State(rawValue: String(word)) { return state }
+            guard word != "waiting" else {
+                throw ValidationError("a drop waits in its inbox, and a job is 'queued'; 'dropmill status' lists both")
+            }
             let hint = Suggestion.nearest(to: String(word), among: words).map { "did you mean '\($0)'?" }
             throw ValidationError(
                 "'\(word)' is no state of a job; \(hint ?? "there are " + words.joined(separator: ", ")) "

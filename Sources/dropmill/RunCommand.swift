@@ -16,7 +16,8 @@ struct RunCommand: ParsableCommand {
         discussion: """
             SIGTERM and SIGINT stop it: nothing more is claimed, running stages may finish within the grace period, \
             and the rest is \
-            taken up at the next start. A second signal ends it at once, and nothing is lost then either.
+            taken up at the next start. A second signal ends it at once, and nothing is lost then either. SIGHUP, \
+            SIGUSR1 and SIGUSR2 do nothing.
 
             Example: process what lies in the inbox now, then exit:
 
@@ -56,6 +57,8 @@ struct RunCommand: ParsableCommand {
         // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGIO, SIG_IGN)
+        // Told of once there is a log.
+        signal(SIGHUP, SIG_IGN)
         // Whoever started this may have ignored it, and then children are not kept until they are waited for.
         signal(SIGCHLD, SIG_DFL)
         let pipelines = try pipelines.loadOrReport()
@@ -75,6 +78,12 @@ struct RunCommand: ParsableCommand {
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
             engine.stop(grace: grace)
+        } reload: { @Sendable in
+            log.record(
+                .warning(
+                    pipeline: nil,
+                    message: "SIGHUP: reload is not there yet; start Dropmill again to have it read its pipelines anew")
+            )
         }
         if let warning = Self.sandboxWarning { log.record(.warning(pipeline: nil, message: warning)) }
         let outcome = Outcome()

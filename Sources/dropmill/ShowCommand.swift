@@ -24,15 +24,16 @@ struct ShowCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let (finding, story) = try state.folder.read { journal throws(JournalError) in
-            try Self.look(for: job, in: journal)
+        let folder = state.folder
+        let (finding, story) = try folder.read { journal throws(JournalError) in
+            try Self.look(for: job, in: journal, isRunning: folder.isHeldIfKnown)
         }
         guard let story else {
             if case .nothing(let message) = finding { StandardError.print("error: \(message)") }
             throw ExitStatus.failure
         }
         if json {
-            print(JobJSON.story(story.record, retries: story.retries))
+            print(JobJSON.story(story.record, retries: story.retries, story.surroundings))
         } else {
             for line in story.lines(now: .now()) { print(line) }
         }
@@ -40,14 +41,18 @@ struct ShowCommand: ParsableCommand {
 
     /// The job and all that belongs to it.
     static func look(
-        for text: String, in journal: any Journal
+        for text: String, in journal: any Journal, isRunning: Bool? = nil
     ) throws(JournalError) -> (finding: JobFinder.Finding, story: JobStory?) {
         let finding = try JobFinder.find(text, in: journal)
         guard case .found(let record) = finding else { return (finding, nil) }
         var query = JobQuery()
         query.retryOf = record.id
         let retries = try journal.jobs(query)
-        let pipeline = try journal.pipelines().first { $0.name == record.pipeline }
-        return (finding, JobStory(record: record, retries: retries, pipeline: pipeline))
+        let pipelines = try journal.pipelines()
+        let pipeline = pipelines.first { $0.name == record.pipeline }
+        let surroundings = JobSurroundings(of: pipelines, isRunning: isRunning)
+        return (
+            finding, JobStory(record: record, retries: retries, pipeline: pipeline, surroundings: surroundings)
+        )
     }
 }

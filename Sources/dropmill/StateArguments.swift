@@ -3,10 +3,22 @@ import PipelineEngine
 import PipelineKit
 import SystemPackage
 
-/// `--state DIR` of every verb that uses the state folder; `--state-dir` means the same.
+/// `--state-dir DIR` of every verb that uses the state folder.
 struct StateArguments: ParsableArguments {
+    @OptionGroup var option: StateFolderOption
+
+    /// What it was called at first; `jobs` calls a job's state so.
+    @Option(name: .customLong("state"), help: .hidden, completion: .directory, transform: RawArguments.path)
+    var former: FilePath?
+
+    /// The folder.
+    var folder: StateFolder { StateFolder(given: option.given ?? former) }
+}
+
+/// `--state-dir DIR` alone.
+struct StateFolderOption: ParsableArguments {
     @Option(
-        name: [.customLong("state"), .customLong("state-dir")],
+        name: .customLong("state-dir"),
         help: ArgumentHelp(
             "The folder for the lock and the journal. (default: $DROPMILL_STATE, else .dropmill-state)",
             valueName: "dir"),
@@ -35,7 +47,7 @@ struct StateFolder {
             defer { journal.close() }
             return try body(journal)
         } catch {
-            throw Self.report(error)
+            throw report(error)
         }
     }
 
@@ -58,7 +70,7 @@ struct StateFolder {
             defer { journal.close() }
             return try body(journal)
         } catch {
-            throw Self.report(error)
+            throw report(error)
         }
     }
 
@@ -67,7 +79,7 @@ struct StateFolder {
         do throws(IOError) {
             return try FolderLock.isHeld(path)
         } catch {
-            throw JournalError(.environment, "\(error); name the daemon's state folder with --state")
+            throw JournalError(.environment, "\(error); name the daemon's state folder with --state-dir")
         }
     }
 
@@ -80,8 +92,13 @@ struct StateFolder {
         }
     }
 
-    private static func report(_ error: JournalError) -> ExitCode {
-        StandardError.print("error: \(error.message)")
+    private func report(_ error: JournalError) -> ExitCode {
+        let isMended = error.kind == .missing && isHeldIfKnown == true
+        StandardError.print(
+            "error: "
+                + (isMended
+                    ? "There is no journal in '\(path.text)' although a daemon runs with it. It puts it there again "
+                        + "within a minute." : error.message))
         // Where there is no journal nothing can be found; all else needs somebody to change something first.
         return error.kind == .missing ? ExitStatus.failure : ExitStatus.configuration
     }

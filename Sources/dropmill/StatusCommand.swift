@@ -4,6 +4,7 @@ import Glibc
 import PipelineConfig
 import PipelineEngine
 import PipelineKit
+import SystemPackage
 
 /// `dropmill status`: how things stand.
 struct StatusCommand: ParsableCommand {
@@ -44,7 +45,13 @@ struct StatusCommand: ParsableCommand {
             let screen = isTerminal ? Screen.now() : nil
             let text = try text(screen: screen)
             let shown = isTerminal ? Screen.redrawn(text) : text + (json ? "\n" : "\n\n")
-            guard LogOutput.write(Array(shown.utf8), to: STDOUT_FILENO), !wait.isSignalled(within: 1) else { return }
+            guard LogOutput.write(Array(shown.utf8), to: STDOUT_FILENO) else {
+                // Whoever read went away.
+                if errno == EPIPE { return }
+                StandardError.print("error: cannot write to standard output: \(Errno.last)")
+                throw ExitStatus.unwritten
+            }
+            if wait.isSignalled(within: 1) { return }
         }
     }
 

@@ -1,32 +1,47 @@
 import Dispatch
 import Glibc
 
-/// SIGTERM and SIGINT: the first asks to stop, the second ends the process at once with 128 + its number.
+/// SIGTERM and SIGINT: the first asks to stop, the second ends the process at once with 128 + its number. SIGHUP asks
+/// for what others call a reload; SIGUSR1 and SIGUSR2, which mean nothing here, do nothing.
 ///
 /// They are blocked and waited for, so that one that comes before anybody listens is kept by the kernel: a dispatch
 /// source sees what comes after its registration, which happens some time later on a thread of its own.
 struct StopSignals: Sendable {
-    private static let numbers = [SIGTERM, SIGINT]
+    private static let numbers = [SIGTERM, SIGINT, SIGHUP]
+    private static let meaningless = [SIGUSR1, SIGUSR2]
 
     /// Holds them back, in this thread and all that it leads to; until then they end the process. To be called on the
     /// main thread, and before anything that may start another.
     init() {
         Self.mask(SIG_BLOCK)
+        for number in Self.meaningless { signal(number, SIG_IGN) }
         // Whoever started us may have them ignored: a shell does so with SIGINT for what it runs in the background.
         for number in Self.numbers { signal(number, SIG_DFL) }
     }
 
-    /// Listens from now on, also for what has come meanwhile; `stop` is called once, on a thread of its own.
-    func listen(stop: @escaping @Sendable () -> Void) {
+    /// Listens from now on, also for what has come meanwhile; `stop` is called once and `reload` at each SIGHUP, on a
+    /// thread of its own.
+    func listen(stop: @escaping @Sendable () -> Void, reload: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "dropmill.signals").async { @Sendable in
-            _ = Self.next()
+            _ = Self.nextToStop(reload)
             stop()
-            _exit(128 + Self.next())
+            _exit(128 + Self.nextToStop(reload))
         }
     }
 
     /// Lets them come: from then on a signal ends the process, as it would have before.
-    func allow() { Self.mask(SIG_UNBLOCK) }
+    func allow() {
+        signal(SIGHUP, SIG_IGN)
+        Self.mask(SIG_UNBLOCK)
+    }
+
+    private static func nextToStop(_ reload: () -> Void) -> Int32 {
+        while true {
+            let number = next()
+            guard number == SIGHUP else { return number }
+            reload()
+        }
+    }
 
     private static func next() -> Int32 {
         var set = set

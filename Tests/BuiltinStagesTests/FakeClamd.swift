@@ -14,6 +14,12 @@ final class FakeClamd {
         case streamsOnly
         /// Never answers.
         case silent
+        /// Calls what is larger than 3 MB clean without a look, as clamd does by default.
+        case shortSighted
+        /// Says so (AlertExceedsMax).
+        case frank
+        /// Has no signatures.
+        case blind
     }
 
     private let process: pid_t
@@ -33,12 +39,15 @@ final class FakeClamd {
                 data += more
             return data
         def verdict(data, limit):
-            if b"EICAR-STANDARD" in data: return b"Test.EICAR FOUND"
+            if manner in ("shortSighted", "frank") and len(data) > 3000000:
+                return b"OK" if manner == "shortSighted" else b"Heuristics.Limits.Exceeded.MaxFileSize FOUND"
+            if b"EICAR-STANDARD" in data and manner != "blind": return b"Test.EICAR FOUND"
             return b"OK" if len(data) <= limit else b"INSTREAM size limit exceeded. ERROR"
         def serve(connection):
             command = b""
             while not command.endswith(b"\\0"): command += exact(connection, 1)
             log.write(command[1:-1].decode() + "\\n")
+            if command == b"zVERSION\\0": return connection.sendall(b"ClamAV 1.0.7\\0")
             if manner == "silent": threading.Event().wait(600)
             if command == b"zFILDES\\0":
                 size = array.array("i").itemsize

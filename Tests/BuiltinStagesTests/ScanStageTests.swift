@@ -36,35 +36,84 @@ import Testing
     func filesAreHandedToAClamdOfThisHost() async throws {
         let clamd = try await FakeClamd(fixture.scratch)
         try scan(clamd)
-        #expect(try clamd.commands == ["FILDES"])
+        // The second is the file that shows whether it looks at all.
+        #expect(try clamd.commands == ["FILDES", "FILDES"])
         let bad = try fixture.folderPayload([(Array("bad".utf8), Self.eicar)])
         #expect(throws: StageFailure.self) { try scan(clamd, on: bad) }
-        #expect(try clamd.commands == ["FILDES", "FILDES"])
+        #expect(try clamd.commands == ["FILDES", "FILDES", "FILDES"])
     }
 
-    /// What clamd might pass without a look is sent, so that it says where it is too large for it.
+    /// Why a stage, which remembers what it was told before, does not take a payload; nil where it does.
+    private func outcome(of stage: any Stage, on payload: Payload) throws -> StageFailure? {
+        let context = StageContext(
+            job: fixture.job.id, drop: fixture.job.drop, values: fixture.job.templateValues,
+            scratch: fixture.job.scratch(stage: 0, kind: "scan"))
+        do throws(StageFailure) {
+            _ = try stage.run(payload, in: context)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// What exceeds its limits clamd calls clean without a look, and nothing tells what they are.
+    @Test(.enabled(if: FakeClamd.isPossible, "needs python3"), arguments: [FakeClamd.Manner.shortSighted, .frank])
+    func whatClamdDoesNotLookAtIsNotClean(manner: FakeClamd.Manner) async throws {
+        let clamd = try await FakeClamd(fixture.scratch, manner)
+        let payload = try fixture.folderPayload([(Array("file".utf8), "")])
+        let stage = try fixture.stage("scan", ["socket": .text(clamd.socket)])
+        // It looks at 3 MB, and at nothing larger.
+        for (size, isTaken) in [(10, true), (2_900_000, true), (2_900_001, true), (3_000_001, false), (4 << 20, false)]
+        {
+            truncate(payload.root.appending("file").string, size)
+            let failure = try outcome(of: stage, on: payload)
+            #expect(failure?.code == (isTaken ? nil : "scan.too-large"), "\(size)")
+        }
+        // Known by then: no file is looked for again.
+        let asked = try clamd.commands.count
+        truncate(payload.root.appending("file").string, 5 << 20)
+        #expect(try outcome(of: stage, on: payload)?.code == "scan.too-large")
+        #expect(try clamd.commands.count == asked + 1)
+    }
+
     @Test(.enabled(if: FakeClamd.isPossible, "needs python3"))
-    func largeFilesAreSent() async throws {
-        let clamd = try await FakeClamd(fixture.scratch)
-        let payload = try fixture.folderPayload([(Array("large".utf8), "")])
-        truncate(payload.root.appending("large").string, 25 << 20 + 1)
-        let failure = #expect(throws: StageFailure.self) { try scan(clamd, on: payload) }
-        #expect(failure?.code == "scan.too-large")
-        #expect(try clamd.commands == ["INSTREAM"])
+    func aClamdThatFindsNothingIsNotBelieved() async throws {
+        let clamd = try await FakeClamd(fixture.scratch, .blind)
+        let failure = #expect(throws: StageFailure.self) { try scan(clamd) }
+        #expect(failure?.class == .environment)
+        #expect(failure?.detail.contains("EICAR") == true)
+    }
+
+    @Test(.enabled(if: FakeClamd.isPossible, "needs python3"))
+    func doctorTriesWhatClamdLooksAt() async throws {
+        func findings(_ manner: FakeClamd.Manner) async throws -> [Finding] {
+            let scratch = try ScratchFolder()
+            let clamd = try await FakeClamd(scratch, manner)
+            let stage = try fixture.stage("scan", ["socket": .text(clamd.socket)])
+            return stage.examine(in: try scratch.makeFolder("bench"))
+        }
+        let short = try await findings(.shortSighted)
+        #expect(short.map(\.grade) == [.good, .note])
+        #expect(short.last?.fact.contains("calls clean without a look") == true)
+        #expect(try await findings(.frank).map(\.grade) == [.good, .good])
+        let blind = try await findings(.blind)
+        #expect(blind.last?.grade == .problem)
+        let stage = try fixture.stage("scan", ["socket": "nothing/there"])
+        #expect(stage.examine(in: nil).map(\.grade) == [.problem])
     }
 
     @Test(.enabled(if: FakeClamd.isPossible, "needs python3"))
     func filesAreSentToAClamdThatCannotTakeThem() async throws {
         let clamd = try await FakeClamd(fixture.scratch, .streamsOnly)
         try scan(clamd)
-        #expect(try clamd.commands == ["FILDES", "INSTREAM"])
+        #expect(try clamd.commands == ["FILDES", "INSTREAM", "INSTREAM"])
     }
 
     @Test(.enabled(if: FakeClamd.isPossible, "needs python3"))
     func filesAreSentToAnotherHost() async throws {
         let clamd = try await FakeClamd(fixture.scratch)
         try scan(clamd, at: clamd.port)
-        #expect(try clamd.commands == ["INSTREAM"])
+        #expect(try clamd.commands == ["INSTREAM", "INSTREAM"])
         let bad = try fixture.folderPayload([(Array("bad".utf8), Self.eicar)])
         let failure = #expect(throws: StageFailure.self) { try scan(clamd, at: clamd.port, on: bad) }
         #expect(failure?.code == "scan.infected")
@@ -79,7 +128,7 @@ import Testing
         }
         try scan(clamd, on: payload)
         // Several threads may meet it at the same time.
-        #expect(try clamd.commands.count <= sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        #expect(try clamd.commands.count <= sysconf(Int32(_SC_NPROCESSORS_ONLN)) + 1)
     }
 
     @Test(.enabled(if: FakeClamd.isPossible, "needs python3"))
@@ -125,7 +174,7 @@ import Testing
         let failure = try fixture.failure("scan", options, on: payload)
         #expect(failure.class == .file)
         #expect(failure.summary == "'sub/bad' of 'letter.doc' is infected: Test.EICAR.UNOFFICIAL.")
-        // Longer than StreamMaxLength.
+        // Longer than MaxFileSize.
         let large = try fixture.folderPayload([(Array("large".utf8), "")])
         truncate(large.root.appending("large").string, 27 << 20)
         try Folder.remove(large.root.pushing("sub/bad"))
@@ -143,7 +192,7 @@ import Testing
             try scratch.write("44d88612fea8a8f36de82e1278abb02f:68:Test.EICAR\n", to: "signatures/test.hdb")
             let lines = [
                 "LocalSocket \(socket.string)", "DatabaseDirectory \(scratch.path("signatures").string)",
-                "Foreground yes", "StreamMaxLength 26M", "User root",
+                "Foreground yes", "MaxFileSize 26M", "User root",
             ]
             try scratch.write(lines.joined(separator: "\n") + "\n", to: "clamd.conf")
             let null = open("/dev/null", O_WRONLY)

@@ -311,7 +311,7 @@ import Testing
         let engine = try EngineHarness(scratch: scratch, stages: stages)
         try engine.start()
         for number in 0..<4 { try engine.drop("f\(number)") }
-        #expect(await eventually { engine.events.count { if case .stageStarted = $0 { true } else { false } } == 4 })
+        #expect(await eventually { engine.events.count { if case .claimed = $0 { true } else { false } } == 4 })
         // Grace is over at once: the one that runs is called off as well.
         let summary = await engine.stop(grace: .zero)
         #expect(summary?.unfinished == 4)

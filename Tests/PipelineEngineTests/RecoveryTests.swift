@@ -101,7 +101,7 @@ import Testing
     @Test(
         "A kill counts once for every job, then only for those that ran",
         arguments: [
-            (0, JobRecord.State.waiting, 1, 0), (0, .running, 1, 0), (1, .waiting, 1, 1), (1, .running, 2, 1),
+            (0, JobRecord.State.queued, 1, 0), (0, .running, 1, 0), (1, .queued, 1, 1), (1, .running, 2, 1),
             (1, .deferred, 1, 1),
         ])
     func counts(before: Int, state: JobRecord.State, killed: Int, stopped: Int) throws {

@@ -24,11 +24,11 @@ import Testing
 
     /// Every transition there is.
     private static let rows: [Row] = [
-        Row(.waiting(stage: 0, failures: 0), .started, .running(stage: 0, failures: 0), .none),
-        Row(.waiting(stage: 1, failures: 2), .started, .running(stage: 1, failures: 2), .none),
+        Row(.queued(stage: 0, failures: 0), .started, .running(stage: 0, failures: 0), .none),
+        Row(.queued(stage: 1, failures: 2), .started, .running(stage: 1, failures: 2), .none),
 
-        Row(.running(stage: 0, failures: 0), .succeeded, .waiting(stage: 1, failures: 0), .run(stage: 1)),
-        Row(.running(stage: 0, failures: 2), .succeeded, .waiting(stage: 1, failures: 0), .run(stage: 1)),
+        Row(.running(stage: 0, failures: 0), .succeeded, .queued(stage: 1, failures: 0), .run(stage: 1)),
+        Row(.running(stage: 0, failures: 2), .succeeded, .queued(stage: 1, failures: 0), .run(stage: 1)),
         Row(.running(stage: 1, failures: 1), .succeeded, .settling(.processed), .settle(.processed)),
 
         Row(.running(stage: 0, failures: 0), .failed(bad), .settling(.failed(bad)), .settle(.failed(bad))),
@@ -39,10 +39,10 @@ import Testing
             .running(stage: 1, failures: 1), .failed(later), .deferred(stage: 1, failures: 2, later),
             .wait(.milliseconds(1500))),
         Row(.running(stage: 0, failures: 2), .failed(later), .settling(.failed(later)), .settle(.failed(later))),
-        Row(.running(stage: 0, failures: 2), .failed(full), .waiting(stage: 0, failures: 2), .pause(full)),
-        Row(.running(stage: 1, failures: 1), .failed(off), .waiting(stage: 1, failures: 1), .park),
+        Row(.running(stage: 0, failures: 2), .failed(full), .queued(stage: 0, failures: 2), .pause(full)),
+        Row(.running(stage: 1, failures: 1), .failed(off), .queued(stage: 1, failures: 1), .park),
 
-        Row(.deferred(stage: 1, failures: 2, later), .due, .waiting(stage: 1, failures: 2), .run(stage: 1)),
+        Row(.deferred(stage: 1, failures: 2, later), .due, .queued(stage: 1, failures: 2), .run(stage: 1)),
 
         Row(.settling(.processed), .settled, .settled(.processed), .release),
         Row(.settling(.failed(bad)), .settled, .settled(.failed(bad)), .release),
@@ -56,7 +56,7 @@ import Testing
         Row(.settling(.failed(bad)), .failed(full), .settling(.failed(bad)), .pause(full)),
         Row(.settling(.failed(bad)), .failed(off), .settling(.failed(bad)), .park),
 
-        Row(.settling(.processed), .outputsLost(full), .waiting(stage: 0, failures: 0), .pause(full)),
+        Row(.settling(.processed), .outputsLost(full), .queued(stage: 0, failures: 0), .pause(full)),
         Row(.settling(.failed(bad)), .outputsLost(full), .settling(.failed(bad)), .pause(full)),
     ]
 
@@ -70,7 +70,7 @@ import Testing
     /// Every state meets every event: what the table does not allow cannot happen.
     @Test func nothingElseCanHappen() {
         let states: [JobState] = [
-            .waiting(stage: 0, failures: 0), .running(stage: 0, failures: 0),
+            .queued(stage: 0, failures: 0), .running(stage: 0, failures: 0),
             .deferred(stage: 0, failures: 1, Self.later),
             .settling(.processed), .settling(.failed(Self.bad)), .settled(.processed), .settled(.failed(Self.bad)),
         ]
@@ -82,7 +82,7 @@ import Testing
         for state in states {
             let possible: Set<String> =
                 switch state {
-                case .waiting: ["started"]
+                case .queued: ["started"]
                 case .running: ["succeeded", "failed"]
                 case .deferred: ["due"]
                 case .settling: ["settled", "failed", "outputsLost"]
@@ -105,7 +105,7 @@ import Testing
 
     @Test func aClaimedJobBeginsWithItsFirstStage() {
         let (state, action) = JobState.claimed(Self.rules)
-        #expect(state == .waiting(stage: 0, failures: 0))
+        #expect(state == .queued(stage: 0, failures: 0))
         #expect(action == .run(stage: 0))
     }
 

@@ -118,8 +118,9 @@ int main(int count, char **arguments) {
     const char *path = getenv("FOLDER");
     folder = path ? open(path, O_RDONLY | O_DIRECTORY) : -1;
     if (folder < 0) return 65;
-    if (strcmp(arguments[2], "confined") == 0 && dm_confine(folder, &limits) < 0) return 66;
-    if (strcmp(arguments[2], "without-folder") == 0 && dm_confine(-1, &limits) < 0) return 66;
+    const char *refused;
+    if (strcmp(arguments[2], "confined") == 0 && dm_confine(folder, &limits, &refused) < 0) return 66;
+    if (strcmp(arguments[2], "without-folder") == 0 && dm_confine(-1, &limits, &refused) < 0) return 66;
     for (size_t index = 0; index < sizeof deeds / sizeof *deeds; index++)
         if (strcmp(deeds[index].name, arguments[1]) == 0) _exit(deeds[index].call() < 0 ? errno : 0);
     return 67;

@@ -66,6 +66,9 @@ import Testing
         #expect(command.grace == .milliseconds(250))
         #expect(try RunCommand.parse([]).grace == .seconds(30))
         #expect(try RunCommand.parse([]).keepHistory == .seconds(90 * 86400))
+        // What it was called at first works, and is told nobody.
+        #expect(!RunCommand.helpMessage().contains("--state "))
+        #expect(!ShowCommand.helpMessage().contains("--state "))
         let other = try RunCommand.parse(["--state-dir", "t", "--keep-history", "12h"])
         #expect(other.state.folder.path == "t")
         #expect(other.keepHistory == .seconds(43200))

@@ -163,12 +163,20 @@ import Testing
         #expect(claimed.lines.last == "  dropmill show \(failed.id.text)")
     }
 
-    @Test(arguments: [
-        ("a.csv", ["a.csv"]), ("a.2.csv", ["a.2.csv", "a.csv"]), ("a.2", ["a.2"]), ("2.csv", ["2.csv"]),
-        ("a.2.csv.error.json", ["a.2.csv.error.json", "a.2.csv", "a.csv"]), (".sha256", [".sha256"]),
-    ])
-    func whatADropMayHaveBeenCalled(name: String, names: [String]) throws {
-        #expect(Explanation.names(try #require(FileName(name))).map(\.text) == names)
+    @Test func whateverAJobLeftLeadsToIt() throws {
+        _ = try pipelines()
+        var done = try JournalFixture.job(1, .processed, named: "report.csv")
+        let left = ["SHA256SUMS", "r\u{e9}port.renamed.pdf.b3", "folder"].map { scratch.path("out/2026/\($0)") }
+        done.outputs = left + [FilePath(bytes: scratch.path("out/2026").bytes + [0x2F, 0x61, 0xFF])]
+        done.original = scratch.path("processed/report.csv")
+        try fixture.journal.write([done, try JournalFixture.job(2, .processed)], pipelines: [try fixture.pipeline()])
+        for path in done.outputs + [scratch.path("processed/report.csv"), left[2].pushing("deep/in/it.txt")] {
+            let explanation = Explanation(
+                of: path, among: PipelineFolders(try pipelines()), state: StateFolder(given: fixture.state),
+                now: JournalFixture.noon)
+            #expect(explanation.job?.id == done.id, "\(path)")
+        }
+        #expect(try explain("out/2026/report.csv.sha256").job == nil, "no job left that")
     }
 
     @Test func programsReadStableKeys() throws {

@@ -61,7 +61,7 @@ import Testing
         #expect(command.query.pipeline == "scans")
         #expect(command.query.since?.localText == "2026-11-01 00:00:00")
         #expect(command.query.limit == 5)
-        #expect(command.stateFolder == "s")
+        #expect(command.folder.given == "s")
         #expect(try JobsCommand.parse([]).query.limit == 50)
     }
 
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (JobRecord.State.waiting, 1, "waits for checksum"), (.waiting, 3, "waits to be settled"),
+        (JobRecord.State.queued, 1, "queued for checksum"), (.queued, 3, "queued to be settled"),
         (.running, 0, "is at unpack"), (.deferred, 2, "waits to try move again, in 30.0 s"), (.settling, 3, "settling"),
     ])
     func whatIsNotOverSaysWhatItWaitsFor(state: JobRecord.State, stage: Int, words: String) throws {
@@ -191,5 +191,32 @@ import Testing
         if state == .deferred { record.nextAttempt = JournalFixture.at(60) }
         let story = JobStory(record: record, retries: [], pipeline: try fixture.pipeline())
         #expect(story.lines(now: JournalFixture.at(30)).first == "report.pdf: \(words)")
+    }
+
+    // MARK: What it waits for besides
+
+    /// A job may well be queued or running by its record, and yet stand still.
+    @Test func whatKeepsAJobIsTold() throws {
+        let failure = StageFailure(.environment, code: "io.write", summary: "There is no space.", remedy: "Free some.")
+        let pipeline = try fixture.pipeline(paused: failure)
+        let (queued, over) = (try JournalFixture.job(1, .queued), try JournalFixture.job(2, .processed))
+        func words(_ isRunning: Bool?) throws -> [String] {
+            let surroundings = JobSurroundings(of: [pipeline], isRunning: isRunning)
+            let table = JobTable.lines([queued, over], surroundings, now: JournalFixture.at(9))
+            let story = JobStory(record: queued, retries: [], pipeline: pipeline, surroundings: surroundings)
+            return Array(story.lines(now: .now()).prefix(2)) + table.dropFirst().map { String($0.suffix(42)) }
+        }
+        let paused = try words(true)
+        #expect(paused[0] == "report.pdf: queued for unpack; the pipeline is paused: There is no space.")
+        #expect(paused[1] == "  Free some.")
+        #expect(paused[2].hasSuffix("the pipeline is paused: There is no space."))
+        #expect(!paused[3].contains("paused"))
+        #expect(try words(nil) == paused, "where it is not known whether a daemon runs the journal is believed")
+        let idle = try words(false)
+        #expect(idle[0] == "report.pdf: queued for unpack; no daemon is running")
+        #expect(idle[2].hasSuffix("no daemon is running"))
+        #expect(!idle.joined().contains("paused"))
+        let json = JobJSON.list([queued, over], JobSurroundings(of: [pipeline], isRunning: true))
+        #expect(json.components(separatedBy: #""paused":{"class":"environment","#).count == 2)
     }
 }

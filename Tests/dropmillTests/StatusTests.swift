@@ -15,7 +15,7 @@ import Testing
             .environment, code: "io.write", summary: "There is no space.", remedy: "Free some.")
         try fixture.journal.write(
             [
-                try JournalFixture.job(1, .waiting, stage: 1), try JournalFixture.job(2, .running, stage: 0),
+                try JournalFixture.job(1, .queued, stage: 1), try JournalFixture.job(2, .running, stage: 0),
                 try JournalFixture.job(3, .running, stage: 1), try JournalFixture.job(4, .deferred, stage: 2),
                 try JournalFixture.job(5, .settling, stage: 3), try JournalFixture.job(6, .processed),
                 try JournalFixture.job(7, .failed), try JournalFixture.job(8, .vanished),
@@ -37,11 +37,22 @@ import Testing
                 "  this pipeline is not among those that last ran",
                 "quiet           0       0         0         0     0       0",
                 "scans          12       3         1         1     1       1",
-                "  active: unpack 1, checksum 2",
+                "  active: unpack 1, checksum 1 (+1 queued)",
                 "  vanished: 1",
                 "  paused since \(pause) (1 min): There is no space.",
                 "  Free some.",
             ])
+    }
+
+    /// What a daemon was at when it ended is neither running nor paused any more.
+    @Test func withoutADaemonNothingIsToldAsIfOneRan() throws {
+        try fill()
+        let report = try StatusReport(fixture.journal, isRunning: false)
+        let lines = report.lines(now: JournalFixture.at(90))
+        #expect(lines.contains("  taken up at the next start: unpack 1, checksum 2"))
+        let pause = JournalFixture.at(30).localText
+        #expect(lines.contains("  paused from \(pause) on when the daemon ended: There is no space."))
+        #expect(!lines.contains { $0.contains("active:") || $0.contains("Free some") })
     }
 
     @Test func programsReadStableKeys() throws {
@@ -51,11 +62,13 @@ import Testing
         #expect(
             report.json == #"""
                 {"daemon":{"running":true,"process":42,"started_at":"2026-03-01T12:00:00.000Z"},\#
-                "pipelines":[{"name":"gone","active":0,"stages":[],"deferred":0,"settling":0,"processed":1,\#
+                "pipelines":[{"name":"gone","active":0,"queued":0,"running":0,"stages":[],"deferred":0,"settling":0,"processed":1,\#
                 "failed":0,"vanished":0},{"name":"quiet","inbox":"\#(scans.inbox.string)","waiting":0,"active":0,\#
-                "stages":[],"deferred":0,"settling":0,"processed":0,"failed":0,"vanished":0,"paused":false,\#
+                "queued":0,"running":0,"stages":[],"deferred":0,"settling":0,"processed":0,"failed":0,"vanished":0,"paused":false,\#
                 "updated_at":"2026-03-01T12:00:40.000Z"},{"name":"scans","inbox":"\#(scans.inbox.string)",\#
-                "waiting":12,"active":3,"stages":[{"kind":"unpack","active":1},{"kind":"checksum","active":2}],\#
+                "waiting":12,"active":3,"queued":1,"running":2,"stages":[\#
+                {"kind":"unpack","active":1,"queued":0,"running":1},\#
+                {"kind":"checksum","active":2,"queued":1,"running":1}],\#
                 "deferred":1,"settling":1,"processed":1,"failed":1,"vanished":1,"paused":true,\#
                 "paused_since":"2026-03-01T12:00:30.000Z","failure":{"class":"environment","code":"io.write",\#
                 "summary":"There is no space.","remedy":"Free some.","detail":""},\#

@@ -14,8 +14,7 @@ import Testing
     init() throws { fixture = try JournalFixture() }
 
     private func run(_ arguments: String..., state: String = "state") throws -> Tool.Output {
-        let option = arguments.first == "jobs" ? "--state-dir" : "--state"
-        return try Tool(DropmillBinary.path).run(arguments + [option, state], in: fixture.scratch.path)
+        return try Tool(DropmillBinary.path).run(arguments + ["--state-dir", state], in: fixture.scratch.path)
     }
 
     @Test func aFailedJobIsSeenUnderstoodAndSentIn() throws {
@@ -39,9 +38,8 @@ import Testing
 
     @Test(arguments: [["status"], ["jobs"], ["show", "x"], ["retry", "x"]])
     func withoutAJournalNothingIsFoundAndNothingMade(arguments: [String]) throws {
-        let option = arguments[0] == "jobs" ? "--state-dir" : "--state"
         let output = try Tool(DropmillBinary.path).run(
-            arguments + [option, "elsewhere"], in: fixture.scratch.path)
+            arguments + ["--state-dir", "elsewhere"], in: fixture.scratch.path)
         #expect(output.status == 1)
         #expect(output.text.hasPrefix("error: There is no journal in 'elsewhere'"))
         #expect(!fixture.scratch.exists("elsewhere"))
@@ -118,6 +116,47 @@ import Testing
         let wrong = try run("doctor", "--json")
         #expect(wrong.status == 1)
         #expect(wrong.text.contains(#""problems":1,"#))
+    }
+
+    /// Whatever the verb: results that nobody gets are an error.
+    @Test(
+        .enabled(if: access("/dev/full", W_OK) == 0),
+        arguments: [["status"], ["stages"], ["--help"], ["--version"], ["status", "--watch"], ["jobs", "--json"]])
+    func whatCannotBeWrittenIsAnError(arguments: [String]) throws {
+        _ = try fixture.journal.beginRun(RunRecord(boot: "b", process: 42, startedAt: .now()))
+        let full = try OpenFile.open("/dev/full", O_WRONLY)
+        let log = fixture.scratch.path("errors")
+        let errors = try OpenFile.open(log, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        let state = ["stages", "--help", "--version"].contains(arguments[0]) ? [] : ["--state-dir", "state"]
+        let process = try ChildProcess.spawn(
+            DropmillBinary.path, (arguments + state).map { Array($0.utf8) }, output: full.descriptor,
+            error: errors.descriptor, folder: fixture.scratch.path)
+        #expect(try ChildProcess.wait(for: process, of: DropmillBinary.path) == 74)
+        #expect(
+            try fixture.scratch.text("errors") == "error: cannot write to standard output: No space left on device\n")
+    }
+
+    @Test func withoutAStandardOutputNothingElseIsWrittenTo() throws {
+        let shell = try #require(Tool.find("sh"))
+        let output = try shell.run(
+            ["-c", "exec '\(DropmillBinary.path.string)' stages >&-"], in: fixture.scratch.path)
+        #expect(output.status == 74)
+    }
+
+    @Test func aJournalThatIsGoneWhileADaemonRunsIsNoNewOne() throws {
+        let lock = try FolderLock(fixture.state, describedAs: "the state folder")
+        defer { lock.release() }
+        fixture.journal.close()
+        for name in try Folder.names(in: fixture.state) { unlink(fixture.state.appending(name).string) }
+        let status = try run("status")
+        #expect(status.status == 1)
+        #expect(status.text.contains("although a daemon runs with it"))
+    }
+
+    @Test func jobsThatWaitAreCalledQueued() throws {
+        let output = try run("jobs", "--state", "waiting")
+        #expect(output.status == 64)
+        #expect(output.text.contains("a drop waits in its inbox, and a job is 'queued'"))
     }
 
     @Test func nothingFoundIsStatus1() throws {

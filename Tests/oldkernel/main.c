@@ -1,8 +1,9 @@
 // Runs a program, and all that it starts, as an older kernel would, or one that was built with less:
 //
-//   oldkernel landlock|tid-address|openat2|openat2-refused PROGRAM [ARGUMENT…]
+//   oldkernel landlock|landlock-refused|capset|tid-address|openat2|openat2-refused PROGRAM [ARGUMENT…]
 //
 // `landlock`: there is none (before Linux 5.13, or switched off). `tid-address`: prctl(2) knows no PR_GET_TID_ADDRESS.
+// `landlock-refused`, `capset`: a service's SystemCallFilter= does not allow them.
 // `openat2`: there is none (before Linux 5.6, or below systemd's RestrictSUIDSGID=); `openat2-refused`: a container that
 // does not know it answers with EPERM.
 #define _GNU_SOURCE
@@ -47,11 +48,19 @@ int main(int count, char **arguments) {
     struct sock_filter openat2_refused[LENGTH(openat2)];
     memcpy(openat2_refused, openat2, sizeof openat2);
     openat2_refused[2].k = SECCOMP_RET_ERRNO | EPERM;
+    struct sock_filter landlock_refused[LENGTH(landlock)];
+    memcpy(landlock_refused, landlock, sizeof landlock);
+    landlock_refused[4].k = SECCOMP_RET_ERRNO | EPERM;
+    struct sock_filter capset_refused[LENGTH(openat2)];
+    memcpy(capset_refused, openat2_refused, sizeof openat2_refused);
+    capset_refused[1].k = SYS_capset;
     const struct {
         const char *name;
         struct sock_fprog filter;
     } kernels[] = {
         {"landlock", {.len = LENGTH(landlock), .filter = landlock}},
+        {"landlock-refused", {.len = LENGTH(landlock_refused), .filter = landlock_refused}},
+        {"capset", {.len = LENGTH(capset_refused), .filter = capset_refused}},
         {"tid-address", {.len = LENGTH(thread_address), .filter = thread_address}},
         {"openat2", {.len = LENGTH(openat2), .filter = openat2}},
         {"openat2-refused", {.len = LENGTH(openat2_refused), .filter = openat2_refused}},

@@ -18,8 +18,8 @@ package enum HelperFailure: Error, Sendable, Equatable {
     case confused
     /// It wrote more than it may, or than it said.
     case overgrown
-    /// It could not be confined as was required; with what is missing.
-    case unconfined(String)
+    /// It could not be confined as was required: the call that was refused.
+    case unconfined(call: String, Errno)
     /// The work was called off.
     case cancelled
 }

@@ -15,7 +15,8 @@ package final class UnpackHelpers: Sendable {
         /// Told what was done since the last call, and asked whether to go on: at least every 50 ms, wherever the
         /// helper hangs.
         package var monitor: UnpackMonitor
-        /// Told once the helper begins, with the version of Landlock that holds it, 0 for none.
+        /// Told once the helper begins, with the version of Landlock that holds it; for none with the number of the
+        /// error that says why, and a minus sign.
         package var begun: @Sendable (Int64) -> Void
 
         /// A task.
@@ -121,7 +122,7 @@ package final class UnpackHelpers: Sendable {
                 return report
             case .failed(.stopped): throw .confused
             case .failed(let error): throw .archive(error)
-            case .unconfined(let what): throw .unconfined(what)
+            case .unconfined(let call, let errno): throw .unconfined(call: call, Errno(rawValue: errno))
             }
         }
     }

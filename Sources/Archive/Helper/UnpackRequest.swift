@@ -107,7 +107,7 @@ extension UnpackPolicy {
 
 /// What a helper says while it works.
 enum HelperMessage: Equatable {
-    /// It has given up its rights and begins; with the version of Landlock that holds it, 0 for none.
+    /// It has given up its rights and begins; with the version of Landlock that holds it, or less than 1 for none.
     case begun(landlock: Int64)
     /// What was done since the last message.
     case progress(bytes: Int64, entries: Int64)
@@ -115,8 +115,8 @@ enum HelperMessage: Equatable {
     case done(Unpacking.Report)
     /// It ends with this.
     case failed(ArchiveError)
-    /// The kernel cannot confine it as was required; with what is missing.
-    case unconfined(String)
+    /// The kernel cannot confine it as was required: the call that was refused, and the error's number.
+    case unconfined(call: String, Int32)
 
     /// The most bytes of a message.
     static let mostBytes = 16 << 10
@@ -139,9 +139,10 @@ enum HelperMessage: Equatable {
         case .failed(let error):
             writer.put("failed")
             writer.put(error)
-        case .unconfined(let what):
+        case .unconfined(let call, let errno):
             writer.put("unconfined")
-            writer.put(what)
+            writer.put(call)
+            writer.put(Int64(errno))
         }
         return writer.bytes
     }
@@ -169,8 +170,8 @@ enum HelperMessage: Equatable {
             guard let error = reader.error() else { return nil }
             self = .failed(error)
         case "unconfined":
-            guard let what = reader.text() else { return nil }
-            self = .unconfined(what)
+            guard let call = reader.text(), let errno = reader.number() else { return nil }
+            self = .unconfined(call: call, Int32(clamping: errno))
         default: return nil
         }
         guard reader.isAtEnd else { return nil }

@@ -36,8 +36,8 @@ package enum UnpackWorker {
         _ = HelperMessage.begun(landlock: 0).packet
     }
 
-    /// What is missing where a kernel can confine a process in every other way.
-    package static let noLandlock = "the kernel has no Landlock"
+    /// What is refused where a kernel can confine a process in every other way.
+    package static let noLandlock = "landlock_create_ruleset"
 
     /// How many threads beside the first there is work for.
     private static func crew(for archive: Int32, _ request: UnpackRequest) -> Int {
@@ -76,15 +76,21 @@ package enum UnpackWorker {
         var limits = dm_limits(
             memory: AddressSpace.size() + memory + threads * memoryPerThread, cpu: UInt64(max(1, request.cpuSeconds)),
             file_size: UInt64(max(1, request.policy.limits.entry ?? request.policy.limits.bytes)), descriptors: 64)
+        // Afterwards even the question would be the end.
+        let withoutLandlock = dm_landlock_refusal()
         // Each for itself, before any of them sees the archive; and none can be started afterwards.
         let areConfined = Threads.hire(crew(for: archive, request)) { [limits] in
             var limits = limits
-            return dm_confine(folder, &limits) >= 0
+            var refused: UnsafePointer<CChar>?
+            return dm_confine(folder, &limits, &refused) >= 0
         }
-        let landlock = dm_confine(folder, &limits)
-        if landlock < 0 || !areConfined { return .unconfined("the kernel refuses it: \(Errno(rawValue: errno))") }
-        if landlock == 0, request.requiresSandbox { return .unconfined(noLandlock) }
-        say(.begun(landlock: Int64(landlock)))
+        var refused: UnsafePointer<CChar>?
+        let landlock = dm_confine(folder, &limits, &refused)
+        let call = refused.map { String(cString: $0) } ?? "the kernel"
+        if landlock < 0 { return .unconfined(call: call, errno) }
+        if !areConfined { return .unconfined(call: "confinement of a thread", EAGAIN) }
+        if landlock == 0, request.requiresSandbox { return .unconfined(call: noLandlock, withoutLandlock) }
+        say(.begun(landlock: landlock > 0 ? Int64(landlock) : -Int64(withoutLandlock)))
         let progress = ProgressReport()
         let monitor = UnpackMonitor(report: { @Sendable (bytes, entries) in progress.add(bytes, entries) })
         do throws(ArchiveError) {

@@ -68,6 +68,9 @@ int dm_is_empty_folder(const char *path);
 /// The magic number of the file system that holds the path (statfs(2), f_type), or -1.
 int64_t dm_file_system_type(const char *path);
 
+/// The process at the other end of a Unix socket (unix(7), SO_PEERCRED), or -1.
+pid_t dm_peer_process(int socket);
+
 /// A pipe whose ends no program inherits by chance (pipe2(2), O_CLOEXEC): the reading end first.
 int dm_pipe(int ends[2]);
 

@@ -49,12 +49,18 @@ struct dm_limits {
 /// The version of Landlock that the kernel has; 0 for none (before Linux 5.13, or switched off).
 int dm_landlock_version(void);
 
+/// Why the kernel has no Landlock to give: ENOSYS for one without it, EOPNOTSUPP where it is switched off, EPERM where
+/// something before the kernel refuses the call; 0 where it has.
+int dm_landlock_refusal(void);
+
 /// Takes the rights of the calling thread away, for good; every thread of the process must do it. Afterwards it can work
 /// below `folder` and with what it has open, and do nothing else, start threads least of all; with -1 for the folder it
 /// can only read what it has open and is handed. It has resource limits, no new privileges, Landlock, the folder as the
 /// root where the process may have that, no capabilities, and a list of allowed system calls. A call that is not on it
 /// ends the process with SIGSYS; a thread is refused with EAGAIN. Returns the version of Landlock in force, 0 where the
 /// kernel has none, or -1 with errno set.
-int dm_confine(int folder, const struct dm_limits *limits);
+///
+/// `refused`: where that fails, it is set to the name of the call that was refused.
+int dm_confine(int folder, const struct dm_limits *limits, const char **refused);
 
 #endif

@@ -37,7 +37,9 @@ struct Canary: ~Copyable {
 
     /// Removes what processes that were killed left in the folder.
     static func tidy(_ folder: FilePath) throws(IOError) {
-        for name in try Folder.names(in: folder) where name.bytes.starts(with: prefix.utf8) {
+        // Which may be behind a link.
+        let open = try OpenFile.open(folder, O_RDONLY | O_DIRECTORY)
+        for name in try Folder.names(in: open) where name.bytes.starts(with: prefix.utf8) {
             var status = stat()
             let path = folder.appending(name)
             guard path.withPlatformString({ lstat($0, &status) }) == 0 else { continue }

@@ -6,10 +6,15 @@ package import SystemPackage
 /// a daemon that runs meanwhile sees at most a hidden name come and go.
 package struct Examination {
     private let mounts = MountTable.now()
+    private let running: Set<String>
     private let isStopped: () -> Bool
 
-    /// `isStopped` is asked between two folders: whether to leave it at what was tried so far.
-    package init(isStopped: @escaping () -> Bool = { false }) { self.isStopped = isStopped }
+    /// `running`: the pipelines of a daemon that runs. `isStopped` is asked between two folders: whether to leave it at
+    /// what was tried so far.
+    package init(running: Set<String> = [], isStopped: @escaping () -> Bool = { false }) {
+        self.running = running
+        self.isStopped = isStopped
+    }
 
     /// What holds for all pipelines: the user's limits, and the folder for the journal.
     /// `trusted`: folders above that one which are accepted as they are.
@@ -23,7 +28,7 @@ package struct Examination {
             journal.findings.append(
                 .problem(
                     .journal, "the journal's locks and shared memory cannot be relied on over \(kind)",
-                    "Name a folder on a local disk with --state"))
+                    "Name a folder on a local disk with --state-dir"))
         } else {
             journal.findings.append(.good(.journal, "on a local file system, as it must be"))
         }
@@ -75,7 +80,7 @@ package struct Examination {
         add("inbox", pipeline.inbox) { examiner in
             // What a link of a sender's leads to is not even tried.
             guard own.inboxFindings.isEmpty else { return own.inboxFindings }
-            return examiner.basics(minFree: nil) + examiner.watching()
+            return gone(pipeline.inbox, pipeline) + examiner.basics(minFree: nil) + examiner.watching()
                 + [AttributeMemory.finding(on: examiner.existing, pipeline.ready, mounts), ownership(pipeline, work)]
                 .compactMap { $0 }
         }
@@ -89,7 +94,9 @@ package struct Examination {
         }
         for (role, path) in OwnFolders.targets(of: pipeline) {
             add(role, path) { examiner in
-                var findings = examiner.basics(minFree: role.contains(".") ? ByteSize(bytes: 0) : pipeline.minFree)
+                // What is published to is made when it is needed.
+                var findings = role.contains(".") ? [] : gone(path, pipeline)
+                findings += examiner.basics(minFree: pipeline.minFree)
                 let trust = own.findings(on: (role, path))
                 guard stranger(work) == nil, !findings.contains(where: { $0.check == .rights && $0.grade == .problem })
                 else { return findings + trust }
@@ -97,7 +104,38 @@ package struct Examination {
                 return findings + trust
             }
         }
+        for stage in pipeline.allStages where !isStopped() {
+            let findings = withBench(in: stranger(work) == nil ? bench : nil) { stage.stage.examine(in: $0) }
+            guard !findings.isEmpty else { continue }
+            places.append(ExaminedPlace(role: "stage \(stage.kind)", path: nil, findings: findings))
+        }
         return ExaminedPipeline(name: pipeline.name, places: places)
+    }
+
+    /// What a daemon made at its start, and does not make again.
+    private func gone(_ path: FilePath, _ pipeline: Pipeline) -> [Finding] {
+        guard running.contains(pipeline.name), Folder.kind(of: path, followingLinks: true) == nil else { return [] }
+        return [
+            .problem(
+                .daemon, "is gone while a daemon runs, which waits for it to come back",
+                "Mount it, or make it anew: install -d -o \(CurrentUser.name) '\(path.text)'")
+        ]
+    }
+
+    /// An empty folder for what a stage tries, as long as it does.
+    private func withBench(in folder: FilePath?, _ body: (FilePath?) -> [Finding]) -> [Finding] {
+        guard let bench = folder.map({ Canary.path(in: $0) }) else { return body(nil) }
+        do throws(IOError) {
+            try Folder.makeOwn(bench, mode: 0o700)
+        } catch {
+            // Why nothing can be made there is told by `rights`.
+            return body(nil)
+        }
+        let findings = body(bench)
+        do throws(IOError) { try Folder.remove(bench) } catch {
+            return findings + [.note(.rights, "what was tried left '\(bench.text)' behind: \(error)", "Remove it")]
+        }
+        return findings
     }
 
     // MARK: The work folder

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import PipelineKit
-import SystemPackage
+package import SystemPackage
 
 /// The mounts that this process sees (mountinfo of proc(5)).
 struct MountTable: Sendable {
@@ -65,9 +65,9 @@ struct MountTable: Sendable {
 }
 
 /// Small files that the kernel makes as they are read.
-enum ProcessFiles {
+package enum ProcessFiles {
     /// The whole text; nil where it cannot be read.
-    static func text(_ path: FilePath) -> String? {
+    package static func text(_ path: FilePath) -> String? {
         do throws(IOError) {
             let file = try OpenFile.open(path, O_RDONLY)
             var bytes: [UInt8] = []
@@ -81,6 +81,13 @@ enum ProcessFiles {
         } catch {
             return nil
         }
+    }
+
+    /// Whether a process was stopped (SIGSTOP), and stands still until it is told to go on: `pid (comm) T …`, where a
+    /// program's name may hold anything.
+    package static func isStopped(_ process: Int32) -> Bool {
+        let fields = text(FilePath("/proc/\(process)/stat")).map { $0[($0.lastIndex(of: ")") ?? $0.startIndex)...] }
+        return ["T", "t"].contains(fields?.dropFirst(2).first)
     }
 
     /// A whole number.

@@ -6,9 +6,9 @@ package struct JobRecord: Sendable, Equatable {
     /// How far a job is, as it is written down.
     package enum State: String, Sendable, CaseIterable {
         /// Waits for a worker of `stage`.
-        case waiting
-        /// A worker was about to begin with `stage`. Written before it begins only where a job is under suspicion (see
-        /// `recoveries`); else it may lag behind.
+        case queued
+        /// A worker has it, or was about to begin with `stage`. Written before it begins only where a job is under
+        /// suspicion (see `recoveries`); else it lags behind a little.
         case running
         /// Waits until `nextAttempt` for another run of `stage`.
         case deferred
@@ -78,7 +78,7 @@ package struct JobRecord: Sendable, Equatable {
         drop = job.drop
         self.identity = identity
         claimedAt = job.claimedAt
-        state = .waiting
+        state = .queued
         stage = 0
         failures = 0
         recoveries = 0
@@ -102,7 +102,7 @@ extension JobRecord {
     /// The record of a job that vanished, once its folder is there again: what was moved of it before is not forgotten.
     var foundAgain: JobRecord {
         var record = self
-        record.state = intents.isEmpty ? .waiting : .settling
+        record.state = intents.isEmpty ? .queued : .settling
         record.finishedAt = nil
         record.history.append(Transition("found again", at: .now()))
         return record

@@ -69,6 +69,9 @@ package struct JobQuery: Sendable, Hashable {
     package var since: Timestamp?
     /// Only those that a job of this id led to by `retry`.
     package var retryOf: JobID?
+    /// Only those that are over and left one of these there: the original, an output, or what lies beside one. Every
+    /// row is looked at for it. Empty: any.
+    package var left: [FilePath] = []
     /// At most so many.
     package var limit: Int?
 

@@ -16,6 +16,9 @@ enum Migrations {
         migrator.registerMigration("4 sources") { try $0.execute(sql: sources) }
         migrator.registerMigration("5 facts") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN facts TEXT") }
         migrator.registerMigration("6 works") { try $0.execute(sql: "ALTER TABLE pipelines ADD COLUMN works TEXT") }
+        migrator.registerMigration("6 queued") { db in
+            try db.execute(sql: "UPDATE jobs SET state = 'queued' WHERE state = 'waiting'")
+        }
         return migrator
     }()
 

@@ -17,7 +17,7 @@ extension SQLiteJournal {
             throw JournalError(
                 .environment,
                 "The state folder '\(folder.text)' is on \(kind), where the journal's locks and shared memory cannot "
-                    + "be relied on. Choose a folder on a local disk with --state.")
+                    + "be relied on. Choose a folder on a local disk with --state-dir.")
         }
         do {
             let name = try text(of: path)
@@ -26,7 +26,7 @@ extension SQLiteJournal {
             try Migrations.all.migrate(pool)
             // GRDB sets NORMAL while it opens, so this comes after, and is not believed but read back.
             try pool.writeWithoutTransaction { db in try setUp(db, durable: durable, path) }
-            return SQLiteJournal(path: path, reader: pool, writer: pool)
+            return SQLiteJournal(path: path, reader: pool, writer: pool, isDurable: durable)
         } catch {
             throw JournalError(error, "open", path)
         }
@@ -38,7 +38,7 @@ extension SQLiteJournal {
         guard Folder.kind(of: path, followingLinks: true) != nil || Errno.last == .permissionDenied else {
             throw JournalError(
                 .missing,
-                "There is no journal in '\(folder.text)'; 'dropmill run' makes it, and --state says where it is.")
+                "There is no journal in '\(folder.text)'; 'dropmill run' makes it, and --state-dir says where it is.")
         }
         do {
             let path = try text(of: path)
@@ -105,7 +105,7 @@ extension SQLiteJournal {
         return queue
     }
 
-    private static func configuration() -> Configuration {
+    static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.label = "dropmill.journal.sqlite"
         configuration.busyMode = .timeout(5)
@@ -148,7 +148,7 @@ extension SQLiteJournal {
     /// Looks for damage. Neither a kill nor a power cut does any (the log is checksummed and synced), a failing disk or
     /// another program might, and at any time. What a large file hides shows when it is read, as the same error; its
     /// check would hold up the start for seconds.
-    private static func check(_ reader: any DatabaseReader, _ path: FilePath) throws {
+    static func check(_ reader: any DatabaseReader, _ path: FilePath) throws {
         guard Folder.kind(of: mark(of: path)) == nil else {
             throw JournalError(.corrupt, "The journal '\(path.text)' was found damaged by the last run.")
         }
@@ -182,10 +182,10 @@ extension SQLiteJournal {
     }
 
     /// SQLite takes paths as UTF-8.
-    private static func text(of path: FilePath) throws(JournalError) -> String {
+    static func text(of path: FilePath) throws(JournalError) -> String {
         guard let text = String(validating: path.bytes, as: UTF8.self) else {
             throw JournalError(
-                .environment, "The journal's path '\(path.text)' is not UTF-8; choose another folder with --state.")
+                .environment, "The journal's path '\(path.text)' is not UTF-8; choose another folder with --state-dir.")
         }
         return text
     }

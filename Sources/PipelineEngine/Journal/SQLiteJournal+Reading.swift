@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 package import PipelineKit
+import SystemPackage
 
 extension SQLiteJournal {
     package func unfinished() throws(JournalError) -> [JobRecord] {
@@ -46,11 +47,23 @@ extension SQLiteJournal {
             conditions.append("retry_of = ?")
             arguments += [retryOf.text]
         }
+        if !query.left.isEmpty {
+            let places = query.left.map { _ in "original = ? OR instr(outputs, ?) > 0" }.joined(separator: " OR ")
+            conditions.append("\(JobRow.isOver) AND (\(places))")
+            for path in query.left { arguments += [Data(path.bytes), Self.text(ofOutput: path)] }
+        }
         var sql = JobRow.select
         if !conditions.isEmpty { sql += " WHERE \(conditions.joined(separator: " AND "))" }
         sql += " ORDER BY claimed_at DESC, rowid DESC"
         if let limit = query.limit { sql += " LIMIT \(max(0, limit))" }
         return try read { [sql, arguments] db in try Self.records(db, sql, arguments) }
+    }
+
+    /// A path as it stands in the list of outputs.
+    private static func text(ofOutput path: FilePath) -> String {
+        var json = JSONText()
+        json.array { $0.path(nil, path) }
+        return String(json.string.dropFirst().dropLast())
     }
 
     package func counts() throws(JournalError) -> [JobCount] {

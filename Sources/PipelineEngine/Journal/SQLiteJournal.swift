@@ -1,21 +1,59 @@
+import Dispatch
 import GRDB
 package import PipelineKit
+import Synchronization
 package import SystemPackage
 
 /// The journal in an SQLite database, `journal.sqlite` in the state folder, in WAL mode: one connection writes, and
 /// reading, in this process or another, neither waits for it nor holds it up.
 package final class SQLiteJournal: Journal {
+    private struct Connections {
+        let reader: any DatabaseReader
+        let writer: DatabasePool?
+        let identities: [FileIdentity?]
+    }
+
     /// Where it is, for messages.
     let path: FilePath
-    /// Reads, and writes where `writer` is set.
-    let reader: any DatabaseReader
-    /// The same for writing; nil where the journal was opened for reading.
-    private let writer: DatabasePool?
+    /// Whether a commit is on the disk.
+    let isDurable: Bool
+    private let connections: Mutex<Connections>
+    /// One writes at a time, and nobody while another file takes the place of the one that is open.
+    private let turn = DispatchSemaphore(value: 1)
 
-    init(path: FilePath, reader: any DatabaseReader, writer: DatabasePool?) {
+    init(path: FilePath, reader: any DatabaseReader, writer: DatabasePool?, isDurable: Bool = false) {
         self.path = path
-        self.reader = reader
-        self.writer = writer
+        self.isDurable = isDurable
+        let identities = writer == nil ? [] : Self.identities(of: path)
+        connections = Mutex(Connections(reader: reader, writer: writer, identities: identities))
+    }
+
+    /// Reads, and writes where `writer` is set.
+    var reader: any DatabaseReader { connections.withLock { $0.reader } }
+    /// The same for writing; nil where the journal was opened for reading.
+    var writer: DatabasePool? { connections.withLock { $0.writer } }
+    /// Which files are open for writing.
+    var identities: [FileIdentity?] { connections.withLock { $0.identities } }
+
+    /// Goes on with what another one has opened.
+    func take(over other: SQLiteJournal) throws(JournalError) {
+        let taken = other.connections.withLock { $0 }
+        let old = connections.withLock { connections in
+            defer { connections = taken }
+            return connections
+        }
+        do {
+            try old.reader.close()
+        } catch {
+            // Whoever reads just now has the last of it.
+        }
+    }
+
+    /// Does what nobody may write meanwhile.
+    func exclusively<Value>(_ body: () throws(JournalError) -> Value) throws(JournalError) -> Value {
+        turn.wait()
+        defer { turn.signal() }
+        return try body()
     }
 
     /// The journal's file in a state folder.
@@ -126,6 +164,11 @@ package final class SQLiteJournal: Journal {
 
     /// One transaction that writes.
     private func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+        try exclusively { () throws(JournalError) in try withoutWaiting(body) }
+    }
+
+    /// The same for whoever has the turn.
+    func withoutWaiting<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
         guard let writer else {
             throw JournalError(.environment, "The journal '\(path.text)' was opened for reading only.")
         }

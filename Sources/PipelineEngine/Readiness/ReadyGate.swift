@@ -62,8 +62,8 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     private var candidates = Candidates { @Sendable _, left, _, right in left.due < right.due }
     /// What is to be said of candidates that wait for more than time and the usual; few have any.
     private var remarks: [Slot: Waiting] = [:]
-    /// Bytes a second that those grew by that were seen to change.
-    private var growth: [Slot: Float] = [:]
+    /// Bytes that those grew by, in all, that were seen to change.
+    private var growth: [Slot: Int64] = [:]
     /// How many candidates are parked.
     private var parked = 0
 
@@ -288,10 +288,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         let before = candidates[slot]
         if before.marks.contains(.sampled), !before.isStill(fingerprint) {
             candidates[slot].marks.insert(.disturbed)
-            let seconds = max((now - before.since).seconds, 1e-3)
-            let rate = Float(Double(fingerprint.size - before.size) / seconds)
-            // Writers write in bursts: the mean tells more than the last one.
-            growth[slot] = growth[slot].map { 0.8 * $0 + 0.2 * rate } ?? rate
+            growth[slot] = (growth[slot] ?? 0).addingSaturated(fingerprint.size.subtractingSaturated(before.size))
         }
         candidates[slot].state = fingerprint.hashValue
         candidates[slot].size = fingerprint.size
@@ -345,7 +342,9 @@ extension ReadyGate {
         guard !candidate.marks.isDisjoint(with: [.disturbed, .touched]) else {
             return .quiet(for: passed, of: whole)
         }
-        let rate = Int64(saturating: Double(growth[slot] ?? 0))
+        // Writers write in bursts: only the mean of some time says how fast they are.
+        let time = max(1, (candidate.since - candidate.admitted).seconds)
+        let rate = Int64(saturating: Double(growth[slot] ?? 0) / time)
         return rate > 0
             ? .growing(bytesPerSecond: rate, for: passed, of: whole) : .changing(for: passed, of: whole)
     }

@@ -39,7 +39,7 @@ package enum Waiting: Sendable, Hashable {
     case suspect
     /// It is complete; the active window has no room.
     case room
-    /// It is complete; the pipeline is paused for this reason, a sentence.
+    /// The pipeline is paused for this reason, a sentence.
     case paused(String)
     /// It is a marker, and the drop that it speaks for is not there.
     case markerWithoutDrop
@@ -140,7 +140,7 @@ extension Waiting {
         case .suspect:
             "the daemon stopped while it looked at this; it is looked at again when nothing else is to be done"
         case .room: "complete; waits for a free place among the active jobs"
-        case .paused(let reason): "complete; the pipeline is paused: \(reason)"
+        case .paused(let reason): "the pipeline is paused: \(reason)"
         case .markerWithoutDrop: "a marker whose drop has not come"
         case .markerOf(let drop): "a marker; its drop \(drop.text) is there, and takes it along when it is claimed"
         case .markerOfAll: "a marker for all drops of its folder"

@@ -111,8 +111,8 @@ struct ActiveJob {
     mutating func writeState(stages: Int) {
         record.nextAttempt = nil
         switch state {
-        case .waiting(let stage, let failures):
-            (record.state, record.stage, record.failures) = (.waiting, stage, failures)
+        case .queued(let stage, let failures):
+            (record.state, record.stage, record.failures) = (.queued, stage, failures)
         case .running(let stage, let failures):
             (record.state, record.stage, record.failures) = (.running, stage, failures)
         case .deferred(let stage, let failures, _):

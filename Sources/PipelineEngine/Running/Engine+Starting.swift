@@ -54,10 +54,12 @@ extension Engine {
         let isDurable = pipelines.contains { $0.durability == .full }
         let journal = try SQLiteJournal.open(writing: configuration.state, durable: isDurable)
         do throws(JournalError) {
-            let lastRun = try journal.beginRun(RunRecord(boot: boot, process: Int(getpid()), startedAt: .now()))
+            let run = RunRecord(boot: boot, process: Int(getpid()), startedAt: .now())
+            let lastRun = try journal.beginRun(run)
             let unfinished = try journal.unfinished()
             let state = OpenedState(
                 in: configuration.state, lock: lock, journal: journal, lastRun: lastRun, boot: boot, observer: observer)
+            state.keepInPlace(run, observer) { @Sendable [weak self] in self?.writeAll() }
             return (state, unfinished)
         } catch {
             journal.close()

@@ -8,6 +8,7 @@ import SystemPackage
 package final class Engine: @unchecked Sendable {
     enum Message: Sendable {
         case intake(Int, Intake.Message)
+        case begun(Int, StageWorkers.Work)
         case stage(Int, StageWorkers.Result)
         case settled(Int, [Settler.Outcome])
     }
@@ -98,6 +99,7 @@ package final class Engine: @unchecked Sendable {
                 PipelineRunner(
                     spool: pipeline.spool, intake: intake, journal: state.writer,
                     seen: JournalMemory(state.journal), observer: observer,
+                    deliverBegun: { mailbox.post(.begun(index, $0)) },
                     deliverStage: { mailbox.post(.stage(index, $0)) },
                     deliverSettled: { mailbox.post(.settled(index, $0)) },
                     suspect: { [unowned self] id, action in
@@ -156,12 +158,20 @@ package final class Engine: @unchecked Sendable {
 
     // MARK: Running
 
+    /// The journal knows nothing any more: all is written down that is not over.
+    func writeAll() {
+        queue.async { @Sendable [self] in
+            for runner in runners { runner.writeAll() }
+        }
+    }
+
     private func take(_ messages: [Message]) {
         dispatchPrecondition(condition: .onQueue(queue))
         guard !runners.isEmpty else { return }
         for message in messages {
             switch message {
             case .intake(let index, let message): runners[index].take(message)
+            case .begun(let index, let work): runners[index].began(work)
             case .stage(let index, let result): runners[index].take(result)
             case .settled(let index, let outcomes): runners[index].take(outcomes)
             }

@@ -246,6 +246,8 @@ extension Intake {
     private func took(_ path: DropPath) {
         suspects.clear(.drop(path))
         heldOpen.ended(.drop(path))
+        // It may have been left alone before.
+        forgetReport(path)
         watcher?.took(path)
         // Those that go with it need not wait for it any more.
         look(again: Set(examiner.siblings(of: path)), at: .now())

@@ -31,7 +31,9 @@ extension Intake {
     }
 
     private func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
-        if let waiting = gate.waiting(for: path, at: now) {
+        if var waiting = gate.waiting(for: path, at: now) {
+            // One that could not be claimed is looked at anew once that may be possible.
+            if waiting == .unseen, let paused { waiting = .paused(paused.summary) }
             let known = gate.admitted(path).map { now - $0 }
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }

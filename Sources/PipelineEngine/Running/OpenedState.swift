@@ -5,23 +5,29 @@ import SystemPackage
 
 /// The state folder, locked, with its journal.
 final class OpenedState: Sendable {
-    let lock: FolderLock
-    let journal: any Journal
+    let journal: SQLiteJournal
     let writer: JournalWriter
     /// The run before this one, if there was any.
     let lastRun: RunRecord?
     /// The machine's present boot.
     let boot: String
     private let folder: FilePath
+    private let lock: Mutex<FolderLock>
+    /// What was said of the journal's place, until it is well.
+    private let told = Mutex<JournalError?>(nil)
+    private let keeping = Mutex<(any DispatchSourceTimer)?>(nil)
+    /// Which folder that is.
+    private let identity: Mutex<FileIdentity?>
     private let housekeeping = DispatchQueue(label: "dropmill.housekeeping")
     private let tidying = Mutex<(any DispatchSourceTimer)?>(nil)
 
     init(
-        in folder: FilePath, lock: FolderLock, journal: any Journal, lastRun: RunRecord?, boot: String,
+        in folder: FilePath, lock: FolderLock, journal: SQLiteJournal, lastRun: RunRecord?, boot: String,
         observer: @escaping @Sendable (EngineEvent) -> Void
     ) {
         self.folder = folder
-        self.lock = lock
+        self.lock = Mutex(lock)
+        identity = Mutex(Self.identity(of: folder))
         self.journal = journal
         self.lastRun = lastRun
         self.boot = boot
@@ -52,10 +58,11 @@ final class OpenedState: Sendable {
     /// Lets go of everything. Without `end` before it, the next start takes this run for one that was killed.
     func close() {
         tidying.withLock { $0 }?.cancel()
+        keeping.withLock { $0 }?.cancel()
         // Nothing is closed under what is tidying just now.
         housekeeping.sync {}
         journal.close()
-        lock.release()
+        lock.withLock { $0 }.release()
     }
 
     /// Puts down what is still to be written and says that the run ended in order.
@@ -86,5 +93,75 @@ final class OpenedState: Sendable {
         }
         timer.activate()
         tidying.withLock { $0 = timer }
+    }
+
+    /// How often the journal's place is looked at.
+    private static let glance = 20
+
+    /// Sees to it that the journal stays where others look for it, and says what was wrong. `lost` is called where a new
+    /// one knows nothing of what is under way.
+    func keepInPlace(
+        _ run: RunRecord, _ observer: @escaping @Sendable (EngineEvent) -> Void, lost: @escaping @Sendable () -> Void
+    ) {
+        let timer = DispatchSource.makeTimerSource(queue: housekeeping)
+        timer.schedule(deadline: .now() + .seconds(Self.glance), repeating: .seconds(Self.glance), leeway: .seconds(1))
+        timer.setEventHandler { @Sendable [weak self] in self?.lookAtPlace(run, observer, lost) }
+        timer.activate()
+        keeping.withLock { $0 = timer }
+    }
+
+    /// On the housekeeping queue.
+    private func lookAtPlace(
+        _ run: RunRecord, _ observer: @Sendable (EngineEvent) -> Void, _ lost: () -> Void
+    ) {
+        do throws(JournalError) {
+            try keepFolder()
+            guard let mending = try journal.mend(run) else { return told.withLock { $0 = nil } }
+            let aside = mending.aside.map { " What lay in its place is '\($0.text)' now." } ?? ""
+            let history =
+                mending.keepsHistory
+                ? "it was written there again, with its whole history."
+                : "a new one was begun. Jobs that are not over are in it, and those that are over are not."
+            observer(
+                .warning(
+                    pipeline: nil,
+                    message: "the journal was removed or replaced while Dropmill ran; \(history)\(aside) Leave the "
+                        + "state folder '\(folder.text)' to Dropmill alone"))
+            if !mending.keepsHistory { lost() }
+        } catch {
+            let isNews = told.withLock { told in
+                defer { told = error }
+                return told != error
+            }
+            if isNews {
+                observer(
+                    .warning(
+                        pipeline: nil,
+                        message: "the journal was removed or replaced while Dropmill runs, and cannot be put back: "
+                            + error.message))
+            }
+        }
+    }
+
+    /// That of a folder, behind a link or not.
+    private static func identity(of folder: FilePath) -> FileIdentity? { FileIdentity.of(folder.absolute.pushing(".")) }
+
+    /// The folder that others look into is the one that this process holds.
+    private func keepFolder() throws(JournalError) {
+        let held = identity.withLock { $0 }
+        let found = Self.identity(of: folder)
+        guard found == nil || found != held else { return }
+        do {
+            if found == nil { try Folder.makeOwn(folder, mode: 0o700) }
+            let lock = try FolderLock(folder, describedAs: "the state folder")
+            let old = self.lock.withLock { held in
+                defer { held = lock }
+                return held
+            }
+            old.release()
+        } catch {
+            throw JournalError(.environment, (error as? EngineError)?.message ?? "\(error)")
+        }
+        identity.withLock { $0 = Self.identity(of: folder) }
     }
 }

@@ -3,9 +3,15 @@ import PipelineKit
 /// Whether a pipeline is stopped by its surroundings, and how it finds out that they are well again.
 struct PauseState {
     var reason: StageFailure?
+    /// Since when it is in this trouble.
     var since = MonotonicTime(nanoseconds: 0)
     /// The same on the wall clock, for people.
     var pausedAt = Timestamp(nanoseconds: 0)
+    /// When the last trouble was over.
+    var ended = MonotonicTime(nanoseconds: 0)
+    /// It goes on as if all were well; that all is well shows only when something is claimed, or nothing fails for a
+    /// while.
+    var isOnTrial = false
     /// The wait before the next probe; doubles from probe to probe.
     var delay = PauseState.firstDelay
     /// The job that tries whether it works again.
@@ -15,11 +21,12 @@ struct PauseState {
     /// Whether the intake was asked.
     var isAskingIntake = false
 
-    var isPaused: Bool { reason != nil }
+    var isPaused: Bool { reason != nil && !isOnTrial }
 
     /// Whether several probes have failed.
     var isStubborn: Bool { delay > .seconds(4) }
 
+    static let trial = Duration.seconds(2)
     static let firstDelay = Duration.seconds(1)
     static let longestDelay = Duration.seconds(60)
 }
@@ -35,11 +42,15 @@ extension PipelineRunner {
             pause.delay = min(pause.delay * 2, PauseState.longestDelay)
         } else {
             // Trouble that comes back at once is the same trouble.
-            let isRelapse = MonotonicTime.now() - pause.since < pause.delay * 2
+            let isSame = pause.isOnTrial && pause.reason?.code == failure.code
+            let isRelapse = pause.isOnTrial || MonotonicTime.now() - pause.ended < pause.delay * 2
             pause.delay = isRelapse ? min(pause.delay * 2, PauseState.longestDelay) : PauseState.firstDelay
             pause.reason = failure
-            pause.since = .now()
-            pause.pausedAt = .now()
+            pause.isOnTrial = false
+            if !isSame {
+                pause.since = .now()
+                pause.pausedAt = .now()
+            }
             note()
             for stage in workers {
                 for work in stage.withdraw() {
@@ -47,7 +58,7 @@ extension PipelineRunner {
                     held.append(work.job.id)
                 }
             }
-            observer(.paused(pipeline: pipeline.name, failure))
+            if !isSame { observer(.paused(pipeline: pipeline.name, failure)) }
         }
         later(pause.delay) { runner in runner.probe() }
     }
@@ -84,27 +95,46 @@ extension PipelineRunner {
         intake.probe()
     }
 
-    /// The surroundings are well again: everything that was held goes on.
+    /// The surroundings are well again, as far as can be told: everything that was held goes on.
     func goOn() {
         guard pause.isPaused else { return }
-        let paused = MonotonicTime.now() - pause.since
-        pause.reason = nil
+        // What the intake can look at need not be what it could not do.
+        pause.isOnTrial = pause.probing == nil
         pause.probing = nil
         pause.isIntakes = false
         pause.isAskingIntake = false
-        pause.since = .now()
-        note()
-        observer(.resumed(pipeline: pipeline.name, after: paused))
+        if pause.isOnTrial {
+            later(PauseState.trial) { [since = pause.since] runner in
+                if runner.pause.since == since { runner.endTrial() }
+            }
+        } else {
+            recovered()
+        }
         let waiting = held
         held = []
         for id in waiting { again(id) }
         intake.resume()
     }
 
+    /// Something was claimed, or nothing has failed for a while.
+    func endTrial() {
+        guard pause.isOnTrial else { return }
+        pause.isOnTrial = false
+        recovered()
+    }
+
+    private func recovered() {
+        let paused = MonotonicTime.now() - pause.since
+        pause.reason = nil
+        pause.ended = .now()
+        note()
+        observer(.resumed(pipeline: pipeline.name, after: paused))
+    }
+
     /// Does what a held job's state asks for.
     private func again(_ id: JobID) {
         switch jobs[id]?.state {
-        case .waiting(let stage, _): perform(.run(stage: stage), id)
+        case .queued(let stage, _): perform(.run(stage: stage), id)
         case .settling(let outcome): perform(.settle(outcome), id)
         default: break
         }

@@ -74,7 +74,6 @@ extension PipelineRunner {
 
     private func hand(_ id: JobID, stage: Int) {
         guard let active = jobs[id] else { return }
-        observer(.stageStarted(active.job, stage: pipeline.stages[stage].kind))
         workers[stage].submit(StageWorkers.Work(job: active.job, payload: active.payload, stage: stage))
     }
 
@@ -132,7 +131,6 @@ extension PipelineRunner {
                 return true
             }
             busy.insert(id)
-            observer(.stageStarted(active.job, stage: entry.kind))
             let stage = pipeline.stages.count + index
             workers[stage].submit(
                 StageWorkers.Work(

@@ -38,6 +38,7 @@ final class PipelineRunner: @unchecked Sendable {
     init(
         spool: Spool, intake: Intake, journal: JournalWriter, seen: any SeenContent,
         observer: @escaping @Sendable (EngineEvent) -> Void,
+        deliverBegun: @escaping @Sendable (StageWorkers.Work) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
         suspect: @escaping (JobID, JobState.Action) -> Void,
@@ -55,7 +56,7 @@ final class PipelineRunner: @unchecked Sendable {
             StageWorkers(
                 entry: $0, pipeline: name, durability: spool.pipeline.durability,
                 isShared: spool.pipeline.ownership == .keep, space: space, seen: seen,
-                deliver: deliverStage)
+                begun: deliverBegun, deliver: deliverStage)
         }
         let warn = { @Sendable (message: String) in observer(.warning(pipeline: name, message: message)) }
         settler = Settler(spool: spool, journal: journal, warn: warn, deliver: deliverSettled)
@@ -67,6 +68,7 @@ final class PipelineRunner: @unchecked Sendable {
         switch message {
         case .claimed(let claimed, let adopted):
             remaining = nil
+            if !adopted { endTrial() }
             for claim in claimed { begin(claim, adopted: adopted) }
         case .lost(let job): lose(job)
         case .workRemade:
@@ -143,7 +145,7 @@ final class PipelineRunner: @unchecked Sendable {
                 let longest = policy(stage: record.stage).maxBackoff
                 return later(min(max(rest, .zero), longest)) { runner in runner.apply([.due], to: record.id) }
             }
-            active.state = .waiting(stage: record.stage, failures: record.failures)
+            active.state = .queued(stage: record.stage, failures: record.failures)
             enter(active)
             perform(.run(stage: record.stage), record.id)
         }
@@ -152,6 +154,15 @@ final class PipelineRunner: @unchecked Sendable {
     private func enter(_ job: ActiveJob) {
         jobs[job.job.id] = job
         write(job.job.id)
+    }
+
+    /// A worker took a job.
+    func began(_ work: StageWorkers.Work) {
+        guard let job = jobs[work.job.id]?.job else { return }
+        observer(.stageStarted(job, stage: pipeline.allStages[work.stage].kind))
+        guard work.failed == nil else { return }
+        apply([.started], to: job.id)
+        write(job.id)
     }
 
     func take(_ result: StageWorkers.Result) {
@@ -165,11 +176,11 @@ final class PipelineRunner: @unchecked Sendable {
         case .success(let payload):
             jobs[id]?.did(kind, in: result.duration, giving: payload, saying: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
-            apply([.started, payload.isDone ? .completed : .succeeded], to: id)
+            apply([payload.isDone ? .completed : .succeeded], to: id)
         case .failure where isGone(id): lose(id)
         case .failure(let failure):
             jobs[id]?.failed(kind, in: result.duration, because: failure)
-            apply([.started, .failed(failure)], to: id)
+            apply([.failed(failure)], to: id)
         }
     }
 
@@ -233,6 +244,13 @@ final class PipelineRunner: @unchecked Sendable {
         record.updatedAt = .now()
         lastNote = record
         journal.note(record)
+    }
+
+    /// Has the journal know of everything that is not over.
+    func writeAll() {
+        lastNote = nil
+        note()
+        for id in jobs.keys { write(id) }
     }
 
     // MARK: Stopping

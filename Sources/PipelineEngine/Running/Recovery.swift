@@ -110,7 +110,8 @@ package struct Recovery: Sendable {
             let found = count == 1 ? "1 job was" : "\(count) jobs were"
             findings.warnings.append(
                 "the journal is new, or was lost, but \(found) found in the work folder '\(work.path.text)'. They "
-                    + "are kept and begin again, their history is gone. Does --state name the folder of earlier runs?")
+                    + "are kept and begin again, their history is gone. Does --state-dir name the folder of earlier runs?"
+            )
         }
         return findings
     }
@@ -202,7 +203,7 @@ package struct Recovery: Sendable {
             record.recoveries += 1
             record.history.append(Transition("recovered", at: now))
         }
-        if record.state == .running || record.state == .settling { record.state = .waiting }
+        if record.state == .running || record.state == .settling { record.state = .queued }
         let kept = record.payload.map { [$0.root] + $0.copies.map(\.path) } ?? []
         for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
             let path = folder.appending(entry)

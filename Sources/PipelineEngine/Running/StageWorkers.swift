@@ -58,14 +58,16 @@ package final class StageWorkers: Sendable {
     private let state: Mutex<State>
     private let space: FreeSpace
     private let seen: any SeenContent
+    private let begun: @Sendable (Work) -> Void
     private let deliver: @Sendable (Result) -> Void
 
     /// Workers for a stage. `durability`: what becomes of what it makes. `isShared`: whether
     /// senders can still write to their drops. `space`: looked at before a stage that makes
-    /// files; `seen`: what stages may ask; `deliver` is called on a worker's queue.
+    /// files; `seen`: what stages may ask. `begun` is told what a worker takes, `deliver` what came of it; both are
+    /// called on the worker's queue.
     package init(
         entry: StageEntry, pipeline: String, durability: Pipeline.Durability, isShared: Bool = false, space: FreeSpace,
-        seen: any SeenContent = NothingSeen(),
+        seen: any SeenContent = NothingSeen(), begun: @escaping @Sendable (Work) -> Void = { @Sendable _ in },
         deliver: @escaping @Sendable (Result) -> Void
     ) {
         self.entry = entry
@@ -73,6 +75,7 @@ package final class StageWorkers: Sendable {
         self.isShared = isShared
         self.space = space
         self.seen = seen
+        self.begun = begun
         self.deliver = deliver
         label = "dropmill.\(pipeline).\(entry.kind)"
         let label = label
@@ -118,6 +121,7 @@ package final class StageWorkers: Sendable {
 
     private func run(_ worker: Int) {
         while let running = next(worker) {
+            begun(running.work)
             let result: Swift.Result<Payload, StageFailure>
             do throws(StageFailure) {
                 result = .success(try run(running, on: worker))

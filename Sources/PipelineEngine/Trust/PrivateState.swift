@@ -30,7 +30,7 @@ enum PrivateState {
         let folder = folder.absolute
         let trust = FolderTrust(accepting: trusted.filter { $0 != folder })
         return trust.way(to: folder).faults.map { fault in
-            (fault.fact, fault.remedy(for: CurrentUser.name, orElse: "name another state folder with --state"))
+            (fault.fact, fault.remedy(for: CurrentUser.name, orElse: "name another state folder with --state-dir"))
         }
     }
 
@@ -41,7 +41,7 @@ enum PrivateState {
     }
 
     private static func unusable(_ fact: String) -> EngineError {
-        EngineError(kind: .configuration, message: "\(fact); name another state folder with --state")
+        EngineError(kind: .configuration, message: "\(fact); name another state folder with --state-dir")
     }
 
     private static func close(_ folder: borrowing OpenFile) throws(IOError) -> String? {

@@ -9,7 +9,7 @@ package enum JobState: Sendable, Equatable {
     }
 
     /// Waits for a worker of that stage; `failures`: runs of the stage that have failed so far.
-    case waiting(stage: Int, failures: Int)
+    case queued(stage: Int, failures: Int)
     /// A worker has it.
     case running(stage: Int, failures: Int)
     /// Waits for its next attempt, without a worker, because of the last failure.
@@ -81,7 +81,7 @@ package enum JobState: Sendable, Equatable {
     /// The next state and what to do; nil where the event cannot happen in this state.
     package func next(_ event: Event, _ rules: Rules) -> (state: JobState, action: Action)? {
         switch (self, event) {
-        case (.waiting(let stage, let failures), .started):
+        case (.queued(let stage, let failures), .started):
             (.running(stage: stage, failures: failures), .none)
         case (.running(let stage, _), .succeeded):
             Self.arrive(at: stage + 1, rules)
@@ -90,13 +90,13 @@ package enum JobState: Sendable, Equatable {
         case (.running(let stage, let failures), .failed(let failure)):
             Self.failing(failure, stage: stage, failures: failures, rules)
         case (.deferred(let stage, let failures, _), .due):
-            (.waiting(stage: stage, failures: failures), .run(stage: stage))
+            (.queued(stage: stage, failures: failures), .run(stage: stage))
         case (.settling(let outcome), .settled):
             (.settled(outcome), .release)
         case (.settling(let outcome), .failed(let failure)):
             Self.settlementFailing(failure, outcome)
         case (.settling(.processed), .outputsLost(let failure)) where rules.stages > 0:
-            (.waiting(stage: 0, failures: 0), .pause(failure))
+            (.queued(stage: 0, failures: 0), .pause(failure))
         case (.settling(let outcome), .outputsLost(let failure)):
             (.settling(outcome), .pause(failure))
         default: nil
@@ -106,13 +106,13 @@ package enum JobState: Sendable, Equatable {
     /// The stage that the job waits for or is at; nil once it settles.
     package var stage: Int? {
         switch self {
-        case .waiting(let stage, _), .running(let stage, _), .deferred(let stage, _, _): stage
+        case .queued(let stage, _), .running(let stage, _), .deferred(let stage, _, _): stage
         case .settling, .settled: nil
         }
     }
 
     private static func arrive(at stage: Int, _ rules: Rules) -> (JobState, Action) {
-        if stage < rules.stages { return (.waiting(stage: stage, failures: 0), .run(stage: stage)) }
+        if stage < rules.stages { return (.queued(stage: stage, failures: 0), .run(stage: stage)) }
         return (.settling(.processed), .settle(.processed))
     }
 
@@ -130,9 +130,9 @@ package enum JobState: Sendable, Equatable {
             }
             return (.deferred(stage: stage, failures: failures + 1, failure), .wait(delay))
         case .environment:
-            return (.waiting(stage: stage, failures: failures), .pause(failure))
+            return (.queued(stage: stage, failures: failures), .pause(failure))
         case .cancelled:
-            return (.waiting(stage: stage, failures: failures), .park)
+            return (.queued(stage: stage, failures: failures), .park)
         }
     }
 

@@ -1,3 +1,5 @@
+package import SystemPackage
+
 /// One step of a pipeline: takes a job's payload and hands on the same or a new one.
 ///
 /// A stage may be run twice over the same input (after a crash), so it must be repeatable: whatever it makes goes into
@@ -20,6 +22,11 @@ package protocol Stage: Sendable {
     /// may replace the payload, unless it says otherwise.
     var keepsFacts: Bool { get }
 
+    /// Tries what it needs besides the drop, for `doctor`: programs, services, files. Nothing unless it says otherwise.
+    /// `bench`: an empty folder of our own on the work folder's file system, which goes afterwards; nil where there is
+    /// none.
+    func examine(in bench: FilePath?) -> [Finding]
+
     /// Does the work for one job, blocking the calling worker. Checks `context.checkCancelled` in every loop over data.
     func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload
 }
@@ -28,6 +35,7 @@ extension Stage {
     package var effects: Set<StageDescriptor.Effect> { Self.descriptor.effects }
     package var facts: [String] { [] }
     package var keepsFacts: Bool { !effects.contains(.replacesPayload) }
+    package func examine(in bench: FilePath?) -> [Finding] { [] }
 }
 
 /// The stage kinds that a program knows, by an explicit list.

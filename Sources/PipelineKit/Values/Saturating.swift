@@ -6,6 +6,12 @@ extension FixedWidthInteger {
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 
+    /// The difference, or the nearest number that there is.
+    package func subtractingSaturated(_ other: Self) -> Self {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
+    }
+
     /// The product, or the nearest number that there is.
     package func multipliedSaturated(by other: Self) -> Self {
         let (product, overflow) = multipliedReportingOverflow(by: other)

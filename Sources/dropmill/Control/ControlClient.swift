@@ -1,4 +1,6 @@
+import CLinux
 import Glibc
+import PipelineEngine
 import PipelineKit
 import SystemPackage
 
@@ -9,8 +11,8 @@ enum ControlClient {
         let message: String
     }
 
-    /// Seconds that a connection, a question and each part of an answer may take.
-    private static let patience = 3
+    /// Seconds that a question and each part of an answer may take.
+    private static let patience = 1
 
     /// Between its lock and its socket a daemon that starts needs a moment.
     private static let attempts = 60
@@ -28,7 +30,12 @@ enum ControlClient {
         }
         try connect(descriptor, in: folder)
         try send(ControlLine.bytes(of: request), to: descriptor)
-        let line = try receive(from: descriptor)
+        let line: [UInt8]
+        do throws(Problem) {
+            line = try receive(from: descriptor)
+        } catch {
+            throw stopped(descriptor) ?? error
+        }
         guard let reply = ControlLine.message(ControlReply.self, of: line) else {
             throw Problem(
                 message: "the daemon's answer makes no sense; it may be of another version, so start it again")
@@ -80,6 +87,14 @@ enum ControlClient {
         return line
     }
 
+    /// A daemon that was stopped answers nothing before it goes on.
+    private static func stopped(_ descriptor: Int32) -> Problem? {
+        let process = dm_peer_process(descriptor)
+        guard process > 0, ProcessFiles.isStopped(process) else { return nil }
+        return Problem(
+            message: "the daemon stands still: its process \(process) is stopped; kill -CONT \(process) has it go on")
+    }
+
     private static func problem(_ action: String, _ error: Errno) -> Problem {
         switch error {
         case .permissionDenied:
@@ -87,7 +102,8 @@ enum ControlClient {
         case .noSuchFileOrDirectory, .connectionRefused:
             Problem(message: "the running daemon does not answer; it may be starting, stopping or of an older version")
         case .resourceTemporarilyUnavailable, .wouldBlock:
-            Problem(message: "the running daemon did not answer within \(patience) s; its disks may be busy")
+            Problem(
+                message: "the daemon stands still: no answer within \(patience) s; its disks may be busy")
         default: Problem(message: "cannot \(action) the running daemon: \(error)")
         }
     }

@@ -12,6 +12,8 @@ final class ControlServer: @unchecked Sendable {
 
     /// Connections at once; others are closed at once.
     static let mostConnections = 8
+    /// How often the socket's name is looked for.
+    private static let glance = DispatchTimeInterval.seconds(20)
     /// How long a connection may last.
     private static let patience = Duration.seconds(5)
 
@@ -19,6 +21,7 @@ final class ControlServer: @unchecked Sendable {
     private let folder: FilePath
     private let answer: Answer
     private var listener: (any DispatchSourceRead)?
+    private var timer: (any DispatchSourceTimer)?
     private var connections: [Int: ControlConnection] = [:]
     private var lastNumber = 0
     /// The socket's inode, by which it is known again.
@@ -41,7 +44,10 @@ final class ControlServer: @unchecked Sendable {
             close(descriptor)
             throw error
         }
-        server.queue.sync { server.listen(on: descriptor) }
+        server.queue.sync {
+            server.listen(on: descriptor)
+            server.stayInPlace()
+        }
         return server
     }
 
@@ -60,6 +66,8 @@ final class ControlServer: @unchecked Sendable {
     /// Answers nothing more. The socket's name goes, unless it is another daemon's by now.
     func stop() {
         queue.sync {
+            timer?.cancel()
+            timer = nil
             listener?.cancel()
             listener = nil
             for connection in connections.values { connection.close() }
@@ -73,6 +81,31 @@ final class ControlServer: @unchecked Sendable {
     }
 
     // MARK: On the queue
+
+    /// Where the socket's name is gone, or its folder with it, and another folder is there: nobody could ask any more.
+    private func stayInPlace() {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now() + Self.glance, repeating: Self.glance, leeway: .seconds(1))
+        timer.setEventHandler { @Sendable [weak self] in self?.returnToPlace() }
+        timer.activate()
+        self.timer = timer
+    }
+
+    private func returnToPlace() {
+        var status = stat()
+        let path = folder.appending(ControlSocket.name)
+        guard listener != nil, path.withPlatformString({ lstat($0, &status) }) != 0, errno == ENOENT else { return }
+        let descriptor = ControlSocket.make(blocking: false)
+        guard descriptor >= 0 else { return }
+        do throws(IOError) {
+            try bind(descriptor, path)
+            listener?.cancel()
+            listen(on: descriptor)
+        } catch {
+            // The next time it may be possible.
+            close(descriptor)
+        }
+    }
 
     private func listen(on descriptor: Int32) {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)

@@ -10,6 +10,7 @@ extension Explanation {
             json.name("file", file.bytes)
             json.text("place", placeWord)
             json.flag("taken", isTaken)
+            if let silence { json.text("silence", silence) }
             json.array("pipelines") { json in
                 for account in accounts { json.object { write(account, &$0) } }
             }

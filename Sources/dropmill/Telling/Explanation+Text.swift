@@ -58,6 +58,7 @@ extension Explanation {
             facts.append(
                 ("now", standing.text + (standing.isFromDaemon || standing.code == "gone" ? "" : Self.fromHere)))
         }
+        if let silence { facts.append(("daemon", silence)) }
         guard account.isTaken, account.standing?.isTaken ?? true else { return Self.aligned(facts, indent: "  ") }
         let steps = Itinerary(of: account, now: now).steps.flatMap { step in
             [(step.title, step.text)] + step.notes.map { ("", "→ \($0)") }

@@ -38,6 +38,8 @@ struct Explanation {
     private(set) var accounts: [Account] = []
     /// The newest job of this file, where one is known.
     private(set) var job: JobRecord?
+    /// Why a daemon that runs did not say what the file waits for.
+    private(set) var silence: String?
     /// The pipelines that were asked.
     let pipelines: [Pipeline]
     let now: Timestamp
@@ -54,15 +56,12 @@ struct Explanation {
         switch place {
         case .inbox(let index, let between, let name):
             var account = Self.account(pipelines[index], between, name)
-            if account.isTaken || account.isMarker { account.standing = Self.standing(account, state) }
+            if account.isTaken || account.isMarker { (account.standing, silence) = Self.standing(account, state) }
             accounts = [account]
             if account.standing?.code == "gone" { job = Self.newestJob(of: name, account.pipeline, state) }
         case .name(let name): accounts = pipelines.map { Self.account($0, [], name) }
         case .work(_, let id?): job = state.peek { journal throws(JournalError) in try journal.job(id) }
-        case .settled(let index, _, let name):
-            let path = file.absolute.lexicallyNormalized()
-            let pipeline = pipelines[index]
-            job = Self.names(name).lazy.compactMap { Self.job(named: $0, at: path, pipeline, state) }.first
+        case .settled: job = Self.job(thatLeft: file.absolute.lexicallyNormalized(), state)
         case .work, .elsewhere: break
         }
     }
@@ -108,22 +107,24 @@ struct Explanation {
 
     // MARK: What it waits for
 
-    private static func standing(_ account: Account, _ state: StateFolder) -> Standing? {
+    /// What it waits for; and why a daemon that runs did not say it.
+    private static func standing(_ account: Account, _ state: StateFolder) -> (Standing?, silence: String?) {
         let path = (account.folders + [account.name]).map(\.bytes).joined(separator: [UInt8(ascii: "/")])
         if state.isHeldIfKnown == true {
             do throws(ControlClient.Problem) {
                 let reply = try ControlClient.ask(.drop(Array(path), of: account.pipeline.name), in: state.path)
                 if let drop = reply.drop {
-                    return Standing(code: drop.code, text: drop.text, isFromDaemon: true, isTaken: drop.waits)
+                    return (Standing(code: drop.code, text: drop.text, isFromDaemon: true, isTaken: drop.waits), nil)
                 }
             } catch {
-                // One of another user does not answer; what can be seen from here says as much as it can.
+                // What can be seen from here at once says as much as it can.
+                return (watched(account, for: .zero), error.message)
             }
         }
-        return watched(account)
+        return (watched(account, for: patience), nil)
     }
 
-    private static func watched(_ account: Account) -> Standing {
+    private static func watched(_ account: Account, for patience: Duration) -> Standing {
         func standing(_ code: String, _ text: String, isTaken: Bool = true) -> Standing {
             Standing(code: code, text: text, isFromDaemon: false, isTaken: isTaken)
         }
@@ -143,7 +144,7 @@ struct Explanation {
                 return standing(waiting.code, waiting.text)
             }
             switch try DropProbe.watch(
-                path, of: pipeline, asking: FormatProgram.judge, patience: Self.patience)
+                path, of: pipeline, asking: FormatProgram.judge, patience: patience)
             {
             case .gone: return standing("gone", "not there")
             case .complete: return standing("complete", "complete; a daemon that runs takes it at once")
@@ -165,36 +166,19 @@ struct Explanation {
         return state.peek { journal throws(JournalError) in try journal.jobs(query).first }
     }
 
-    /// The job that left this file where it is, if its drop had this name.
-    private static func job(
-        named name: FileName, at path: FilePath, _ pipeline: Pipeline, _ state: StateFolder
-    ) -> JobRecord? {
+    /// The newest job that left this where it is, or the folder that it is in.
+    private static func job(thatLeft path: FilePath, _ state: StateFolder) -> JobRecord? {
         var query = JobQuery()
-        query.pipeline = pipeline.name
-        query.name = name
-        return state.peek { journal throws(JournalError) in
-            try journal.jobs(query).first { record in
-                ([record.original].compactMap { $0 } + record.outputs).contains { path == $0 }
-            }
+        var rest = path
+        while !rest.components.isEmpty, query.left.count < mostFolders {
+            query.left.append(rest)
+            rest.removeLastComponent()
         }
+        let jobs = state.peek { [query] journal throws(JournalError) in try journal.jobs(query) } ?? []
+        return query.left.lazy.compactMap { path in jobs.first { $0.original == path || $0.outputs.contains(path) } }
+            .first
     }
 
-    /// What the drop's name may have been: the file may be numbered (`report.2.pdf`), or lie beside it
-    /// (`report.pdf.error.json`).
-    static func names(_ name: FileName) -> [FileName] {
-        var names = [name]
-        for suffix in [".error.json", ".sha256", ".sha512", ".md5", ".sha1"]
-        where name.bytes.count > suffix.utf8.count && name.bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) {
-            if let beside = FileName(name.bytes.dropLast(suffix.utf8.count)) { names.append(beside) }
-        }
-        return names + names.compactMap(unnumbered)
-    }
-
-    /// `report.pdf` for `report.2.pdf`.
-    private static func unnumbered(_ name: FileName) -> FileName? {
-        guard let dot = name.stem.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
-        let digits = name.stem[(dot + 1)...]
-        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return FileName(name.stem[..<dot] + name.bytes[name.stem.count...])
-    }
+    /// How deep in a folder that was published a file is known.
+    private static let mostFolders = 16
 }

@@ -4,19 +4,21 @@ import PipelineKit
 /// Jobs for programs: the same keys in `jobs --json` and `show --json`; a key without a value is left out.
 enum JobJSON {
     /// An array of jobs, without what happened to each.
-    static func list(_ records: [JobRecord]) -> String {
+    static func list(_ records: [JobRecord], _ surroundings: JobSurroundings = JobSurroundings()) -> String {
         var json = JSONText()
         json.array { json in
-            for record in records { json.object { write(record, &$0) } }
+            for record in records { json.object { write(record, surroundings, &$0) } }
         }
         return json.string
     }
 
     /// One job with all that happened. `retries`: the jobs that it led to.
-    static func story(_ record: JobRecord, retries: [JobRecord]) -> String {
+    static func story(
+        _ record: JobRecord, retries: [JobRecord], _ surroundings: JobSurroundings = JobSurroundings()
+    ) -> String {
         var json = JSONText()
         json.object { json in
-            write(record, &json)
+            write(record, surroundings, &json)
             json.array("retried_as") { json in
                 for retry in retries { json.text(nil, retry.id.text) }
             }
@@ -27,7 +29,7 @@ enum JobJSON {
         return json.string
     }
 
-    private static func write(_ record: JobRecord, _ json: inout JSONText) {
+    private static func write(_ record: JobRecord, _ surroundings: JobSurroundings, _ json: inout JSONText) {
         json.text("id", record.id.text)
         json.text("pipeline", record.pipeline)
         json.text("state", record.state.rawValue)
@@ -45,6 +47,7 @@ enum JobJSON {
         if let next = record.nextAttempt { json.text("next_attempt_at", next.iso8601) }
         if let stage = record.failedStage { json.text("failed_stage", stage) }
         if let failure = record.failure { json.object("failure") { write(failure, &$0) } }
+        if let pause = surroundings.pause(of: record) { json.object("paused") { write(pause, &$0) } }
         json.names("outputs", record.outputs.map(\.bytes))
         if let original = record.original { json.name("original", original.bytes) }
         json.object("digests") { json in

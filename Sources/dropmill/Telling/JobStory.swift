@@ -10,10 +10,16 @@ struct JobStory {
     let retries: [JobRecord]
     /// What is known of its pipeline.
     let pipeline: PipelineRecord?
+    /// What it may wait for besides a worker.
+    var surroundings = JobSurroundings()
 
     /// The lines; `now` is when they are read.
     func lines(now: Timestamp) -> [String] {
-        var lines = ["\(record.drop.name.text): \(headline(now: now))"]
+        let hindrance = surroundings.hindrance(of: record).map { "; \(EscapedText.printable($0))" } ?? ""
+        var lines = ["\(record.drop.name.text): \(headline(now: now))\(hindrance)"]
+        if let remedy = surroundings.pause(of: record)?.remedy, !remedy.isEmpty {
+            lines.append("  \(EscapedText.printable(remedy))")
+        }
         lines += Self.aligned(facts)
         if !record.history.isEmpty { lines += ["", "What happened:"] + Self.aligned(happenings) }
         if let failure = record.failure, record.state != .processed {
@@ -45,7 +51,7 @@ struct JobStory {
         if let finished = record.finishedAt { return "\(record.state.rawValue) \((now - finished).text) ago" }
         let stage = pipeline.flatMap { $0.stages.indices.contains(record.stage) ? $0.stages[record.stage] : nil }
         switch record.state {
-        case .waiting: return stage.map { "waits for \($0)" } ?? "waits to be settled"
+        case .queued: return stage.map { "queued for \($0)" } ?? "queued to be settled"
         case .running: return stage.map { "is at \($0)" } ?? "running"
         case .deferred:
             let wait = record.nextAttempt.map { max(.zero, $0 - now) }

@@ -7,14 +7,17 @@ enum JobTable {
     private static let longestReason = 60
 
     /// A head, and a line for each job. `now` is when the jobs that are not over are looked at.
-    static func lines(_ records: [JobRecord], now: Timestamp) -> [String] {
+    static func lines(
+        _ records: [JobRecord], _ surroundings: JobSurroundings = JobSurroundings(), now: Timestamp
+    ) -> [String] {
         var table = TextTable([
             ("JOB", .left), ("STATE", .left), ("PIPELINE", .left), ("NAME", .left), ("SIZE", .right),
             ("CLAIMED", .left),
             ("TOOK", .right), ("REASON", .left),
         ])
         for record in records {
-            let reason = record.state == .processed ? "" : record.failure?.summary ?? ""
+            let reason =
+                surroundings.hindrance(of: record) ?? (record.state == .processed ? "" : record.failure?.summary ?? "")
             table.add([
                 record.id.text, record.state.rawValue, record.pipeline,
                 record.drop.name.text.shortened(to: longestName), ByteSize(bytes: record.drop.size).description,

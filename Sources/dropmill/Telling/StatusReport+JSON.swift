@@ -40,11 +40,15 @@ extension StatusReport {
             if let poll = inbox.poll { json.seconds("poll_s", .seconds(poll)) }
         }
         json.integer("active", row.active)
+        json.integer("queued", row[.queued])
+        json.integer("running", row[.running])
         json.array("stages") { json in
             for stage in row.activeStages {
                 json.object { json in
                     json.text("kind", stage.kind)
-                    json.integer("active", stage.count)
+                    json.integer("active", stage.jobs.queued + stage.jobs.running)
+                    json.integer("queued", stage.jobs.queued)
+                    json.integer("running", stage.jobs.running)
                 }
             }
         }

@@ -55,14 +55,21 @@ extension StatusReport {
 
     private func notes(of row: Row, now: Timestamp) -> [String] {
         var notes: [String] = []
-        if row.active > 0 {
-            notes.append("active: " + row.activeStages.map { "\($0.kind) \($0.count)" }.joined(separator: ", "))
+        if row.active > 0, isRunning {
+            notes.append("active: " + row.activeStages.map { Self.text($0.kind, $0.jobs) }.joined(separator: ", "))
+        } else if row.active > 0 {
+            let stages = row.activeStages.map { "\($0.kind) \($0.jobs.queued + $0.jobs.running)" }
+            notes.append("taken up at the next start: " + stages.joined(separator: ", "))
         }
         if row[.vanished] > 0 { notes.append("vanished: \(row[.vanished])") }
         if row.isLeftOut { return notes + ["this pipeline is not among those that run"] }
         if let failure = row.record?.paused {
+            let start = row.record?.pausedSince?.localText
             let since = row.record?.pausedSince.map { " since \($0.localText) (\((now - $0).text))" } ?? ""
-            notes += ["paused\(since): \(failure.summary)", failure.remedy].filter { !$0.isEmpty }
+            notes +=
+                isRunning
+                ? ["paused\(since): \(failure.summary)", failure.remedy].filter { !$0.isEmpty }
+                : ["paused\(start.map { " from \($0) on" } ?? "") when the daemon ended: \(failure.summary)"]
         }
         if let poll = row.inbox?.poll { notes.append("the inbox is looked at every \(Duration.seconds(poll).text)") }
         guard let record = row.record else {
@@ -76,6 +83,11 @@ extension StatusReport {
         }
         if !isRunning, row.inbox == nil { notes.append("as of \(record.updatedAt.localText)") }
         return notes
+    }
+
+    /// `run 1 (+37 queued)`
+    private static func text(_ kind: String, _ jobs: Row.Stage) -> String {
+        "\(kind) \(jobs.running)" + (jobs.queued > 0 ? " (+\(jobs.queued) queued)" : "")
     }
 
     private static let longestName = 40

@@ -5,6 +5,9 @@ import PipelineKit
 struct StatusReport {
     /// One pipeline.
     struct Row {
+        /// Jobs of one stage: those that wait for a worker, and those that are with one.
+        typealias Stage = (queued: Int, running: Int)
+
         /// What is known of it; nil where only its jobs are.
         let record: PipelineRecord?
         /// Its name.
@@ -12,7 +15,7 @@ struct StatusReport {
         /// How many jobs are in each state.
         var jobs: [JobRecord.State: Int] = [:]
         /// How many jobs wait for a stage or are at it, by its place.
-        var stages: [Int: Int] = [:]
+        var stages: [Int: Stage] = [:]
 
         /// What is in its inbox now; nil where only the journal knows.
         var inbox: InboxLook.Inbox?
@@ -24,19 +27,19 @@ struct StatusReport {
         var waiting: Int? { isLeftOut ? nil : inbox?.waiting ?? record?.waiting }
 
         /// Jobs that wait for a worker or are with one.
-        var active: Int { self[.waiting] + self[.running] }
+        var active: Int { self[.queued] + self[.running] }
 
         /// Jobs in a state.
         subscript(_ state: JobRecord.State) -> Int { jobs[state] ?? 0 }
 
         /// Active jobs by the kind of their stage, in the stages' order.
-        var activeStages: [(kind: String, count: Int)] {
+        var activeStages: [(kind: String, jobs: Stage)] {
             let kinds = record?.stages ?? []
-            return stages.sorted { $0.key < $1.key }.map { stage, count in
+            return stages.sorted { $0.key < $1.key }.map { stage, jobs in
                 // Past the last one, a job waits to be settled.
                 (
                     kinds.indices.contains(stage) ? kinds[stage] : kinds.count == stage ? "settle" : "#\(stage + 1)",
-                    count
+                    jobs
                 )
             }
         }
@@ -60,7 +63,11 @@ struct StatusReport {
         for count in try journal.counts() {
             var row = rows[count.pipeline] ?? Row(record: nil, name: count.pipeline)
             row.jobs[count.state, default: 0] += count.count
-            if count.state == .waiting || count.state == .running { row.stages[count.stage, default: 0] += count.count }
+            switch count.state {
+            case .queued: row.stages[count.stage, default: (0, 0)].queued += count.count
+            case .running: row.stages[count.stage, default: (0, 0)].running += count.count
+            default: break
+            }
             rows[count.pipeline] = row
         }
         self.rows = rows.values.sorted { $0.name < $1.name }

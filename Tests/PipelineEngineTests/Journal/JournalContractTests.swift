@@ -138,7 +138,7 @@ struct JournalContractTests {
             try journal.write(jobs, pipelines: [])
             #expect(
                 try Set(journal.counts()) == [
-                    count("a", .waiting, 0, 2), count("a", .waiting, 1, 3), count("b", .waiting, 0, 1),
+                    count("a", .queued, 0, 2), count("a", .queued, 1, 3), count("b", .queued, 0, 1),
                 ])
             try journal.write(
                 try (1...5).map { try JournalSamples.job($0, pipeline: "a", state: .processed, stage: 2) },
@@ -151,7 +151,7 @@ struct JournalContractTests {
             #expect(
                 try Set(journal.counts()) == [
                     count("a", .processed, 0, 3), count("a", .failed, 0, 1), count("a", .running, 1, 1),
-                    count("b", .waiting, 0, 1), count("b", .vanished, 0, 1),
+                    count("b", .queued, 0, 1), count("b", .vanished, 0, 1),
                 ])
             #expect(try journal.prune(finishedBefore: JournalSamples.time(5)) == 2)
             #expect(try journal.counts().filter { $0.state.isFinal }.map(\.count).reduce(0, +) == 3)
@@ -197,7 +197,7 @@ struct JournalContractTests {
             // More than one batch; they finish a second after they are claimed.
             let count = 1200
             var jobs = try (1...count).map { try JournalSamples.job($0, state: .processed) }
-            jobs[0].state = .waiting
+            jobs[0].state = .queued
             jobs[1].state = .running
             jobs[1].finishedAt = nil
             try journal.write(jobs, pipelines: [])

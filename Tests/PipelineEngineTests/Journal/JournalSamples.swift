@@ -12,7 +12,7 @@ enum JournalSamples {
 
     /// The n-th job, just claimed, at n seconds.
     static func job(
-        _ number: Int, pipeline: String = "scans", state: JobRecord.State = .waiting, stage: Int = 0
+        _ number: Int, pipeline: String = "scans", state: JobRecord.State = .queued, stage: Int = 0
     ) throws -> JobRecord {
         let drop = Drop(
             name: try required(FileName("report-\(number).pdf")), size: Int64(number), droppedAt: time(number))

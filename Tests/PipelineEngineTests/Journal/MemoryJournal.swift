@@ -76,6 +76,9 @@ final class MemoryJournal: Journal {
                     && query.retryOf.map { $0 == job.retryOf } ?? true
                     && query.idPrefix.map { job.id.text.hasPrefix($0) } ?? true
                     && query.name.map { $0 == job.drop.name } ?? true
+                    && (query.left.isEmpty
+                        || job.state.isFinal
+                            && query.left.contains { job.outputs.contains($0) || job.original == $0 })
             }
         }
         return Array(matching.sorted { ($1.claimedAt, $1.id) < ($0.claimedAt, $0.id) }.prefix(query.limit ?? .max))

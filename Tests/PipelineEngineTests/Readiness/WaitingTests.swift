@@ -29,7 +29,7 @@ private let sentences: [(Waiting, String)] = [
         .heldOpen(.init(process: 7, program: "bash", isInFolder: true)),
         "bash (pid 7) is in the folder, and may still put files there"
     ),
-    (.paused("The disk is full."), "complete; the pipeline is paused: The disk is full."),
+    (.paused("The disk is full."), "the pipeline is paused: The disk is full."),
     (.heldOpen(.unknown), "held open for writing by a process"),
     (.verifying, "its digests are being verified"),
     (.refused("a symbolic link"), "refused: a symbolic link"),

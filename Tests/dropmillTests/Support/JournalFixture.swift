@@ -26,7 +26,7 @@ struct JournalFixture {
 
     /// The n-th job, claimed n seconds after 12:00.
     static func job(
-        _ number: Int, _ state: JobRecord.State = .waiting, named name: String = "report.pdf",
+        _ number: Int, _ state: JobRecord.State = .queued, named name: String = "report.pdf",
         pipeline: String = "scans", stage: Int = 0
     ) throws -> JobRecord {
         guard let name = FileName(name) else { throw IOError("name", FilePath(name), .invalidArgument) }

@@ -1,5 +1,3 @@
-package import SystemPackage
-
 /// One thing that was tried, and what came of it.
 package struct Finding: Sendable, Equatable {
     /// What it means for somebody who reads it.
@@ -27,6 +25,13 @@ package struct Finding: Sendable, Equatable {
         case instances
         case journal
         case user
+        case daemon
+        case pause
+        case jobs
+        case helper
+        case program
+        case service
+        case file
     }
 
     /// What was tried.
@@ -38,36 +43,34 @@ package struct Finding: Sendable, Equatable {
     /// What can be done about it, where anything needs to be: a sentence without its stop.
     package let remedy: String?
 
+    /// A finding.
+    package init(check: Check, grade: Grade, fact: String, remedy: String?) {
+        self.check = check
+        self.grade = grade
+        self.fact = fact
+        self.remedy = remedy
+    }
+
+    /// What would stop a stage that runs now.
+    package init(_ check: Check, _ failure: StageFailure) {
+        func plain(_ sentence: String) -> String { sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence }
+        self.init(
+            check: check, grade: .problem, fact: plain(failure.summary),
+            remedy: failure.remedy.isEmpty ? nil : plain(failure.remedy))
+    }
+
     /// All is well.
-    static func good(_ check: Check, _ fact: String) -> Finding {
+    package static func good(_ check: Check, _ fact: String) -> Finding {
         Finding(check: check, grade: .good, fact: fact, remedy: nil)
     }
 
     /// Worth knowing.
-    static func note(_ check: Check, _ fact: String, _ remedy: String? = nil) -> Finding {
+    package static func note(_ check: Check, _ fact: String, _ remedy: String? = nil) -> Finding {
         Finding(check: check, grade: .note, fact: fact, remedy: remedy)
     }
 
     /// Not well.
-    static func problem(_ check: Check, _ fact: String, _ remedy: String) -> Finding {
+    package static func problem(_ check: Check, _ fact: String, _ remedy: String) -> Finding {
         Finding(check: check, grade: .problem, fact: fact, remedy: remedy)
     }
-}
-
-/// A folder, or the machine, with what was found there.
-package struct ExaminedPlace: Sendable {
-    /// What it is to its pipeline: `inbox`, `work`, `processed`, `failed`, `move.to`; `state`, `machine`.
-    package let role: String
-    /// Where it is; nil for the machine.
-    package let path: FilePath?
-    /// What was found.
-    package internal(set) var findings: [Finding]
-}
-
-/// A pipeline's folders.
-package struct ExaminedPipeline: Sendable {
-    /// Its name.
-    package let name: String
-    /// Its folders, in the order in which a drop passes them.
-    package internal(set) var places: [ExaminedPlace]
 }

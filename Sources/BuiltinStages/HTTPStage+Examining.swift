@@ -1,0 +1,33 @@
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+extension HTTPStage {
+    package func examine(in bench: FilePath?) -> [Finding] {
+        var findings: [Finding] = []
+        do throws(StageFailure) {
+            for header in headers { _ = try header.value.reveal() }
+        } catch {
+            findings.append(Finding(.file, error))
+        }
+        guard let authorities else { return findings }
+        do throws(IOError) {
+            let text = String(
+                decoding: try SmallFile.read(
+                    try OpenFile.open(authorities, O_RDONLY | O_NONBLOCK), atMost: Self.mostOfAuthorities),
+                as: UTF8.self)
+            findings.append(
+                text.contains("-----BEGIN CERTIFICATE-----") || text.contains("-----BEGIN TRUSTED CERTIFICATE-----")
+                    ? .good(.file, "'\(authorities.text)' holds certificates")
+                    : .problem(
+                        .file, "'\(authorities.text)', which 'ca' names, holds no certificate",
+                        "Put certificates in PEM there"))
+        } catch {
+            findings.append(
+                .problem(.file, "what 'ca' names cannot be read: \(error)", "Put certificates in PEM there"))
+        }
+        return findings
+    }
+
+    private static let mostOfAuthorities = 16 << 20
+}

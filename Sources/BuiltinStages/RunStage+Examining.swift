@@ -1,0 +1,52 @@
+import Glibc
+package import PipelineKit
+import Programs
+package import SystemPackage
+
+extension RunStage {
+    package func examine(in bench: FilePath?) -> [Finding] {
+        do throws(StageFailure) {
+            var own: [(key: String, value: SecretText.Revealed)] = []
+            for (key, value) in variables { own.append((key, try value.reveal())) }
+            guard let file = executable(in: Self.path(own)), Self.mayRun(file) else { throw Self.missing(program) }
+            let found = Finding.good(.program, "'\(file.text)' can be run")
+            guard let confinement, let bench else { return [found] }
+            return [found, try Self.trial(of: confinement, in: bench)]
+        } catch {
+            return [Finding(.program, error)]
+        }
+    }
+
+    private static func mayRun(_ file: FilePath) -> Bool {
+        var status = stat()
+        return file.withPlatformString { stat($0, &status) == 0 && access($0, X_OK) == 0 }
+            && FileKind(mode: status.st_mode) == .regular
+    }
+
+    /// Runs a program that does nothing, confined as this one is to be.
+    private static func trial(of confinement: RunConfinement, in bench: FilePath) throws(StageFailure) -> Finding {
+        let folder = try StageFailure.onIOError { () throws(IOError) in
+            try Folder.make(bench.appending("own"))
+            return bench.appending("own")
+        }
+        guard let nothing = Program.find("true", in: "/usr/bin:/bin") else {
+            return .note(.program, "confinement was not tried: there is no program 'true'")
+        }
+        let null = try StageFailure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
+        let program = Program(
+            nothing, arguments: [Array("true".utf8)], environment: [], folder: folder,
+            output: bench.appending("stdout"), error: bench.appending("stderr"), grace: .seconds(1),
+            confinement: confinement.walls(around: folder))
+        do throws(Program.StartFailure) {
+            let outcome = try program.run(input: null.descriptor, tail: 1024) { false }
+            guard outcome.end == .exited(0) else {
+                return .problem(
+                    .program, "confined as it is to be, even 'true' fails: \(outcome.end)",
+                    "Allow it more with 'read' and the limits of the stage")
+            }
+            return .good(.program, "a program can be confined as this one is to be")
+        } catch {
+            throw RunConfinement.failure(error, "true")
+        }
+    }
+}

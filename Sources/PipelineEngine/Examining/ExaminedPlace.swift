@@ -1,0 +1,34 @@
+package import PipelineKit
+package import SystemPackage
+
+/// A folder, or the machine, with what was found there.
+package struct ExaminedPlace: Sendable {
+    /// What it is to its pipeline: `inbox`, `work`, `processed`, `failed`, `move.to`; `state`, `machine`,
+    /// `daemon`; `stage unpack`.
+    package let role: String
+    /// Where it is; nil for what is no folder.
+    package let path: FilePath?
+    /// What was found.
+    package internal(set) var findings: [Finding]
+
+    /// A place.
+    package init(role: String, path: FilePath?, findings: [Finding]) {
+        self.role = role
+        self.path = path
+        self.findings = findings
+    }
+}
+
+/// A pipeline's folders.
+package struct ExaminedPipeline: Sendable {
+    /// Its name.
+    package let name: String
+    /// Its folders, in the order in which a drop passes them.
+    package internal(set) var places: [ExaminedPlace]
+
+    /// A pipeline.
+    package init(name: String, places: [ExaminedPlace]) {
+        self.name = name
+        self.places = places
+    }
+}

@@ -1,0 +1,148 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What a daemon that runs bears, and what is told of it.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct StandingDaemonTests {
+    private let scratch: ScratchFolder
+
+    init() throws {
+        scratch = try ScratchFolder()
+        try write("a", stages: "[checksum]")
+    }
+
+    private func write(_ name: String, stages: String) throws {
+        let folders = "inbox: \(name)-in\nprocessed: \(name)-done\nfailed: \(name)-failed\n"
+        try scratch.write(folders + "ready: { quiet: 50ms }\nstages: \(stages)\n", to: "pipelines/\(name).yaml")
+    }
+
+    private func start() async throws -> DropmillProcess {
+        let daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
+        try #require(await eventually { scratch.exists(".dropmill-state/control.sock") })
+        return daemon
+    }
+
+    private func run(_ arguments: String...) throws -> Tool.Output {
+        try Tool(DropmillProcess.binary).run(arguments, in: scratch.path)
+    }
+
+    private func process(_ name: String) async throws {
+        try scratch.write("x", to: "pipelines/a-in/\(name)")
+        #expect(try await eventually { try run("jobs", "--state", "processed").text.contains(name) })
+    }
+
+    // MARK: Signals
+
+    @Test(arguments: [SIGHUP, SIGUSR1, SIGUSR2]) func signalsOfOthersDoNotEndIt(signal: Int32) async throws {
+        var daemon = try await start()
+        for _ in 0..<3 { try daemon.send(signal) }
+        try await process("after")
+        #expect(try daemon.hasLogged("warning", "reload is not there yet") == (signal == SIGHUP))
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
+    @Test func whatStandsStillIsSaidToStandStill() async throws {
+        var daemon = try await start()
+        try scratch.write("x", to: "pipelines/a-in/.hidden")
+        try daemon.send(SIGSTOP)
+        let words = "the daemon stands still: its process \(daemon.id) is stopped"
+        #expect(try run("status").text.contains(words))
+        let explain = try run("explain", "pipelines/a-in/file")
+        #expect(explain.text.contains(words))
+        let doctor = try run("doctor")
+        #expect(doctor.status == 1)
+        #expect(doctor.text.contains(words))
+        try daemon.send(SIGCONT)
+        #expect(try await eventually { try !run("status").text.contains("stands still") })
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
+    // MARK: The state folder
+
+    @Test(arguments: ["journal", "folder"]) func aJournalThatIsTakenAwayIsPutBack(what: String) async throws {
+        var daemon = try await start()
+        try await process("before")
+        let state = scratch.path(".dropmill-state")
+        if what == "folder" {
+            try Folder.remove(state)
+        } else {
+            for name in try Folder.names(in: state) where name.text.hasPrefix("journal") {
+                unlink(state.appending(name).string)
+            }
+        }
+        #expect(try run("jobs").status == 1)
+        #expect(
+            try await eventually(within: .seconds(60)) {
+                try daemon.hasLogged("warning", "the journal was removed or replaced")
+            })
+        #expect(try run("jobs", "--state", "processed").text.contains("before"), "its history is there")
+        #expect(try await eventually { try run("status").text.hasPrefix("running since") })
+        try await process("after")
+        #expect(try await eventually { try !run("status").text.contains("what waits is not known") })
+        // Nobody else may run with it.
+        #expect(try run("run", "--once").status == 75)
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        #expect(try run("status").text.contains("the last one stopped"))
+    }
+
+    // MARK: Doctor
+
+    @Test func doctorAsksTheDaemonAndTheJournal() async throws {
+        try write("b", stages: "[{ run: { command: [sleep, '600'] } }]")
+        var daemon = try await start()
+        let well = try run("doctor")
+        #expect(well.status == 0, "\(well.text)")
+        #expect(well.text.contains("runs and answers"))
+        try scratch.write("x", to: "pipelines/b-in/stranded")
+        #expect(try await eventually { try run("jobs", "--state", "running").status == 0 })
+        // An inbox that goes is not made again by a daemon that runs.
+        try Folder.remove(scratch.path("pipelines/a-in"))
+        #expect(try await eventually { try run("status").text.contains("paused since") })
+        let gone = try run("doctor")
+        #expect(gone.status == 1)
+        #expect(gone.text.contains("is gone while a daemon runs"))
+        #expect(gone.text.contains("the pipeline 'a' is paused since"))
+        try daemon.end()
+        // What a daemon was at is of a pipeline that nobody runs any more.
+        unlink(scratch.path("pipelines/b.yaml").string)
+        let stranded = try run("doctor")
+        #expect(stranded.status == 1)
+        #expect(stranded.text.contains("1 job is stranded: it is of the pipeline 'b'"))
+        #expect(!stranded.text.contains("paused since"), "no daemon runs")
+        // Its folder is gone.
+        try write("b", stages: "[{ run: { command: [sleep, '600'] } }]")
+        #expect(try run("doctor").status == 0)
+        try Folder.remove(scratch.path("pipelines/.dropmill/b/active"))
+        let lost = try run("doctor")
+        #expect(lost.status == 1)
+        #expect(lost.text.contains("1 job is stranded: it is of the pipeline 'b' with no folder"))
+    }
+
+    @Test func foldersBehindLinksAreNoProblem() async throws {
+        try scratch.makeFolder("real/state")
+        try scratch.makeFolder("real/in")
+        try scratch.link(".dropmill-state", to: "real/state")
+        try scratch.makeFolder("pipelines")
+        try scratch.link("pipelines/a-in", to: "../real/in")
+        let output = try run("doctor")
+        #expect(output.status == 0, "\(output.text)")
+        #expect(!output.text.contains("problem"))
+    }
+
+    @Test func doctorHasAHelperUnpack() throws {
+        try write("a", stages: "[unpack]")
+        let well = try run("doctor")
+        #expect(well.status == 0, "\(well.text)")
+        #expect(well.text.contains("a confined process unpacks (Landlock"))
+        #expect(try scratch.tree().filter { $0.contains("canary") } == [])
+        let refused = try Tool(DropmillProcess.built("oldkernel")).run(
+            ["capset", DropmillProcess.binary.string, "doctor"], in: scratch.path)
+        #expect(refused.status == 1)
+        #expect(refused.text.contains("capset is refused: Operation not permitted"))
+    }
+}

@@ -1,0 +1,92 @@
+import GRDB
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// A journal whose file others take away, or replace, while it is open.
+@Suite("A journal that is not in its place") struct JournalMendingTests {
+    private let scratch: ScratchFolder
+    private let journal: SQLiteJournal
+    private let run = RunRecord(boot: "b", process: 7, startedAt: Timestamp(seconds: 1_772_366_400, nanoseconds: 5))
+
+    init() throws {
+        scratch = try ScratchFolder()
+        journal = try SQLiteJournal.open(writing: scratch.path, durable: false)
+        _ = try journal.beginRun(run)
+        for number in 1...20 { try journal.write([try JournalSamples.fullJob(number)], pipelines: []) }
+    }
+
+    private func seenByOthers() throws -> [JobID] {
+        let other = try SQLiteJournal.open(reading: scratch.path)
+        defer { other.close() }
+        return try other.jobs(JobQuery()).map(\.id)
+    }
+
+    @Test("One that is in its place is left alone, whatever is written and read")
+    func well() throws {
+        #expect(try journal.mend(run) == nil)
+        _ = try seenByOthers()
+        try journal.write([try JournalSamples.fullJob(30)], pipelines: [])
+        let retry = try SQLiteJournal.open(writing: scratch.path, durable: true, checking: false)
+        retry.close()
+        #expect(try journal.mend(run) == nil)
+        #expect(try scratch.tree().filter { $0.contains("replaced") } == [])
+    }
+
+    @Test(
+        "What was removed is put back with all that was in it",
+        arguments: [["", "-wal", "-shm"], [""], ["-wal"], ["", "-wal"]])
+    func removed(suffixes: [String]) throws {
+        let before = try journal.jobs(JobQuery()).map(\.id)
+        for suffix in suffixes { #expect(unlink(scratch.path("journal.sqlite\(suffix)").string) == 0) }
+        // As a daemon that does not know it yet.
+        try journal.write([try JournalSamples.fullJob(21)], pipelines: [])
+        let mending = try #require(try journal.mend(run))
+        #expect(mending.keepsHistory)
+        #expect((mending.aside == nil) == (suffixes.count == 3))
+        #expect(try Set(seenByOthers()) == Set(before + [JournalSamples.fullJob(21).id]))
+        // From here on it is as any other.
+        try journal.write([try JournalSamples.fullJob(22)], pipelines: [])
+        #expect(try seenByOthers().count == 22)
+        #expect(try journal.mend(run) == nil)
+        #expect(try scratch.tree().filter { $0.contains("mending") } == [])
+        var status = stat()
+        #expect(stat(scratch.path("journal.sqlite").string, &status) == 0 && status.st_mode & 0o077 == 0)
+    }
+
+    @Test("Another journal in its place is kept beside it")
+    func replaced() throws {
+        let backup = try scratch.makeFolder("backup")
+        let old = try SQLiteJournal.open(writing: backup, durable: false)
+        try old.write([try JournalSamples.fullJob(99)], pipelines: [])
+        old.close()
+        #expect(rename(backup.appending("journal.sqlite").string, scratch.path("journal.sqlite").string) == 0)
+        let mending = try #require(try journal.mend(run))
+        #expect(mending.keepsHistory)
+        #expect(try seenByOthers().count == 20)
+        let aside = try #require(mending.aside)
+        #expect(Folder.kind(of: aside) == .regular)
+        #expect(try journal.mend(run) == nil)
+    }
+
+    @Test("Written over it is begun anew, with the run, and what lies there is kept")
+    func overwritten() throws {
+        // As after a checkpoint, and with nothing of it in memory.
+        try journal.writer?.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try journal.writer?.writeWithoutTransaction { try $0.execute(sql: "PRAGMA shrink_memory") }
+        let file = try OpenFile.open(scratch.path("journal.sqlite"), O_WRONLY)
+        try file.write([UInt8](repeating: 0xA5, count: 200_000))
+        let mending = try #require(try journal.mend(run))
+        #expect(!mending.keepsHistory)
+        #expect(mending.aside != nil)
+        let other = try SQLiteJournal.open(reading: scratch.path)
+        #expect(try other.lastRun() == run)
+        other.close()
+        try journal.write([try JournalSamples.fullJob(1)], pipelines: [])
+        #expect(try seenByOthers().count == 1)
+    }
+}
