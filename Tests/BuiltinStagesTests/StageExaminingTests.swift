@@ -33,12 +33,13 @@ import Testing
     }
 
     @Test func aSecretThatIsNotThereIsMissed() throws {
-        let findings = try examine(
-            "http",
-            [
-                "url": "http://127.0.0.1:1/", "headers": ["X": "${file:token}"],
-            ])
-        #expect(findings.map(\.grade) == [.problem])
+        let file = try fixture.scratch.write("secret", to: "token")
+        chmod(file.string, 0o600)
+        let stage = try fixture.stage(
+            "http", ["url": "http://127.0.0.1:1/", "headers": ["X": "${file:token}"]])
+        #expect(stage.examine(in: nil).isEmpty)
+        unlink(file.string)
+        #expect(stage.examine(in: nil).map(\.grade) == [.problem])
     }
 
     // MARK: Files
@@ -71,7 +72,8 @@ import Testing
     }
 
     @Test func theArchiveToTryWithIsWhole() throws {
-        try fixture.scratch.write(SmallTar.bytes(of: Array("hello\n".utf8), as: "a.txt"), to: "a.tar")
+        let archive = SmallTar.bytes(of: Array("hello\n".utf8), as: "a.txt")
+        try fixture.scratch.write(archive, to: fixture.scratch.path("a.tar"))
         let tar = try #require(Tool.find("tar"))
         #expect(try tar.run(["-xOf", "a.tar"], in: fixture.scratch.path).text == "hello\n")
     }
@@ -85,7 +87,7 @@ import Testing
         let helpers = UnpackHelpers(
             program: DropmillProcess.built("oldkernel"),
             arguments: [kernel, DropmillProcess.binary.string, "unpack-worker"])
-        try fixture.scratch.write(SmallTar.bytes(of: [1], as: "a"), to: "a.tar")
+        try fixture.scratch.write(SmallTar.bytes(of: [1], as: "a"), to: fixture.scratch.path("a.tar"))
         let archive = try OpenFile.open(fixture.scratch.path("a.tar"), O_RDONLY)
         let folder = try OpenFile.openFolder(try fixture.scratch.makeFolder("out"))
         let request = UnpackRequest(

@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func doctorHasAHelperUnpack() throws {
-        try write("a", stages: "[unpack]")
+        try write("a", stages: "[unpack, { move: { to: out } }]")
         let well = try run("doctor")
         #expect(well.status == 0, "\(well.text)")
         #expect(well.text.contains("a confined process unpacks (Landlock"))

@@ -70,22 +70,22 @@ import Testing
         _ = await engine.stop()
     }
 
+    private static let chattr = Tool.find("chattr")
+
     /// The inbox can be looked at, and so the way to it seems well; what fails is the claim.
     @Test(
         "A trouble that comes back with each try is one trouble, and as old as it is",
-        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+        .enabled(if: TemporaryMount.isPossible && chattr != nil, "needs root, and chattr"))
     func relapses() async throws {
-        let disk = try TemporaryMount(tmpfs: "size=4m", at: scratch.path("disk"))
-        func remount(readOnly: Bool) throws {
-            let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
-            try #require(disk.path.withPlatformString { mount("tmpfs", $0, "tmpfs", flags, nil) } == 0)
-        }
-        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { $0.inbox = scratch.path("disk/inbox") }
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing])
         try engine.start()
-        try engine.dropHere("first")
+        try engine.drop("first")
         #expect(await eventually { engine.reports.count == 1 })
-        try engine.dropHere("second")
-        try remount(readOnly: true)
+        let chattr = try #require(Self.chattr)
+        let slots = try WorkFolder.path(for: engine.pipeline).appending("active").string
+        #expect(try chattr.run(["+i", slots]).status == 0)
+        defer { do { _ = try chattr.run(["-i", slots]) } catch { Issue.record(error) } }
+        try engine.drop("second")
         func pauses() throws -> [Timestamp?] {
             let journal = try SQLiteJournal.open(reading: scratch.path("state"))
             defer { journal.close() }
@@ -106,11 +106,10 @@ import Testing
         #expect(told == ["paused"])
         let waiting = await engine.waiting(for: "second")?.waiting
         #expect(waiting?.code == "paused" || waiting == nil)
-        try remount(readOnly: false)
+        #expect(try chattr.run(["-i", slots]).status == 0)
         #expect(await eventually { engine.reports.count == 2 })
         #expect(await eventually { engine.events.contains { if case .resumed = $0 { true } else { false } } })
         #expect(try await eventually { try pauses().isEmpty })
         _ = await engine.stop()
-        withExtendedLifetime(disk) {}
     }
 }

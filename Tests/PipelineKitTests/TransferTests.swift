@@ -59,6 +59,31 @@ import Testing
         #expect(bytes == Array("here".utf8))
     }
 
+    @Test(
+        "They do so from one file system to another, and are not read to be compared",
+        .enabled(if: access("/dev/shm", W_OK) == 0))
+    func holesElsewhere() throws {
+        let memory = FilePath("/dev/shm").appending("dropmill-holes-\(getpid())")
+        try Folder.make(memory)
+        defer { do { try Folder.remove(memory) } catch { Issue.record(error) } }
+        let folder = try Folder.open(scratch.path)
+        let other = try Folder.open(memory)
+        // To read it would take minutes.
+        let size = 1 << 40
+        let file = try folder.open("sparse", O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        for place in [0, size / 2, size - 10] { #expect(pwrite(file.descriptor, "here", 4, place) == 4) }
+        #expect(ftruncate(file.descriptor, size) == 0)
+        try Transfer.copy("sparse", in: folder, to: "copy", in: other)
+        #expect(try other.status(of: "copy")?.st_size == size)
+        #expect(try other.status(of: "copy")?.st_blocks ?? .max < 1 << 10)
+        #expect(try Transfer.isCopy("copy", in: other, of: "sparse", in: folder))
+        // What is in the hole of the other makes the difference.
+        let copy = try other.open("copy", O_WRONLY)
+        #expect(pwrite(copy.descriptor, "x", 1, size / 4) == 1)
+        #expect(try !Transfer.isCopy("copy", in: other, of: "sparse", in: folder))
+        #expect(try !Transfer.isCopy("sparse", in: folder, of: "copy", in: other))
+    }
+
     @Test("Rights to run as its owner are not copied")
     func setID() throws {
         let folder = try Folder.open(scratch.path)

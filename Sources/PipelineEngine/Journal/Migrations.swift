@@ -15,10 +15,10 @@ enum Migrations {
         migrator.registerMigration("3 contents") { try $0.execute(sql: contents) }
         migrator.registerMigration("4 sources") { try $0.execute(sql: sources) }
         migrator.registerMigration("5 facts") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN facts TEXT") }
-        migrator.registerMigration("6 works") { try $0.execute(sql: "ALTER TABLE pipelines ADD COLUMN works TEXT") }
         migrator.registerMigration("6 queued") { db in
             try db.execute(sql: "UPDATE jobs SET state = 'queued' WHERE state = 'waiting'")
         }
+        migrator.registerMigration("6 works") { try $0.execute(sql: "ALTER TABLE pipelines ADD COLUMN works TEXT") }
         return migrator
     }()
 

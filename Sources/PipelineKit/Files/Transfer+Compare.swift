@@ -29,18 +29,35 @@ extension Transfer {
     private static func hasSameBytes(
         _ first: borrowing OpenFile, _ second: borrowing OpenFile
     ) throws(IOError) -> Bool {
-        guard try first.status().st_size == second.status().st_size else { return false }
+        let (one, other) = (try first.status(), try second.status())
+        guard one.st_size == other.st_size else { return false }
+        let hasHoles = [one, other].allSatisfy { off_t($0.st_blocks) < $0.st_size / 512 }
+        var offset: off_t = 0
         let size = 256 << 10
         let buffers = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * size, alignment: 64)
         defer { buffers.deallocate() }
         let left = UnsafeMutableRawBufferPointer(rebasing: buffers[..<size])
         let right = UnsafeMutableRawBufferPointer(rebasing: buffers[size...])
         while true {
+            if hasHoles {
+                offset = min(data(in: first, from: offset), data(in: second, from: offset))
+                if offset >= one.st_size { return true }
+                lseek(first.descriptor, offset, SEEK_SET)
+                lseek(second.descriptor, offset, SEEK_SET)
+            }
             let count = try fill(left, from: first)
             guard try fill(right, from: second) == count else { return false }
             if count == 0 { return true }
             guard let a = left.baseAddress, let b = right.baseAddress, memcmp(a, b, count) == 0 else { return false }
+            offset += off_t(count)
         }
+    }
+
+    /// Where the next data of a file is, which may be a hole up to its end.
+    private static func data(in file: borrowing OpenFile, from offset: off_t) -> off_t {
+        let data = lseek(file.descriptor, offset, seekData)
+        // Other errors: a file system that knows no holes.
+        return data < 0 ? Errno.last == .noSuchAddressOrDevice ? .max : offset : max(data, offset)
     }
 
     /// Reads until the buffer is full or the file ends.

@@ -97,7 +97,7 @@ package enum Transfer {
     // MARK: Content
 
     /// lseek(2); constants that Swift is not shown without _GNU_SOURCE.
-    private static let seekData: Int32 = 3, seekHole: Int32 = 4
+    static let seekData: Int32 = 3, seekHole: Int32 = 4
 
     private static func copyContent(
         _ from: borrowing OpenFile, _ status: stat, _ to: borrowing OpenFile, sharing: Bool, _ isStopped: () -> Bool
