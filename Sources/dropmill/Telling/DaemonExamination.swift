@@ -20,8 +20,10 @@ struct DaemonExamination {
         do throws(JournalError) {
             let journal = try SQLiteJournal.open(reading: state.path)
             defer { journal.close() }
-            if isRunning == true { tellPauses(try journal.pipelines()) }
-            try lookForStranded(try journal.unfinished(), pipelines, journal)
+            let records = try journal.pipelines()
+            if isRunning == true { tellPauses(records) }
+            let works = Dictionary(records.map { ($0.name, $0.works.map(\.path)) }) { first, _ in first }
+            try lookForStranded(try journal.unfinished(), pipelines, works, journal)
         } catch {
             guard error.kind != .missing || isRunning == true else { return }
             findings.append(.problem(.journal, Self.plain(error.message), Self.plain(error.remedy)))
@@ -56,7 +58,7 @@ struct DaemonExamination {
 
     /// Jobs that no start takes up: of pipelines that are gone, and those whose folders are.
     private mutating func lookForStranded(
-        _ unfinished: [JobRecord], _ pipelines: [Pipeline], _ journal: any Journal
+        _ unfinished: [JobRecord], _ pipelines: [Pipeline], _ works: [String: [FilePath]], _ journal: any Journal
     ) throws(JournalError) {
         let known = running.union(pipelines.map(\.name))
         let left = Dictionary(grouping: unfinished, by: \.pipeline)
@@ -75,12 +77,14 @@ struct DaemonExamination {
                 if try journal.job(job.id)?.state.isFinal == false { lost.append(job) }
             }
             guard let first = lost.first else { continue }
+            let elsewhere = works[pipeline.name]?.first { WorkFolder.holds(first.id, below: $0) }
             findings.append(
                 .problem(
                     .jobs,
                     "\(Self.count(lost)) of the pipeline '\(pipeline.name)' with no folder in '\(active.text)'",
-                    "If the work folder or the inbox was moved, put it back, or start Dropmill, which says what it can "
-                        + "do; 'dropmill show \(first.id.text)' tells of the first"))
+                    elsewhere.map { "They lie in '\($0.text)'; start Dropmill again, which takes them over" }
+                        ?? "Bring back the file system or folder that they lie in; or give them up: "
+                        + "dropmill forget \(first.id.text)"))
         }
     }
 
