@@ -50,8 +50,7 @@ extension ScanStage {
         }
         var largest: Int64 = 0
         for size in Self.sizes where !isSent || size <= Self.mostSent {
-            // Just above.
-            switch try trial(size + 1, isSent: isSent) {
+            switch try trial(size.addingSaturated(1), isSent: isSent) {
             case .found: largest = size
             case .told:
                 return .good(.service, "\(Self.within(largest)); of larger ones it says that they are too large")

@@ -36,9 +36,10 @@ package enum UnpackProgram {
             return !state.hasSaidUnconfined
         }
         guard isFirst else { return }
+        let reason = Self.landlock(Errno(rawValue: Int32(clamping: -landlock)))
         notes.warn(
-            "\(Self.landlock(Errno(rawValue: Int32(clamping: -landlock)))), so the process that unpacks is confined by its "
-                + "list of system calls alone (require_sandbox: false)")
+            "\(reason), so the process that unpacks is confined by its list of system calls alone "
+                + "(require_sandbox: false)")
     }
 
     /// Why there is no Landlock.

@@ -41,6 +41,25 @@ import Testing
         _ = await engine.stop()
     }
 
+    /// What a daemon was at when it died is put on record before it runs again; what is queued behind it is not.
+    @Test("Of jobs that were found again only those run that have a worker")
+    func foundAgain() async throws {
+        let isOpen = Mutex(false)
+        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
+            while !isOpen.withLock({ $0 }) { try context.checkCancelled() }
+            return payload
+        }
+        let engine = try EngineHarness(scratch: scratch, stages: [stage])
+        let active = try WorkFolder.path(for: engine.pipeline).appending("active")
+        let ids = JobIDGenerator()
+        for number in 0..<3 { try scratch.write([1], to: active.appending(ids.next().text).appending("f\(number)")) }
+        try engine.start()
+        #expect(try await eventually { try counts() == [.running: 1, .queued: 2] })
+        isOpen.withLock { $0 = true }
+        #expect(try await eventually { try counts() == [.processed: 3] })
+        _ = await engine.stop()
+    }
+
     @Test("Called off, a job is queued again")
     func calledOff() async throws {
         let engine = try EngineHarness(

@@ -86,6 +86,18 @@ package final class JournalWriter: Sendable {
         }
     }
 
+    /// The same for one job; blocks until it is durable. Not to be called on the writer's queue.
+    package func commit(_ record: JobRecord) throws(JournalError) {
+        let outcome = Mutex<Result<Void, JournalError>>(.success(()))
+        let isOver = DispatchSemaphore(value: 0)
+        commit([record]) { @Sendable result in
+            outcome.withLock { $0 = result }
+            isOver.signal()
+        }
+        isOver.wait()
+        try outcome.withLock { $0 }.get()
+    }
+
     /// Writes all that was given so far, and returns when it is durable. Blocks; not to be called from a completion.
     package func flush() throws(JournalError) {
         if let error = queue.sync(execute: { write(.all) }) { throw error }

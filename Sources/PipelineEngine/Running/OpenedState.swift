@@ -98,8 +98,8 @@ final class OpenedState: Sendable {
     /// How often the journal's place is looked at.
     private static let glance = 20
 
-    /// Sees to it that the journal stays where others look for it, and says what was wrong. `lost` is called where a new
-    /// one knows nothing of what is under way.
+    /// Sees to it that the journal stays where others look for it, and says what was wrong. `lost` is called where a
+    /// new one knows nothing of what is under way.
     func keepInPlace(
         _ run: RunRecord, _ observer: @escaping @Sendable (EngineEvent) -> Void, lost: @escaping @Sendable () -> Void
     ) {

@@ -50,31 +50,16 @@ extension PipelineRunner {
         write(id)
         guard mayWork(id) else { return held.append(id) }
         busy.insert(id)
-        if active.record.recoveries == 0, !active.mayBeIntended { return hand(id, stage: stage) }
-        // The daemon died while this job was there: if it does again, this must be on record as having run.
-        var record = jobs[id]?.record ?? active.record
-        record.state = .running
-        let post = later
-        journal.commit([record]) { @Sendable result in
-            post(.zero) { runner in runner.noted(id, stage: stage, result) }
+        var work = StageWorkers.Work(job: active.job, payload: active.payload, stage: stage)
+        if active.record.recoveries > 0 || active.mayBeIntended {
+            // The daemon died while this job was there: if it does again, this must be on record as having run.
+            var record = jobs[id]?.record ?? active.record
+            record.state = .running
+            work.before = { @Sendable [journal, record] () throws(StageFailure) in
+                do throws(JournalError) { try journal.commit(record) } catch { throw StageFailure(error) }
+            }
         }
-    }
-
-    private func noted(_ id: JobID, stage: Int, _ result: Result<Void, JournalError>) {
-        busy.remove(id)
-        switch result {
-        case .success:
-            jobs[id]?.mayBeIntended = false
-            guard mayWork(id) else { return held.append(id) }
-            busy.insert(id)
-            hand(id, stage: stage)
-        case .failure(let error): apply([.started, .failed(StageFailure(error))], to: id)
-        }
-    }
-
-    private func hand(_ id: JobID, stage: Int) {
-        guard let active = jobs[id] else { return }
-        workers[stage].submit(StageWorkers.Work(job: active.job, payload: active.payload, stage: stage))
+        workers[stage].submit(work)
     }
 
     private func settle(_ id: JobID, _ outcome: JobState.Outcome) {

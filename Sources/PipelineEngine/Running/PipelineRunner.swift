@@ -172,6 +172,7 @@ final class PipelineRunner: @unchecked Sendable {
         let kind = pipeline.allStages[result.work.stage].kind
         for warning in result.notes.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
         if result.work.failed != nil { return told(id, kind, result) }
+        if result.hasRun { jobs[id]?.mayBeIntended = false }
         switch result.result {
         case .success(let payload):
             jobs[id]?.did(kind, in: result.duration, giving: payload, saying: result.notes.text)
@@ -179,7 +180,7 @@ final class PipelineRunner: @unchecked Sendable {
             apply([payload.isDone ? .completed : .succeeded], to: id)
         case .failure where isGone(id): lose(id)
         case .failure(let failure):
-            jobs[id]?.failed(kind, in: result.duration, because: failure)
+            if result.hasRun { jobs[id]?.failed(kind, in: result.duration, because: failure) }
             apply([.failed(failure)], to: id)
         }
     }

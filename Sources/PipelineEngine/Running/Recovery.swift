@@ -110,8 +110,8 @@ package struct Recovery: Sendable {
             let found = count == 1 ? "1 job was" : "\(count) jobs were"
             findings.warnings.append(
                 "the journal is new, or was lost, but \(found) found in the work folder '\(work.path.text)'. They "
-                    + "are kept and begin again, their history is gone. Does --state-dir name the folder of earlier runs?"
-            )
+                    + "are kept and begin again, their history is gone. Does --state-dir name the folder of earlier "
+                    + "runs?")
         }
         return findings
     }

@@ -17,6 +17,8 @@ package final class StageWorkers: Sendable {
         package let stage: Int
         /// Why the job failed, for a stage of `on_failure`.
         package var failed: JobFailure?
+        /// What has to be done when a worker has it, before the stage runs.
+        var before: (@Sendable () throws(StageFailure) -> Void)?
     }
 
     /// What a worker made of it.
@@ -29,6 +31,8 @@ package final class StageWorkers: Sendable {
         package let duration: Duration
         /// What it had to say.
         package let notes: StageNotes
+        /// Whether the stage ran: what had to be done before was done.
+        package let hasRun: Bool
     }
 
     /// What a worker is at, for those who show it.
@@ -123,13 +127,17 @@ package final class StageWorkers: Sendable {
         while let running = next(worker) {
             begun(running.work)
             let result: Swift.Result<Payload, StageFailure>
+            var hasRun = false
             do throws(StageFailure) {
+                try running.work.before?()
+                hasRun = true
                 result = .success(try run(running, on: worker))
             } catch {
                 result = .failure(error)
             }
             let duration = MonotonicTime.now() - running.since
-            deliver(Result(work: running.work, result: result, duration: duration, notes: running.notes))
+            deliver(
+                Result(work: running.work, result: result, duration: duration, notes: running.notes, hasRun: hasRun))
         }
     }
 

@@ -13,6 +13,8 @@ enum ControlClient {
 
     /// Seconds that a question and each part of an answer may take.
     private static let patience = 1
+    /// In microseconds; a little less, for what comes before and after.
+    private static let wait = 900_000
 
     /// Between its lock and its socket a daemon that starts needs a moment.
     private static let attempts = 60
@@ -24,7 +26,7 @@ enum ControlClient {
         let descriptor = ControlSocket.make(blocking: true)
         guard descriptor >= 0 else { throw problem("make a socket", .last) }
         defer { close(descriptor) }
-        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        var limit = timeval(tv_sec: 0, tv_usec: wait)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }

@@ -31,6 +31,19 @@ struct SQLiteJournalTests {
         }
     }
 
+    @Test("Jobs that an older Dropmill called waiting are queued")
+    func wordsOfOlderOnes() throws {
+        let journal = try open()
+        let record = try JournalSamples.job(1)
+        try journal.write([record], pipelines: [])
+        journal.close()
+        try database().write { db in
+            try db.execute(sql: "UPDATE jobs SET state = 'waiting'")
+            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = '6 queued'")
+        }
+        #expect(try open().job(record.id)?.state == .queued)
+    }
+
     @Test("What is written is there after closing and opening again")
     func survivesClosing() throws {
         let record = try JournalSamples.fullJob(2)

@@ -314,6 +314,24 @@ private let stories: [Story] = [
         Issue.record("never given up")
     }
 
+    @Test("Writers write in bursts: how fast one grows is the mean of some time")
+    func bursts() {
+        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        var size: Int64 = 1
+        // 100 kB within 10 ms, four times a second.
+        for now in stride(from: 0, through: 5000, by: 1) {
+            if now % 250 < 10 { size += 10_000 }
+            let time = Self.milliseconds(now)
+            if now % 250 < 10 { gate.touch("f", at: time) }
+            for _ in gate.due(at: time) { _ = gate.record(file(size: size, .notAsked), of: "f", at: time) }
+        }
+        guard case .growing(let rate, _, _)? = gate.waiting(for: "f", at: Self.milliseconds(5000)) else {
+            Issue.record("it does not grow")
+            return
+        }
+        #expect((300_000...500_000).contains(rate), "\(rate)")
+    }
+
     @Test("It knows who is being written")
     func disturbed() {
         var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
