@@ -63,7 +63,8 @@ import Testing
             report.json == #"""
                 {"daemon":{"running":true,"process":42,"started_at":"2026-03-01T12:00:00.000Z"},\#
                 "pipelines":[{"name":"gone","active":0,"queued":0,"running":0,"stages":[],\#
-                "deferred":0,"settling":0,"processed":1,"failed":0,"vanished":0},{"name":"quiet","inbox":"\#(scans.inbox.string)","waiting":0,"active":0,\#
+                "deferred":0,"settling":0,"processed":1,"failed":0,"vanished":0},\#
+                {"name":"quiet","inbox":"\#(scans.inbox.string)","waiting":0,"active":0,\#
                 "queued":0,"running":0,"stages":[],"deferred":0,"settling":0,"processed":0,"failed":0,\#
                 "vanished":0,"paused":false,\#
                 "updated_at":"2026-03-01T12:00:40.000Z"},{"name":"scans","inbox":"\#(scans.inbox.string)",\#

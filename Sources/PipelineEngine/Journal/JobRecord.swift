@@ -95,7 +95,10 @@ extension JobRecord {
     /// How long the job took, or has been at work by `now`. Of one that began and ended in one run the monotonic clock
     /// says it; the wall clock may have been set meanwhile.
     package func took(at now: Timestamp = .now()) -> Duration {
-        if let last = history.last, last.event == state.rawValue, let duration = last.duration { return duration }
+        // A run of a stage that failed is told by the same word.
+        if let last = history.last, last.event == state.rawValue, last.stage == nil, let duration = last.duration {
+            return duration
+        }
         return max(.zero, (finishedAt ?? now) - claimedAt)
     }
 
