@@ -81,10 +81,10 @@ extension PipelineRunner {
         if pause.isIntakes || pause.isAskingIntake { goOn() }
     }
 
-    /// Lets one held job try; without any, the intake.
+    /// Lets one held job try; without any, or without the folder that all of them are in, the intake.
     private func probe() {
         guard pause.isPaused, pause.probing == nil, !isStopping else { return }
-        while !pause.isIntakes, let id = held.first {
+        while !pause.isIntakes, intake.spool.work.isInPlace, let id = held.first {
             held.removeFirst()
             guard jobs[id] != nil else { continue }
             pause.probing = id
