@@ -49,8 +49,8 @@ struct ZipEnd {
         return ZipEnd(count: UInt64(count), size: UInt64(size), offset: UInt64(offset), place: place)
     }
 
-    /// The record of large archives, right before the locator that leads to it, which ends at the place; nil where there
-    /// is none.
+    /// The record of large archives, right before the locator that leads to it, which ends at the place; nil where
+    /// there is none.
     private static func findWide(
         _ input: ArchiveInput, _ locator: Fields, endingAt place: Int64
     ) throws(ArchiveError) -> ZipEnd? {
