@@ -12,7 +12,7 @@ extension PipelineChecks {
 
     /// Refuses circles, and reports of failures that would be drops.
     mutating func chains(_ drafts: [PipelineDraft]) {
-        let links = drafts.indices.map { links(from: $0, drafts[$0]) }
+        let links = drafts.indices.map { self.links(from: $0, drafts[$0]) }
         for (index, draft) in drafts.enumerated() {
             for link in links[index] where Self.leads(from: link.next, to: index, links) {
                 report(
