@@ -24,25 +24,32 @@ extension PipelineChecks {
                     "'\(option)' lies in a work folder, where claimed jobs live; use another folder", draft,
                     at: template.position)
             }
-            if let end = ([fixed] + fixed.ancestors).first(where: index.ends.contains) {
-                report(
-                    "'\(option)' lies in '\(end.text)', where originals end ('processed' or 'failed'); use a folder of "
-                        + "its own", draft, at: template.position)
-            }
-            guard mayBeFolder else { continue }
-            if template.value.template.lastCanBeEmpty {
-                report(
-                    "'\(option)' ends in a part that can be empty, and a folder would then become the one above "
-                        + "it; end it with '{stem}' or a fixed name", draft, at: template.position)
-            }
-            for own in folders(of: draft, among: drafts, from: fixed) {
-                guard let how = template.value.template.takes(own.folder, from: fixed) else { continue }
-                report(
-                    "'\(option)' \(how) \(own.what), and a folder that is published would take its place; use "
-                        + "a folder of its own", draft, at: template.position)
-                break
-            }
+            guard !mayBeFolder || !placeOfFolderTaken(option, template, from: fixed, draft, of: drafts) else { continue }
+            guard let end = ([fixed] + fixed.ancestors).first(where: index.ends.contains) else { continue }
+            report(
+                "'\(option)' lies in '\(end.text)', where originals end; use a folder of its own", draft,
+                at: template.position)
         }
+    }
+
+    /// Whether a folder that is published would take the place of somebody's; that is told.
+    private mutating func placeOfFolderTaken(
+        _ option: String, _ template: Placed<PathTemplate>, from fixed: ResolvedFolder, _ draft: PipelineDraft,
+        of drafts: [PipelineDraft]
+    ) -> Bool {
+        if template.value.template.lastCanBeEmpty {
+            report(
+                "'\(option)' ends in a part that can be empty, and a folder would then become the one above "
+                    + "it; end it with '{stem}' or a fixed name", draft, at: template.position)
+        }
+        for own in folders(of: draft, among: drafts, from: fixed) {
+            guard let how = template.value.template.takes(own.folder, from: fixed) else { continue }
+            report(
+                "'\(option)' \(how) \(own.what), and a folder that is published would take its place; use "
+                    + "a folder of its own", draft, at: template.position)
+            return true
+        }
+        return false
     }
 
     /// A name must not lead an original into a folder that is somebody's.

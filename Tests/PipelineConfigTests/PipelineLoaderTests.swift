@@ -271,16 +271,27 @@ import Testing
             ("data", "'to' holds 'processed'"), ("data/done", "'to' is 'processed'"),
             ("data/{stem}", "'to' can become or hold 'processed'"),
             ("{pipeline}", "'to' can become or hold the inbox"), (".", "'to' holds the inbox"),
-            ("/", "'to' holds the inbox"), ("data/x-{stem}", nil), ("data/done/{stem}", nil), ("out/{stem}", nil),
+            ("/", "'to' holds the inbox"), ("data/x-{stem}", nil), ("out/{stem}", nil),
             ("out", nil),
         ] as [(String, String?)])
     func targetsInTheWayOfFolders(target: String, way: String?) throws {
         try write("a.yaml", inbox: "in", processed: "data/done", stages: "[unpack, move: {to: '\(target)'}]")
         let rest = ", and a folder that is published would take its place; use a folder of its own"
         #expect(problems("a.yaml") == way.map { ["a.yaml:4:29: error: \($0)\(rest)"] } ?? [])
-        // A single file goes into the folder, and so takes nothing's place.
+    }
+
+    @Test(
+        "What is published does not mix with originals; a single file that goes into a folder above takes nothing's place",
+        arguments: [
+            ("data", false), ("data/{stem}", false), ("{pipeline}", false), (".", false), ("/", false), ("out", false),
+            ("data/done", true), ("data/done/{stem}", true), ("data/bad", true), ("data/bad/x", true),
+        ])
+    func targetsWhereOriginalsEnd(target: String, isRefused: Bool) throws {
         try write("a.yaml", inbox: "in", processed: "data/done", stages: "[move: {to: '\(target)'}]")
-        #expect(problems("a.yaml") == [])
+        try replace("a.yaml", "failed: failed", by: "failed: data/bad")
+        let found = problems("a.yaml")
+        #expect(found.count == (isRefused ? 1 : 0))
+        #expect(found.allSatisfy { $0.contains("'to' lies in '") && $0.contains("where originals end") })
     }
 
     @Test func targetsThatCanBeTheFolderAbove() throws {

@@ -71,7 +71,7 @@ struct SchemaValidationTests {
     func folders(line: String, isRight: Bool) throws {
         let key = line.prefix { $0 != ":" }
         let head = ["inbox: in", "processed: done", "failed: failed"].map { $0.hasPrefix("\(key):") ? line : $0 }
-        let text = (head + ["stages: [{move: {to: x}}]", ""]).joined(separator: "\n")
+        let text = (head + ["stages: [{move: {to: out}}]", ""]).joined(separator: "\n")
         let path = try scratch.write(text, to: "one.yaml")
         #expect(try problems([path]).isEmpty == isRight)
         let loader = PipelineLoader(registry: .builtin, environment: [:], cores: 2)

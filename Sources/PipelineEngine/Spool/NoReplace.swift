@@ -13,13 +13,15 @@ package enum NoReplace {
     /// Gives the file or folder its new name unless that is taken (`fileExists`). Atomic where the file system has
     /// RENAME_NOREPLACE; elsewhere (FUSE, some NFS and SMB: EINVAL) a file is linked and then unlinked, which does not
     /// overwrite either, and a folder is renamed after a look, since rename(2) only ever replaces an empty one.
-    static func rename(_ source: Spot, to target: Spot) throws(IOError) {
-        let before = source.status
+    ///
+    /// `known`: which inode the source is; nil: it is asked before.
+    static func rename(_ source: Spot, to target: Spot, known: FileIdentity? = nil) throws(IOError) {
+        let before = known == nil ? source.status : nil
         if call(source, target, dm_rename_noreplace) { return }
         switch Errno.last {
-        case .invalidArgument, .noFunction: try renameWithoutFlag(source, to: target, before)
+        case .invalidArgument, .noFunction: try renameWithoutFlag(source, to: target, before, known)
         case let error:
-            if try isMade(source, target, before) { return }
+            if try isMade(source, target, before, known) { return }
             let isSourceGone = error == .noSuchFileOrDirectory && source.kind == nil
             throw IOError("rename", isSourceGone ? source.path : target.path, error)
         }
@@ -37,17 +39,19 @@ package enum NoReplace {
         }
     }
 
-    private static func renameWithoutFlag(_ source: Spot, to target: Spot, _ before: stat?) throws(IOError) {
+    private static func renameWithoutFlag(
+        _ source: Spot, to target: Spot, _ before: stat?, _ known: FileIdentity?
+    ) throws(IOError) {
         if source.kind == .folder {
             guard target.kind == nil else { throw IOError("rename", target.path, .fileExists) }
             guard !call(source, target, renameat) else { return }
             let error = Errno.last
-            guard try isMade(source, target, before) else { throw IOError("rename", target.path, error) }
+            guard try isMade(source, target, before, known) else { throw IOError("rename", target.path, error) }
             return
         }
         guard call(source, target, { linkat($0, $1, $2, $3, 0) }) else {
             let error = Errno.last
-            guard try isMade(source, target, before) else { throw IOError("rename", target.path, error) }
+            guard try isMade(source, target, before, known) else { throw IOError("rename", target.path, error) }
             return
         }
         try remove(source)
@@ -55,9 +59,13 @@ package enum NoReplace {
 
     /// Whether the target is what the source was, though the call that was to make it so failed. A file that is there
     /// under both names was linked, and loses its old one.
-    private static func isMade(_ source: Spot, _ target: Spot, _ before: stat?) throws(IOError) -> Bool {
+    private static func isMade(
+        _ source: Spot, _ target: Spot, _ before: stat?, _ known: FileIdentity?
+    ) throws(IOError) -> Bool {
         guard let there = target.statusNow else { return false }
-        guard let here = source.statusNow else { return MadeCalls.isRenamed(before, source: nil, target: there) }
+        guard let here = source.statusNow else {
+            return known.map { $0.inode == there.st_ino } ?? MadeCalls.isRenamed(before, source: nil, target: there)
+        }
         guard FileIdentity(here) == FileIdentity(there), FileKind(mode: here.st_mode) != .folder else { return false }
         try remove(source)
         return true

@@ -198,7 +198,7 @@ extension Spool {
     ) throws(IOError) -> Move {
         let (source, target) = (Spot(intent.source), Spot(intent.target.lastEntry, in: folder))
         do throws(IOError) {
-            try NoReplace.rename(source, to: target)
+            try NoReplace.rename(source, to: target, known: intent.identity)
             return .renamed
         } catch {
             switch error.errno {
