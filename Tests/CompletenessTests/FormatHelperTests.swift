@@ -81,7 +81,7 @@ import Testing
             try scratch.write(bytes, to: scratch.path("file"))
             #expect(try verdict(helpers) == .whole)
             try scratch.write(Array(bytes.dropLast(bytes.count / 3)), to: scratch.path("file"))
-            #expect(try verdict(helpers).lack != nil)
+            #expect(try verdict(helpers).lack != nil || sample.seams == nil, "\(sample.name)")
         }
         let lines = try scratch.text("trace").split(separator: "\n")
         let confined = try #require(lines.firstIndex { $0.contains("PR_SET_SECCOMP") })
