@@ -24,7 +24,9 @@ extension PipelineChecks {
                     "'\(option)' lies in a work folder, where claimed jobs live; use another folder", draft,
                     at: template.position)
             }
-            guard !mayBeFolder || !placeOfFolderTaken(option, template, from: fixed, draft, of: drafts) else { continue }
+            guard !mayBeFolder || !placeOfFolderTaken(option, template, from: fixed, draft, of: drafts) else {
+                continue
+            }
             guard let end = ([fixed] + fixed.ancestors).first(where: index.ends.contains) else { continue }
             report(
                 "'\(option)' lies in '\(end.text)', where originals end; use a folder of its own", draft,

@@ -287,8 +287,8 @@ import Testing
             ("data/done", true), ("data/done/{stem}", true), ("data/bad", true), ("data/bad/x", true),
         ])
     func targetsWhereOriginalsEnd(target: String, isRefused: Bool) throws {
-        try write("a.yaml", inbox: "in", processed: "data/done", stages: "[move: {to: '\(target)'}]")
-        try replace("a.yaml", "failed: failed", by: "failed: data/bad")
+        try write(
+            "a.yaml", inbox: "in", processed: "data/done", failed: "data/bad", stages: "[move: {to: '\(target)'}]")
         let found = problems("a.yaml")
         #expect(found.count == (isRefused ? 1 : 0))
         #expect(found.allSatisfy { $0.contains("'to' lies in '") && $0.contains("where originals end") })

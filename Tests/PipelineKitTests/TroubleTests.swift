@@ -1,3 +1,4 @@
+import Glibc
 import PipelineKit
 import SystemPackage
 import Testing
@@ -6,9 +7,16 @@ import Testing
     private static let shortages: [Errno] = [
         .noSpace, .diskQuotaExceeded, .readOnlyFileSystem, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory,
     ]
-    private static let places: [Errno] = [
-        .ioError, .permissionDenied, .notPermitted, .staleNFSFileHandle, .noSuchAddressOrDevice,
-        .operationNotSupportedByDevice, .noSuchFileOrDirectory, .notDirectory,
+    private static let places: [Errno] =
+        [
+            .ioError, .permissionDenied, .notPermitted, .staleNFSFileHandle, .noSuchAddressOrDevice,
+            .operationNotSupportedByDevice, .noSuchFileOrDirectory, .notDirectory,
+        ] + network
+    /// A server that does not answer.
+    private static let network: [Errno] = [
+        .timedOut, .connectionRefused, .connectionReset, .connectionAbort, .socketNotConnected, .hostIsDown,
+        .noRouteToHost, .networkDown, .networkUnreachable, Errno(rawValue: EREMOTEIO), Errno(rawValue: ENOLINK),
+        .socketShutdown,
     ]
     private static let gone: [Errno] = [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels]
     /// Every number that errno(3) knows on Linux, and some that it does not.

@@ -98,7 +98,7 @@ import Testing
                 "it is processed; only failed jobs are sent in again",
                 "it is not over yet; 'dropmill show \(busy.id.text)' tells how far it is",
                 "nothing is known of the pipeline 'other'; run it once, or move the file yourself",
-                "it was sent in again already, as \(next.id.text), which is waiting",
+                "it was sent in again already, as \(next.id.text), which is queued",
                 "no job has the id or the name 'nothing.pdf'; 'dropmill jobs' lists them",
             ])
         #expect(result.problems.first?.subject == "\(gone.id.text) (gone.pdf)")

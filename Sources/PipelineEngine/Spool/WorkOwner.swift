@@ -120,7 +120,7 @@ final class WorkOwner: Sendable {
 
     private func refusal(_ error: IOError) -> EngineError {
         guard error.errno == .wouldBlock, let holder = Self.holder(of: work) else {
-            return EngineError(kind: .configuration, message: "the work folder: \(error)")
+            return EngineError("the work folder", error, remedy: "it must be the Dropmill user's own")
         }
         return EngineError(
             kind: .locked,
