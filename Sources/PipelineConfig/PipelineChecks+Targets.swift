@@ -36,7 +36,8 @@ extension PipelineChecks {
 
     /// Whether a folder that is published would take the place of somebody's; that is told.
     private mutating func placeOfFolderTaken(
-        _ option: String, _ template: Placed<PathTemplate>, from fixed: ResolvedFolder, _ draft: PipelineDraft,
+        _ option: String, _ template: PipelineDraft.Placed<PathTemplate>, from fixed: ResolvedFolder,
+        _ draft: PipelineDraft,
         of drafts: [PipelineDraft]
     ) -> Bool {
         if template.value.template.lastCanBeEmpty {

@@ -280,20 +280,6 @@ import Testing
         #expect(problems("a.yaml") == way.map { ["a.yaml:4:29: error: \($0)\(rest)"] } ?? [])
     }
 
-    @Test(
-        "What is published does not mix with originals; a single file that goes into a folder above takes nothing's place",
-        arguments: [
-            ("data", false), ("data/{stem}", false), ("{pipeline}", false), (".", false), ("/", false), ("out", false),
-            ("data/done", true), ("data/done/{stem}", true), ("data/bad", true), ("data/bad/x", true),
-        ])
-    func targetsWhereOriginalsEnd(target: String, isRefused: Bool) throws {
-        try write(
-            "a.yaml", inbox: "in", processed: "data/done", failed: "data/bad", stages: "[move: {to: '\(target)'}]")
-        let found = problems("a.yaml")
-        #expect(found.count == (isRefused ? 1 : 0))
-        #expect(found.allSatisfy { $0.contains("'to' lies in '") && $0.contains("where originals end") })
-    }
-
     @Test func targetsThatCanBeTheFolderAbove() throws {
         try write("a.yaml", inbox: "in", stages: "[unpack, move: {to: 'out/{ext}'}]")
         #expect(

@@ -171,6 +171,19 @@ import Testing
         _ = await engine.stop()
     }
 
+    @Test("Removed, and looked for elsewhere at the next start: the inbox is the one that it was, so it is gone")
+    func goneAndMoved() async throws {
+        let scratch = try ScratchFolder()
+        try await leave(2, in: scratch)
+        try Folder.remove(scratch.path(".dropmill"))
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { $0.work = scratch.path("work") }
+        try engine.start()
+        try engine.drop("after")
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(await engine.stop()?.unfinished == 0)
+        #expect(try states(scratch) == [.vanished: 2, .processed: 1])
+    }
+
     @Test("A settlement that was decided goes on from the new place")
     func movedSettlement() throws {
         let harness = try SpoolHarness()

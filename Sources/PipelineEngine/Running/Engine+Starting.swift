@@ -177,6 +177,8 @@ extension Engine {
                 records = records.map { $0.moved(from: place.path, to: work.path) }
                 try journal.write(records, pipelines: [])
             case .left(let reason):
+                // Its jobs are lost then, as any whose folders are gone.
+                if place.isGone(beside: pipeline.inbox) { continue }
                 left.append(place)
                 guard !records.isEmpty else { continue }
                 told = "what is there is not taken over: \(reason)"

@@ -1,3 +1,4 @@
+import CLinux
 import PipelineKit
 package import SystemPackage
 
@@ -14,6 +15,18 @@ package struct WorkPlace: Sendable, Hashable {
     package init(path: FilePath, inbox: UInt64) {
         self.path = path
         self.inbox = inbox
+    }
+
+    /// Whether what was there is gone, and not away with its file system: the inbox is the one that it was, and it
+    /// would be on the same mount.
+    func isGone(beside inbox: FilePath) -> Bool {
+        guard Folder.kind(of: path.appending("active")) == nil, self.inbox != 0,
+            FileIdentity.of(inbox, followingLinks: true)?.inode == self.inbox
+        else { return false }
+        var above = path
+        while Folder.kind(of: above, followingLinks: true) == nil, above.removeLastComponent() {}
+        let mount = inbox.withPlatformString { dm_mount_id($0) }
+        return mount >= 0 && mount == above.withPlatformString { dm_mount_id($0) }
     }
 
     /// The place as it is now.
