@@ -111,8 +111,8 @@ extension Torture {
             fault.log = log
             let run = try mill.runOnce(fault)
             var problems: [String] = []
-            // 78: a folder could not be made at the start, and the program said so.
-            if ![0, 1, 78].contains(run.status) {
+            // 75, 78: at the start something was used up, or a folder could not be made, and the program said so.
+            if ![0, 1, 75, 78].contains(run.status) {
                 problems.append("exit status \(run.status): \(run.log.suffix(800))")
             }
             problems += try mill.violations(.interrupted(copying: true)).map { "in trouble: \($0)" }
@@ -122,6 +122,7 @@ extension Torture {
             problems += try mill.violations(.settled).map { "after the trouble: \($0)" }
             if again.status > 1 { problems.append("after the trouble: exit status \(again.status)") }
             if !problems.isEmpty {
+                problems.append("its log: \(run.log.suffix(1500)), and after the trouble: \(again.log.suffix(1500))")
                 let calls = try Faultline.calls(in: log)
                 let call = calls.indices.contains(point - 1) ? calls[point - 1] : nil
                 let at =

@@ -87,7 +87,8 @@ package struct Durability: Sendable {
         var others: [UInt64: FilePath] = [:]
         var isOwn = false
         for folder in folders {
-            guard case .local = FileSystemKind.of(folder) else {
+            // By a descriptor that was told of an error syncfs(2) tells of the next one only.
+            guard case .local = FileSystemKind.of(folder), !whole.hasLostWrites else {
                 try OpenFile.open(folder, O_RDONLY | O_DIRECTORY).sync()
                 continue
             }

@@ -52,7 +52,8 @@ package struct OpenFile: ~Copyable, Sendable {
     /// Opens the folder that holds an open folder, to go on from there only; the top one holds itself.
     package static func openParent(of folder: borrowing OpenFile) throws(IOError) -> OpenFile {
         let path = folder.path.removingLastComponent()
-        let descriptor = Glibc.openat(folder.descriptor, "..", pathOnly | O_DIRECTORY | O_CLOEXEC)
+        let parent = folder.descriptor
+        let descriptor = retrying { Glibc.openat(parent, "..", pathOnly | O_DIRECTORY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw IOError("open", path, .last) }
         return OpenFile(descriptor: descriptor, path: path)
     }
