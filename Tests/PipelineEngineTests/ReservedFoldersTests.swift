@@ -49,6 +49,30 @@ import Testing
         #expect(try leadsInto(scratch.path("out/sub")) == nil)
     }
 
+    @Test("A folder that was made anew is known once its pipeline looked")
+    func madeAnew() throws {
+        let reserved = ReservedFolders(of: [pipeline], state: nil)
+        let old = try #require(FileIdentity.of(scratch.path("inbox")))
+        try NoReplace.rename(scratch.path("inbox"), to: scratch.path("former"))
+        try Folder.make(scratch.path("inbox"))
+        let new = try #require(FileIdentity.of(scratch.path("inbox")))
+        #expect(reserved.reserved(new) == nil)
+        reserved.note(pipeline)
+        #expect(reserved.reserved(new)?.what == "the inbox of 'scans'")
+        #expect(reserved.reserved(old) == nil)
+    }
+
+    @Test("Where originals end another pipeline may begin: that is a chain")
+    func chain() throws {
+        var next = pipeline
+        (next.name, next.inbox) = ("next", scratch.path("done"))
+        (next.processed, next.failed) = (.folder(scratch.path("out")), scratch.path("out"))
+        let reserved = ReservedFolders(of: [pipeline, next], state: nil)
+        let folder = try OpenFile.open(scratch.path("done"), O_RDONLY | O_DIRECTORY)
+        #expect(try reserved.reserved(holding: folder, own: pipeline.inbox) == nil)
+        #expect(try reserved.reserved(holding: folder, own: next.inbox) != nil)
+    }
+
     @Test("A link to one is no way around") func links() throws {
         try scratch.link("alias", to: "bad")
         #expect(try leadsInto(scratch.path("alias")) == "the folder 'failed' of 'scans'")

@@ -143,6 +143,56 @@ import Testing
         #expect(try states(scratch) == [.processed: 3])
     }
 
+    @Test(
+        "A take-over that was broken off goes on: between a copy and its name, and before the old one went",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func brokenOff() async throws {
+        let scratch = try ScratchFolder()
+        try await leave(3, in: scratch)
+        let disk = try TemporaryMount(tmpfs: "size=8m", at: scratch.path("elsewhere"))
+        defer { withExtendedLifetime(disk) {} }
+        let work = try scratch.makeFolder("elsewhere/.dropmill/test")
+        try Folder.make(work.appending("active"), mode: 0o700)
+        try scratch.write("half", to: "elsewhere/.dropmill/test/taking/drop")
+        let old = scratch.path(".dropmill/test/active")
+        let name = try #require(Folder.names(in: old).sorted().first)
+        try Transfer.copy(
+            FilePath().appending(name), in: Folder.open(old), to: FilePath().appending(name),
+            in: Folder.open(work.appending("active")))
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { pipeline in
+            pipeline.inbox = scratch.path("elsewhere/inbox")
+        }
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 3 }, "\(warnings(engine))")
+        #expect(await engine.stop()?.unfinished == 0)
+        #expect(try scratch.tree("processed") == ["drop-1", "drop-2", "drop-3"])
+        #expect(try states(scratch) == [.processed: 3])
+        #expect(Folder.kind(of: old) == nil && Folder.kind(of: work.appending("taking")) == nil)
+    }
+
+    @Test("Jobs that were taken over, which nobody got to write down, are known in their new place")
+    func takenButNotWritten() async throws {
+        let scratch = try ScratchFolder()
+        try await leave(2, in: scratch)
+        let (old, new) = (scratch.path(".dropmill/test/active"), try scratch.makeFolder("work/active"))
+        for name in try Folder.names(in: old) { try NoReplace.rename(old.appending(name), to: new.appending(name)) }
+        let journal = try SQLiteJournal.open(writing: scratch.path("state"), durable: false)
+        var record = try #require(try journal.unfinished().first)
+        let target = scratch.path("processed").appending(record.drop.name)
+        let source = old.appending(record.id.text).appending(record.drop.name)
+        let identity = try #require(FileIdentity.of(new.appending(record.id.text).appending(record.drop.name)))
+        record.state = .settling
+        record.stage = 1
+        record.intents = [Intent(role: .original, source: source, target: target, identity: identity)]
+        try journal.write([record], pipelines: [])
+        journal.close()
+        let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { $0.work = scratch.path("work") }
+        try engine.start()
+        #expect(await eventually { engine.reports.count == 2 }, "\(warnings(engine))")
+        #expect(await engine.stop()?.unfinished == 0)
+        #expect(try scratch.tree("processed") == ["drop-1", "drop-2"])
+    }
+
     @Test("Where they were cannot be reached: they are left until it can")
     func unreachable() async throws {
         let scratch = try ScratchFolder()

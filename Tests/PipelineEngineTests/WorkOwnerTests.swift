@@ -48,6 +48,18 @@ import Testing
         _ = try WorkOwner(of: work, of: "test", isShared: true, as: holder("two"))
     }
 
+    @Test("What is refused leaves nothing, and takes nothing from another that is about to write")
+    func refusal() throws {
+        let first = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one"))
+        #expect(throws: EngineError.self) { try WorkOwner(of: work, of: "test", isShared: true, as: holder("two")) }
+        #expect(try Folder.names(in: work).map(\.text) == ["owner"])
+        // Another host's, half written.
+        try scratch.write("host two", to: "owner.99")
+        first.renew()
+        #expect(!first.isLost)
+        #expect(try WorkOwner.read(work)?.holder == holder("one"))
+    }
+
     @Test("One that is old is taken; its owner sees that when it comes back") func old() throws {
         let first = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one"))
         try age(by: 100)

@@ -86,7 +86,7 @@ extension Engine {
         var records = Dictionary(grouping: unfinished, by: \.pipeline)
         var prepared: [Prepared] = []
         var changed: [JobRecord] = []
-        let reserved = ReservedFolders(of: pipelines, state: configuration.state)
+        let reserved = ReservedFolders(state: configuration.state)
         let before: [String: PipelineRecord]
         do throws(JournalError) {
             before = Dictionary(try state.journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
@@ -146,6 +146,7 @@ extension Engine {
             let known = try Self.complete(records, of: pipeline, with: recovery.folders(), state.journal)
             let findings = try recovery.reconcile(known.records, over: known.over)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
+            reserved.note(pipeline)
             tellStranded(findings.stranded, of: pipeline, left.isEmpty ? [here.path] : left.map(\.path))
             return Prepared(
                 spool: Spool(pipeline: pipeline, work: work, reserved: reserved), findings: findings,
@@ -171,11 +172,13 @@ extension Engine {
         for place in works where place.path != work.path {
             let told: String
             switch MovedWork(to: work).take(from: place.path) {
-            case .taken(0): continue
             case .taken(let count):
+                // Also where a start that was broken off took them, and did not get to write that down.
+                let moved = records.map { $0.moved(from: place.path, to: work.path) }
+                if moved != records { try journal.write(moved, pipelines: []) }
+                records = moved
+                guard count > 0 else { continue }
                 told = "\(count == 1 ? "1 job was" : "\(count) jobs were") taken over from there"
-                records = records.map { $0.moved(from: place.path, to: work.path) }
-                try journal.write(records, pipelines: [])
             case .left(let reason):
                 // Its jobs are lost then, as any whose folders are gone.
                 if place.isGone(beside: pipeline.inbox) { continue }

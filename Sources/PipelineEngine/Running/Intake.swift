@@ -196,6 +196,7 @@ final class Intake: @unchecked Sendable {
     func resume() {
         queue.async { @Sendable [self] in
             paused = nil
+            spool.reserved.note(spool.pipeline)
             turn()
         }
     }
@@ -227,6 +228,7 @@ final class Intake: @unchecked Sendable {
                 throw StageFailure(.environment, code: error.code, summary: "\(trouble.message).", remedy: error.remedy)
             }
             guard isRemade else { throw error }
+            spool.reserved.note(spool.pipeline)
             deliver(.workRemade)
         }
     }
@@ -265,6 +267,7 @@ final class Intake: @unchecked Sendable {
     /// Refused names may have become files, or may be moved now, without an event; many of them are not looked at all
     /// the time.
     private func scanned(isInitial: Bool) {
+        spool.reserved.note(spool.pipeline)
         if isInitial {
             hasScanned = true
             forgetGoneSuspects()

@@ -60,19 +60,23 @@ struct MovedWork {
         } catch {
             guard error.errno == .improperLink else { throw error }
         }
-        let (entry, copy) = (FilePath().appending(name), FilePath(".taking-\(name.text)"))
-        let here = try Folder.open(work.path)
-        try here.remove(copy)
-        try Transfer.copy(entry, in: folder, to: copy, in: here)
-        try Self.keepSender(source, name, work.path.pushing(copy))
-        try work.whole.sync()
-        try NoReplace.rename(work.path.pushing(copy), to: target)
+        // A start that was broken off may have got as far as that: what has the name is whole, and nothing has begun
+        // with it.
+        if Folder.kind(of: target) == nil {
+            let copy = FilePath(WorkFolder.takingName)
+            let here = try Folder.open(work.path)
+            try here.remove(copy)
+            try Transfer.copy(FilePath().appending(name), in: folder, to: copy, in: here)
+            try Self.keepSender(source, work.path.pushing(copy))
+            try work.whole.sync()
+            try NoReplace.rename(work.path.pushing(copy), to: target)
+        }
         try work.whole.sync()
         try Folder.remove(source)
     }
 
     /// Whose a drop was is noted in an attribute, which a copy does not have.
-    private static func keepSender(_ source: FilePath, _ id: FileName, _ copy: FilePath) throws(IOError) {
+    private static func keepSender(_ source: FilePath, _ copy: FilePath) throws(IOError) {
         guard let drop = try Folder.names(in: source).first(where: { !$0.isHidden }) else { return }
         try Spool.copySender(from: source, to: copy, drop)
     }

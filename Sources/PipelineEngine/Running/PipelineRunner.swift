@@ -284,7 +284,7 @@ extension Pipeline {
     /// The same with the places of its work folder; nil where the journal knows these.
     func record(works: [WorkPlace], after before: PipelineRecord?) -> PipelineRecord? {
         guard before?.works != works else { return nil }
-        var record = before ?? record(at: .now())
+        var record = record(at: .now())
         record.works = works
         return record
     }

@@ -106,11 +106,16 @@ package final class WorkFolder: Sendable {
                 + "user the folder above the inbox, or set 'work:' to a folder of its own")
     }
 
-    private static let ownNames = Set(["active", "astray", "spare", "looks"] + WorkOwner.names)
+    /// A job's folder on its way here from another work folder.
+    static let takingName = "taking"
+
+    private static func isOwn(_ name: FileName) -> Bool {
+        ["active", "astray", "spare", "looks", takingName].contains(name.text) || WorkOwner.isName(name)
+    }
 
     /// A folder that holds other things is somebody's, and not to be tidied by us.
     private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
-        let strangers = try Folder.names(in: path).filter { !ownNames.contains($0.text) }
+        let strangers = try Folder.names(in: path).filter { !isOwn($0) }
         guard strangers.isEmpty else {
             throw IOError("use as a work folder (it holds other things)", path, .fileExists)
         }

@@ -24,8 +24,13 @@ final class WorkOwner: Sendable {
         func isForeign(to other: Holder) -> Bool { (host, machine) != (other.host, other.machine) }
     }
 
-    /// The names that it uses in the work folder.
-    static let names = ["owner", "owner.new"]
+    private static let name = "owner"
+
+    /// Whether it is a name that this uses in a work folder: the file that counts, and beside it one for each process
+    /// that is about to write it, since two hosts may be at it at once.
+    static func isName(_ name: FileName) -> Bool { name.text == Self.name || name.text.hasPrefix("\(Self.name).") }
+
+    private var draft: String { "\(Self.name).\(own.incarnation)" }
 
     /// How often it is renewed where others may look, and from what age on its host must be gone.
     private static let interval = Duration.seconds(30), patience = Duration.seconds(90)
@@ -47,9 +52,14 @@ final class WorkOwner: Sendable {
             if isShared, let found = try Self.read(work), found.holder.isForeign(to: own),
                 Self.age(found.renewed, at: now) < Self.patience
             {
+                try Folder.remove(work.appending(draft))
                 throw IOError("take", work, .wouldBlock)
             }
             try take()
+            // Another host may have done the same in between.
+            if isShared, let found = try Self.read(work), found.holder.isForeign(to: own) {
+                throw IOError("take", work, .wouldBlock)
+            }
         } catch {
             throw refusal(error)
         }
@@ -85,14 +95,14 @@ final class WorkOwner: Sendable {
             timer = nil
         }
         guard !isLost else { return }
-        do throws(IOError) { try Folder.remove(work.appending(Self.names[0])) } catch {
+        do throws(IOError) { try Folder.remove(work.appending(Self.name)) } catch {
             // It grows old.
         }
     }
 
     /// Who holds a work folder, and when that was said last, by the file system's clock.
     static func read(_ work: FilePath) throws(IOError) -> (holder: Holder, renewed: FileTime)? {
-        let file = work.appending(names[0])
+        let file = work.appending(name)
         guard Folder.kind(of: file) == .regular else { return nil }
         let text = String(decoding: try SmallFile.read(file, atMost: 1 << 12), as: UTF8.self)
         guard let holder = Holder(text), let status = Spot(file).statusNow else { return nil }
@@ -106,7 +116,7 @@ final class WorkOwner: Sendable {
 
     /// Writes it beside the one that counts; returns when, by the file system's clock.
     private func write() throws(IOError) -> FileTime {
-        let path = work.appending(Self.names[1])
+        let path = work.appending(draft)
         let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
         try file.write(Array(own.text.utf8))
         let time = FileTime(try file.status().st_mtim)
@@ -115,7 +125,7 @@ final class WorkOwner: Sendable {
     }
 
     private func take() throws(IOError) {
-        try Folder.open(work).rename(FilePath(Self.names[1]), over: FilePath(Self.names[0]))
+        try Folder.open(work).rename(FilePath(draft), over: FilePath(Self.name))
     }
 
     private func refusal(_ error: IOError) -> EngineError {

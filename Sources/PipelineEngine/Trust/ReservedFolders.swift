@@ -16,84 +16,95 @@ final class ReservedFolders: Sendable {
         let isChainable: Bool
     }
 
-    private struct State {
-        var folders: [FileIdentity: Reserved] = [:]
-        /// Folders that are none of them and lie in none, with all that leads to them.
-        var cleared: Set<FileIdentity> = []
-        var isKnownSince: MonotonicTime?
+    /// A folder, as it is seen from a pipeline.
+    private struct View: Hashable {
+        let folder: FileIdentity
+        let inbox: FilePath
     }
 
-    private let pipelines: [Pipeline]
-    private let stateFolder: FilePath?
+    private struct State {
+        /// By what they are, and by whose they are.
+        var folders: [FileIdentity: [String: Reserved]] = [:]
+        var identities: [String: [FileIdentity]] = [:]
+        /// Folders that are none of them and lie in none, with all that leads to them; and since when.
+        var cleared: [View: MonotonicTime] = [:]
+    }
+
     private let state = Mutex(State())
 
-    /// Folders that are removed and made anew are other ones; so long may that stay unseen.
+    /// Folders can be moved into others; so long may that stay unseen.
     private static let memory = Duration.seconds(1)
 
-    /// Those of these pipelines and of the state folder.
-    init(of pipelines: [Pipeline], state: FilePath?) {
-        self.pipelines = pipelines
-        stateFolder = state
+    /// Those of these pipelines, as far as they are there, and of the state folder.
+    init(of pipelines: [Pipeline] = [], state folder: FilePath?) {
+        if let folder { note([Reserved(what: "the state folder", path: folder, isChainable: false)], of: "") }
+        for pipeline in pipelines { note(pipeline) }
     }
 
-    /// All that there are now.
-    private func all() -> [Reserved] {
-        var all = stateFolder.map { [Reserved(what: "the state folder", path: $0, isChainable: false)] } ?? []
-        for pipeline in pipelines {
-            func add(_ what: String, _ path: FilePath, isChainable: Bool = false) {
-                all.append(Reserved(what: "\(what) of '\(pipeline.name)'", path: path, isChainable: isChainable))
-            }
-            add("the inbox", pipeline.inbox, isChainable: true)
-            add("the folder 'failed'", pipeline.failed)
-            if case .folder(let processed) = pipeline.processed { add("the folder 'processed'", processed) }
-            do throws(IOError) {
-                let work = try WorkFolder.path(for: pipeline)
-                add("the work folder", work)
-            } catch {
-                // Without its inbox it has none, and nothing can lead there.
-            }
+    /// Looks which folders those of a pipeline are now. On a queue of that pipeline: the file system of one may not
+    /// answer, and nobody else's work is to wait for that.
+    func note(_ pipeline: Pipeline) {
+        func reserved(_ what: String, _ path: FilePath, isChainable: Bool = false) -> Reserved {
+            Reserved(what: "\(what) of '\(pipeline.name)'", path: path, isChainable: isChainable)
         }
-        return all
+        var folders = [reserved("the folder 'failed'", pipeline.failed)]
+        if case .folder(let processed) = pipeline.processed {
+            folders.append(reserved("the folder 'processed'", processed))
+        }
+        do throws(IOError) {
+            folders.append(reserved("the work folder", try WorkFolder.path(for: pipeline)))
+        } catch {
+            // Without its inbox it has none, and nothing can lead there.
+        }
+        // Where one's originals end another one may begin: that is a chain, too.
+        note(folders + [reserved("the inbox", pipeline.inbox, isChainable: true)], of: pipeline.name)
+    }
+
+    private func note(_ folders: [Reserved], of owner: String) {
+        let found = folders.compactMap { folder in
+            FileIdentity.of(folder.path, followingLinks: true).map { ($0, folder) }
+        }
+        state.withLock { state in
+            for identity in state.identities[owner] ?? [] {
+                state.folders[identity]?[owner] = nil
+                if state.folders[identity]?.isEmpty ?? false { state.folders[identity] = nil }
+            }
+            for (identity, folder) in found { state.folders[identity, default: [:]][owner] = folder }
+            state.identities[owner] = found.map(\.0)
+        }
     }
 
     /// The reserved folder that a folder is, which a placeholder leads to.
-    func reserved(_ folder: FileIdentity) -> Reserved? { known { $0.folders[folder] } }
+    func reserved(_ folder: FileIdentity) -> Reserved? { found(folder).first }
+
+    private func found(_ folder: FileIdentity) -> [Reserved] {
+        state.withLock { $0.folders[folder].map { Array($0.values) } ?? [] }
+    }
 
     /// The reserved folder that the fixed part of a target is, or lies in. `own`: the pipeline's inbox, where a chain
     /// would be a circle.
     func reserved(holding folder: borrowing OpenFile, own inbox: FilePath) throws(IOError) -> Reserved? {
         var next = FileIdentity(try folder.status())
-        let first = next
-        if known({ $0.cleared.contains(first) }) { return nil }
+        let (view, now) = (View(folder: next, inbox: inbox), MonotonicTime.now())
+        if let since = state.withLock({ $0.cleared[view] }), now - since < Self.memory { return nil }
         var above = try OpenFile.openParent(of: folder)
         while true {
-            if let found = known({ $0.folders[next] }), !found.isChainable || found.path == inbox { return found }
+            let found = found(next)
+            let isInbox = found.contains(where: \.isChainable)
+            if let own = found.first(where: { $0.path == inbox || !isInbox }) { return own }
             let parent = FileIdentity(try above.status())
             if parent == next { break }
             next = parent
             above = try OpenFile.openParent(of: above)
         }
-        known { _ = $0.cleared.insert(first) }
+        state.withLock { state in
+            if state.cleared.count >= Self.mostCleared { state.cleared = [:] }
+            state.cleared[view] = now
+        }
         return nil
     }
 
-    private func known<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-        state.withLock { state in
-            let now = MonotonicTime.now()
-            if state.isKnownSince.map({ now - $0 >= Self.memory }) ?? true {
-                state.folders = [:]
-                state.cleared = []
-                // Where one's originals end another one may begin: that is a chain, too.
-                for folder in all().sorted(by: { !$0.isChainable && $1.isChainable }) {
-                    if let identity = FileIdentity.of(folder.path, followingLinks: true) {
-                        state.folders[identity] = folder
-                    }
-                }
-                state.isKnownSince = now
-            }
-            return body(&state)
-        }
-    }
+    private static let mostCleared = 1000
 }
 
 extension StageFailure {
