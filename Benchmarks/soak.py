@@ -20,7 +20,7 @@ match: {{ depth: all }}
 stages:
   - unpack: {{ require: false }}
   - checksum
-  - move: {{ to: "{folder}/output/{{folder}}" }}
+  - move: {{ to: "{folder}/output" }}
 """
 MOST_GROWTH_KIB = 2048
 
@@ -53,12 +53,24 @@ class Daemon:
             [binary, "run", f"{folder}/soak.yaml", "--state-dir", f"{folder}/state", "--keep-history", "1h",
              "--log-level", "warning"], stderr=self.log, stdout=self.log)
 
+    def runs(self):
+        """Whether it does; what it said where it does not."""
+        if self.process.poll() is None:
+            return True
+        with open(self.log.name, errors="replace") as log:
+            sys.exit(f"the daemon ended with {self.process.returncode}: {log.read()[-2000:]}")
+
     def look(self):
-        """Resident KiB, descriptors, threads."""
-        pid = self.process.pid
-        with open(f"/proc/{pid}/status") as status:
-            values = dict(line.split(":", 1) for line in status)
-        return int(values["VmRSS"].split()[0]), len(os.listdir(f"/proc/{pid}/fd")), int(values["Threads"])
+        """Resident KiB, descriptors, threads: the least of each within some seconds, since what comes and goes with the
+        work of a moment, or with a sweep, is not held on to."""
+        looks = []
+        for _ in range(40):
+            time.sleep(0.25)
+            pid = self.process.pid
+            with open(f"/proc/{pid}/status") as status:
+                values = dict(line.split(":", 1) for line in status)
+            looks.append((int(values["VmRSS"].split()[0]), len(os.listdir(f"/proc/{pid}/fd")), int(values["Threads"])))
+        return tuple(map(min, zip(*looks)))
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -71,13 +83,12 @@ def sweep(folder, stopping):
         for place in ("output", "failed"):
             for entry in os.scandir(f"{folder}/{place}"):
                 # Only what has stood: a settlement may still be moving things beside it.
-                if time.time() - entry.stat(follow_symlinks=False).st_ctime < 5 or entry.name.startswith("s"):
+                if time.time() - entry.stat(follow_symlinks=False).st_ctime < 5:
                     continue
-                shutil.rmtree(entry.path) if entry.is_dir(follow_symlinks=False) else os.remove(entry.path)
-            for entry in os.scandir(f"{folder}/{place}"):
-                if entry.is_dir(follow_symlinks=False) and entry.name.startswith("s"):
-                    for file in os.scandir(entry.path):
-                        os.remove(file.path)
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    os.remove(entry.path)
 
 
 def waiting(folder):
@@ -104,13 +115,12 @@ def soak(arguments, folder):
                 ahead = number / arguments.rate - (time.monotonic() - began)
                 if ahead > 0:
                     time.sleep(ahead)
-                while waiting(folder) > 5000:
+                while waiting(folder) > 5000 and daemon.runs():
                     time.sleep(0.2)
             if number % tenth == 0:
                 deadline = time.monotonic() + 120
-                while waiting(folder) and time.monotonic() < deadline:
+                while waiting(folder) and daemon.runs() and time.monotonic() < deadline:
                     time.sleep(0.2)
-                time.sleep(15)
                 looks.append(daemon.look())
                 rate = number / (time.monotonic() - began)
                 print("%9d drops: %6d KiB resident, %3d descriptors, %3d threads, %5.0f drops/s"

@@ -171,7 +171,7 @@ import Testing
         // Somebody took it out, as the warning says.
         guard after == nil else { return }
         try Folder.remove(work.folder(of: record.id))
-        #expect(try reconcile([record], after: Self.stopped).changed.map(\.state) == [.vanished])
+        #expect(try reconcile([record], after: Self.stopped).changed.map(\.state) == [.lost])
     }
 
     /// Source and target, from the scratch folder on; `JOB`: the job's folder.
@@ -258,7 +258,7 @@ import Testing
         let findings = try reconcile([record], after: Self.killed)
         #expect(findings.resumed.map(\.resumption) == (isMoved ? [.settle(.processed)] : []))
         // The kill counts also for a job that is being settled.
-        #expect(findings.changed.map(\.state) == [isMoved ? .settling : .vanished])
+        #expect(findings.changed.map(\.state) == [isMoved ? .settling : .lost])
     }
 
     @Test("A record whose folder is gone has vanished; a power cut may have put its drop back, so that is no news then")
@@ -266,7 +266,7 @@ import Testing
         let record = try found("a")
         try Folder.remove(work.folder(of: record.id))
         let findings = try reconcile([record], after: Self.killed)
-        #expect(findings.changed.map(\.state) == [.vanished])
+        #expect(findings.changed.map(\.state) == [.lost])
         #expect(findings.warnings.count == 1)
         #expect(try reconcile([record], after: Self.killed, boot: "another").warnings.isEmpty)
     }

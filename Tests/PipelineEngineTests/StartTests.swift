@@ -136,7 +136,7 @@ import Testing
         let made = folder.appending(".1-fake/made")
         let published = try scratch.write(Array("made".utf8), to: scratch.path("output/made"))
         try record(id, "a.txt") { record in
-            record.state = .vanished
+            record.state = .lost
             record.finishedAt = .now()
             record.payload = Payload(file: try "made".fileName, in: folder.appending(".1-fake"))
             record.payload?.destination = scratch.path("output")

@@ -66,7 +66,7 @@ import Testing
         #expect(await eventually { engine.reports.count == 1 }, "\(warnings(engine))")
         #expect(await eventually { warnings(engine).count { $0.contains("is lost") } == 3 }, "\(warnings(engine))")
         #expect(await engine.stop()?.unfinished == 0)
-        #expect(try states(engine.scratch) == [.vanished: 3, .processed: 1])
+        #expect(try states(engine.scratch) == [.lost: 3, .processed: 1])
     }
 
     /// Runs until so many drops are claimed, and stops with them unfinished.
@@ -93,7 +93,7 @@ import Testing
         try engine.drop("after")
         #expect(await eventually { engine.reports.count == 1 })
         _ = await engine.stop()
-        #expect(try states(scratch) == [.vanished: 2, .processed: 1])
+        #expect(try states(scratch) == [.lost: 2, .processed: 1])
     }
 
     @Test("With another inbox in its place it may be away: the jobs are left, and it is said where they were")
@@ -231,7 +231,7 @@ import Testing
         try engine.drop("after")
         #expect(await eventually { engine.reports.count == 1 })
         #expect(await engine.stop()?.unfinished == 0)
-        #expect(try states(scratch) == [.vanished: 2, .processed: 1])
+        #expect(try states(scratch) == [.lost: 2, .processed: 1])
     }
 
     @Test("A settlement that was decided goes on from the new place")

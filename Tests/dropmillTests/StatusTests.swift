@@ -18,7 +18,7 @@ import Testing
                 try JournalFixture.job(1, .queued, stage: 1), try JournalFixture.job(2, .running, stage: 0),
                 try JournalFixture.job(3, .running, stage: 1), try JournalFixture.job(4, .deferred, stage: 2),
                 try JournalFixture.job(5, .settling, stage: 3), try JournalFixture.job(6, .processed),
-                try JournalFixture.job(7, .failed), try JournalFixture.job(8, .vanished),
+                try JournalFixture.job(7, .failed), try JournalFixture.job(8, .lost),
                 try JournalFixture.job(9, .processed, pipeline: "gone"),
             ],
             pipelines: [try fixture.pipeline(waiting: 12, paused: failure), try fixture.pipeline("quiet")])
@@ -38,7 +38,7 @@ import Testing
                 "quiet           0       0         0         0     0       0",
                 "scans          12       3         1         1     1       1",
                 "  active: unpack 1, checksum 1 (+1 queued)",
-                "  vanished: 1",
+                "  lost: 1",
                 "  paused since \(pause) (1 min): There is no space.",
                 "  Free some.",
             ])
@@ -63,15 +63,15 @@ import Testing
             report.json == #"""
                 {"daemon":{"running":true,"process":42,"started_at":"2026-03-01T12:00:00.000Z"},\#
                 "pipelines":[{"name":"gone","active":0,"queued":0,"running":0,"stages":[],\#
-                "deferred":0,"settling":0,"processed":1,"failed":0,"vanished":0},\#
+                "deferred":0,"settling":0,"processed":1,"failed":0,"lost":0},\#
                 {"name":"quiet","inbox":"\#(scans.inbox.string)","waiting":0,"active":0,\#
                 "queued":0,"running":0,"stages":[],"deferred":0,"settling":0,"processed":0,"failed":0,\#
-                "vanished":0,"paused":false,\#
+                "lost":0,"paused":false,\#
                 "updated_at":"2026-03-01T12:00:40.000Z"},{"name":"scans","inbox":"\#(scans.inbox.string)",\#
                 "waiting":12,"active":3,"queued":1,"running":2,"stages":[\#
                 {"kind":"unpack","active":1,"queued":0,"running":1},\#
                 {"kind":"checksum","active":2,"queued":1,"running":1}],\#
-                "deferred":1,"settling":1,"processed":1,"failed":1,"vanished":1,"paused":true,\#
+                "deferred":1,"settling":1,"processed":1,"failed":1,"lost":1,"paused":true,\#
                 "paused_since":"2026-03-01T12:00:30.000Z","failure":{"class":"environment","code":"io.write",\#
                 "summary":"There is no space.","remedy":"Free some.","detail":""},\#
                 "updated_at":"2026-03-01T12:00:40.000Z"}]}

@@ -20,10 +20,10 @@ package struct JobRecord: Sendable, Equatable {
         case failed
         /// Over: its drop was gone from the work folder at a start; a power cut can undo a claim, then it is in the
         /// inbox.
-        case vanished
+        case lost
 
         /// Whether nothing more happens to the job.
-        package var isFinal: Bool { self == .processed || self == .failed || self == .vanished }
+        package var isFinal: Bool { self == .processed || self == .failed || self == .lost }
     }
 
     /// The job's id.
@@ -102,7 +102,7 @@ extension JobRecord {
         return max(.zero, (finishedAt ?? now) - claimedAt)
     }
 
-    /// The record of a job that vanished, once its folder is there again: what was moved of it before is not forgotten.
+    /// The record of a job that was lost, once its folder is there again: what was moved of it before is not forgotten.
     var foundAgain: JobRecord {
         var record = self
         record.state = intents.isEmpty ? .queued : .settling

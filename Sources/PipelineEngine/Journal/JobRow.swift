@@ -17,8 +17,8 @@ enum JobRow {
 
     /// The states of jobs that are over, as SQL. The indexes of both kinds of jobs are partial by these very words, and
     /// SQLite uses them only where a query has them too.
-    static let isOver = "state IN ('processed', 'failed', 'vanished')"
-    static let isUnfinished = "state NOT IN ('processed', 'failed', 'vanished')"
+    static let isOver = "state IN ('processed', 'failed', 'lost')"
+    static let isUnfinished = "state NOT IN ('processed', 'failed', 'lost')"
 
     /// Adds or replaces a row. One that is new learns here whether its file was sent in again, and keeps it.
     static let upsert: String = {

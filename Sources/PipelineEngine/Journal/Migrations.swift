@@ -19,6 +19,7 @@ enum Migrations {
             try db.execute(sql: "UPDATE jobs SET state = 'queued' WHERE state = 'waiting'")
         }
         migrator.registerMigration("6 works") { try $0.execute(sql: "ALTER TABLE pipelines ADD COLUMN works TEXT") }
+        migrator.registerMigration("7 lost") { try $0.execute(sql: lost) }
         return migrator
     }()
 
@@ -53,7 +54,8 @@ enum Migrations {
             retry_of TEXT,
             history TEXT
         );
-        CREATE INDEX jobs_unfinished ON jobs (id) WHERE \(JobRow.isUnfinished);
+        CREATE INDEX jobs_unfinished ON jobs (id)
+            WHERE state NOT IN ('processed', 'failed', 'vanished');
         CREATE INDEX jobs_failed ON jobs (claimed_at) WHERE state = 'failed';
         CREATE INDEX jobs_finished_at ON jobs (finished_at) WHERE finished_at IS NOT NULL;
         CREATE INDEX jobs_claimed_at ON jobs (claimed_at);
@@ -126,6 +128,14 @@ enum Migrations {
 
     /// The pipelines' files: what waits in an inbox can be told by its pipeline's rules only.
     private static let sources = "ALTER TABLE pipelines ADD COLUMN source BLOB"
+
+    /// The index has to have the very words of the queries that go by it.
+    private static let lost = """
+        DROP INDEX jobs_unfinished;
+        UPDATE jobs SET state = 'lost' WHERE state = 'vanished';
+        UPDATE totals SET state = 'lost' WHERE state = 'vanished';
+        CREATE INDEX jobs_unfinished ON jobs (id) WHERE \(JobRow.isUnfinished);
+        """
 
     /// People ask by names, and a name that never was would else be looked for in every row.
     private static let names = "CREATE INDEX jobs_of_name ON jobs (name, claimed_at);"

@@ -144,7 +144,7 @@ enum ContentRow {
         FROM contents LEFT JOIN jobs ON jobs.id = contents.job \
         WHERE content = :content AND contents.job <> :job AND contents.at >= :since \
         AND (:everywhere OR contents.pipeline = :pipeline) \
-        AND coalesce(jobs.state NOT IN ('failed', 'vanished'), 1) ORDER BY contents.job LIMIT 1
+        AND coalesce(jobs.state NOT IN ('failed', 'lost'), 1) ORDER BY contents.job LIMIT 1
         """
 
     static func first(

@@ -236,7 +236,7 @@ extension Engine {
     }
 
     /// A folder may have outlived its job: its removal failed, or a kill came before it. Or it was away, and its job
-    /// was given up as vanished.
+    /// was given up as lost.
     private static func complete(
         _ unfinished: [JobRecord], of pipeline: Pipeline, with folders: [JobID], _ journal: any Journal
     ) throws(JournalError) -> (records: [JobRecord], over: [JobID: JobRecord]) {
@@ -246,7 +246,7 @@ extension Engine {
         for id in folders where !known.contains(id) {
             guard let record = try journal.job(id) else { continue }
             switch record.state {
-            case .vanished where record.pipeline == pipeline.name: records.append(record.foundAgain)
+            case .lost where record.pipeline == pipeline.name: records.append(record.foundAgain)
             case .processed, .failed: over[id] = record
             default: break
             }

@@ -47,7 +47,7 @@ extension PipelineRunner {
 extension JobRecord {
     /// The job is over without an end.
     package mutating func lose(because note: String, at time: Timestamp) {
-        state = .vanished
+        state = .lost
         finishedAt = time
         nextAttempt = nil
         history.append(Transition("lost", at: time, note: note))

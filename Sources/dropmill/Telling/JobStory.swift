@@ -85,7 +85,7 @@ struct JobStory {
         }
         let published = record.outputs.filter { output in !(record.original.map(output.isBeside) ?? false) }
         facts += Self.list("outputs", published)
-        if record.state.isFinal, record.state != .vanished {
+        if record.state.isFinal, record.state != .lost {
             let gone = record.outputs.isEmpty ? "deleted" : "deleted, or published as an output"
             facts.append(("original", record.original?.shortText ?? gone))
             facts += Self.list("beside it", record.outputs.filter { !published.contains($0) })

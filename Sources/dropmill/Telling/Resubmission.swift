@@ -74,7 +74,7 @@ struct Resubmission {
         switch record.state {
         case .failed: break
         case .processed: return "it is processed; only failed jobs are sent in again"
-        case .vanished: return "its drop was gone from the work folder; look for it in the inbox"
+        case .lost: return "its drop was gone from the work folder; look for it in the inbox"
         default: return "it is not over yet; 'dropmill show \(record.id.text)' tells how far it is"
         }
         if let next = try next(of: record) {

@@ -54,7 +54,7 @@ extension StatusReport {
         }
         for (key, state) in [
             ("deferred", JobRecord.State.deferred), ("settling", .settling), ("processed", .processed),
-            ("failed", .failed), ("vanished", .vanished),
+            ("failed", .failed), ("lost", .lost),
         ] {
             json.integer(key, row[state])
         }

@@ -61,7 +61,7 @@ extension StatusReport {
             let stages = row.activeStages.map { "\($0.kind) \($0.jobs.queued + $0.jobs.running)" }
             notes.append("taken up at the next start: " + stages.joined(separator: ", "))
         }
-        if row[.vanished] > 0 { notes.append("vanished: \(row[.vanished])") }
+        if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
         if row.isLeftOut { return notes + ["this pipeline is not among those that run"] }
         if let failure = row.record?.paused {
             let start = row.record?.pausedSince?.localText

@@ -147,11 +147,11 @@ struct JournalContractTests {
             try journal.write([JournalSamples.job(1, pipeline: "a", state: .processed, stage: 2)], pipelines: [])
             try journal.write([JournalSamples.job(2, pipeline: "a", state: .failed)], pipelines: [])
             try journal.write([JournalSamples.job(3, pipeline: "a", state: .running, stage: 1)], pipelines: [])
-            try journal.write([JournalSamples.job(7, pipeline: "b", state: .vanished)], pipelines: [])
+            try journal.write([JournalSamples.job(7, pipeline: "b", state: .lost)], pipelines: [])
             #expect(
                 try Set(journal.counts()) == [
                     count("a", .processed, 0, 3), count("a", .failed, 0, 1), count("a", .running, 1, 1),
-                    count("b", .queued, 0, 1), count("b", .vanished, 0, 1),
+                    count("b", .queued, 0, 1), count("b", .lost, 0, 1),
                 ])
             #expect(try journal.prune(finishedBefore: JournalSamples.time(5)) == 2)
             #expect(try journal.counts().filter { $0.state.isFinal }.map(\.count).reduce(0, +) == 3)

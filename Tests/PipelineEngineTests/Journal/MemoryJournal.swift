@@ -117,7 +117,7 @@ final class MemoryJournal: Journal {
                 return query.content == content.content && query.job != content.job
                     && at >= content.since ?? Timestamp(nanoseconds: .min)
                     && (content.everywhere || query.pipeline == content.pipeline) && state != .failed
-                    && state != .vanished
+                    && state != .lost
             }.map(\.query.job).min()
             let isNoted = contents.contents.contains {
                 $0.query.content == content.content && $0.query.job == content.job

@@ -31,17 +31,31 @@ struct SQLiteJournalTests {
         }
     }
 
-    @Test("Jobs that an older Dropmill called waiting are queued")
+    @Test("Jobs that an older Dropmill called waiting are queued, and those it called vanished are lost")
     func wordsOfOlderOnes() throws {
         let journal = try open()
         let record = try JournalSamples.job(1)
-        try journal.write([record], pipelines: [])
+        let other = try JournalSamples.job(2, state: .lost)
+        try journal.write([record, other], pipelines: [])
         journal.close()
         try database().write { db in
-            try db.execute(sql: "UPDATE jobs SET state = 'waiting'")
-            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = '6 queued'")
+            try db.execute(
+                sql: """
+                    UPDATE jobs SET state = 'waiting' WHERE state = 'queued';
+                    UPDATE jobs SET state = 'vanished' WHERE state = 'lost';
+                    UPDATE totals SET state = 'vanished' WHERE state = 'lost';
+                    DROP INDEX jobs_unfinished;
+                    CREATE INDEX jobs_unfinished ON jobs (id)
+                        WHERE state NOT IN ('processed', 'failed', 'vanished');
+                    DELETE FROM grdb_migrations WHERE identifier IN ('6 queued', '7 lost');
+                    """)
         }
-        #expect(try open().job(record.id)?.state == .queued)
+        let newer = try open()
+        defer { newer.close() }
+        #expect(try newer.job(record.id)?.state == .queued)
+        #expect(try newer.job(other.id)?.state == .lost)
+        #expect(try newer.unfinished().map(\.id) == [record.id])
+        #expect(try newer.counts().filter { $0.state == .lost }.map(\.count) == [1])
     }
 
     @Test("What is written is there after closing and opening again")
@@ -198,7 +212,7 @@ struct SQLiteJournalTests {
             let error = #expect(throws: JournalError.self) { _ = try open() }
             #expect(error?.kind == .newer)
             #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'6 works'") == true)
+            #expect(error?.message.contains("'7 lost'") == true)
         }
     }
 
@@ -340,12 +354,12 @@ struct SQLiteJournalTests {
     func usesIndexes() throws {
         try open().close()
         for (query, index) in [
-            ("state NOT IN ('processed', 'failed', 'vanished') ORDER BY id", "jobs_unfinished"),
+            ("state NOT IN ('processed', 'failed', 'lost') ORDER BY id", "jobs_unfinished"),
             ("state = 'failed' ORDER BY claimed_at DESC, rowid DESC", "jobs_failed"),
             ("pipeline = 'a' ORDER BY claimed_at DESC, rowid DESC LIMIT 5", "jobs_of_pipeline"),
             ("claimed_at >= 5 ORDER BY claimed_at DESC, rowid DESC", "jobs_claimed_at"),
             ("retry_of = 'a'", "jobs_retry_of"),
-            ("finished_at < 5 AND state IN ('processed', 'failed', 'vanished') LIMIT 5", "jobs_finished_at"),
+            ("finished_at < 5 AND state IN ('processed', 'failed', 'lost') LIMIT 5", "jobs_finished_at"),
         ] {
             let plan = try database().read { db in
                 try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN SELECT id FROM jobs WHERE \(query)")
