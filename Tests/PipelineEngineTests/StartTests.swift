@@ -76,7 +76,7 @@ import Testing
         "A full disk at the start is told with what is to be done, and as nothing that passes by itself",
         .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
     func fullDisk() async throws {
-        let mount = try TemporaryMount(tmpfs: "size=256k,mode=700", at: state)
+        let mount = try TemporaryMount(tmpfs: "size=512k,mode=700", at: state)
         let ballast = mount.path.appending("ballast")
         let file = try OpenFile.open(ballast, O_WRONLY | O_CREAT, mode: 0o600)
         let block = [UInt8](repeating: 1, count: 4096)
