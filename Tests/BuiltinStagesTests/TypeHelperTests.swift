@@ -200,15 +200,7 @@ import Testing
                 _ = try helpers.type(of: source.descriptor)
             }
         }
-        let lines = try scratch.text("trace").split(separator: "\n")
-        let confined = try #require(lines.firstIndex { $0.contains("PR_SET_SECCOMP") })
-        let helper = lines[confined].prefix { $0 != " " }
-        var calls: Set<String> = []
-        for line in lines[(confined + 1)...] where line.prefix(while: { $0 != " " }) == helper {
-            let call = line.drop { $0 != " " }.drop { $0 == " " }
-            guard call.first?.isLetter == true else { continue }
-            calls.insert(String(call.prefix { $0 != "(" }))
-        }
+        let calls = Set(try #require(TracedCalls.confined(in: scratch.text("trace"))).map(TracedCalls.name))
         let expected: Set = [
             "recvmsg", "sendmsg", "close", "lseek", "read", "pread64", "fstat", "newfstatat", "brk", "mmap", "munmap",
             "mremap", "mprotect", "madvise", "futex", "getrandom", "gettid",

@@ -83,18 +83,11 @@ import Testing
             try scratch.write(Array(bytes.dropLast(bytes.count / 3)), to: scratch.path("file"))
             #expect(try verdict(helpers).lack != nil || sample.seams == nil, "\(sample.name)")
         }
-        let lines = try scratch.text("trace").split(separator: "\n")
-        let confined = try #require(lines.firstIndex { $0.contains("PR_SET_SECCOMP") })
-        let helper = lines[confined].prefix { $0 != " " }
-        var calls: Set<String> = []
-        for line in lines[(confined + 1)...] where line.prefix(while: { $0 != " " }) == helper {
-            let call = line.drop { $0 != " " }.drop { $0 == " " }
-            // The C library asks how the kernel shares out memory, and is refused.
-            if call.hasPrefix("openat("), call.contains("/proc/sys/vm/overcommit_memory"), call.contains("EACCES") {
-                continue
-            }
-            if call.first?.isLetter == true { calls.insert(String(call.prefix { $0 != "(" })) }
+        // The C library asks how the kernel shares out memory, and is refused.
+        let lines = try #require(TracedCalls.confined(in: scratch.text("trace"))).filter {
+            !($0.hasPrefix("openat(") && $0.contains("/proc/sys/vm/overcommit_memory") && $0.contains("EACCES"))
         }
+        let calls = Set(lines.map(TracedCalls.name))
         let expected: Set = [
             "recvmsg", "sendmsg", "close", "lseek", "pread64", "brk", "mmap", "munmap", "mremap", "mprotect", "madvise",
             "futex", "getrandom", "gettid",

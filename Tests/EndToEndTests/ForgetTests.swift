@@ -10,8 +10,8 @@ import Testing
         try Tool(DropmillProcess.binary).run(arguments, in: folder)
     }
 
-    @Test func noNameOfADropLeadsIntoAFolderOfTheEngine() async throws {
-        let scratch = try ScratchFolder()
+    /// An inbox, and a pipeline with that stage.
+    private func writePipeline(_ stage: String, in scratch: ScratchFolder) throws {
         try scratch.write(
             """
             inbox: inbox
@@ -19,10 +19,15 @@ import Testing
             failed: failed
             ready: { quiet: 20ms }
             stages:
-              - move: { to: "{stem}" }
+              - \(stage)
 
             """, to: "main.yaml")
         try scratch.makeFolder("inbox")
+    }
+
+    @Test func noNameOfADropLeadsIntoAFolderOfTheEngine() async throws {
+        let scratch = try ScratchFolder()
+        try writePipeline(#"move: { to: "{stem}" }"#, in: scratch)
         let names = ["inbox.txt", "failed.txt", "processed.txt", "state.txt", "fine.txt"]
         for name in names { try scratch.write("x", to: "inbox/\(name)") }
         let run = try dropmill(["run", "main.yaml", "--once", "--state", "state"], in: scratch.path)
@@ -37,17 +42,9 @@ import Testing
 
     @Test func aJobThatNobodyCanFinishIsGivenUp() async throws {
         let scratch = try ScratchFolder()
-        try scratch.write(
-            """
-            inbox: inbox
-            processed: processed
-            failed: failed
-            ready: { quiet: 20ms }
-            stages:
-              - run: { command: [sh, -c, "until test -e '\(scratch.path("go").string)'; do read -t 1 x; done"] }
-
-            """, to: "main.yaml")
-        try scratch.makeFolder("inbox")
+        try writePipeline(
+            #"run: { command: [sh, -c, "until test -e '\#(scratch.path("go").string)'; do read -t 1 x; done"] }"#,
+            in: scratch)
         try scratch.write("x", to: "inbox/a.txt")
         var daemon = try DropmillProcess(
             ["run", "main.yaml", "--state", "state", "--log-format", "json", "--log-level", "debug"], in: scratch.path,
