@@ -77,4 +77,65 @@ import Testing
         try scratch.link("alias", to: "bad")
         #expect(try leadsInto(scratch.path("alias")) == "the folder 'failed' of 'scans'")
     }
+
+    /// What a folder that a job made fails with where it is to be published as this.
+    private func failure(
+        publishing path: String, _ adjust: (inout Pipeline, ScratchFolder) -> Void
+    ) throws -> (StageFailure?, SpoolHarness) {
+        let harness = try SpoolHarness { (pipeline, scratch) in
+            pipeline.onConflict = .replace
+            adjust(&pipeline, scratch)
+        }
+        let job = try harness.job(["drop": "x", ".1-fake/made/file": "x"])
+        var payload = Payload(folder: job.folder.pushing(".1-fake/made"))
+        payload.destination = harness.scratch.path(path)
+        guard case .failed(let failure) = harness.settle(harness.settlement(of: job, payload)).result else {
+            return (nil, harness)
+        }
+        return (failure, harness)
+    }
+
+    @Test("Nothing replaces one, or a folder that holds one", arguments: ["out/done", "out"])
+    func replaced(path: String) throws {
+        let (failure, harness) = try failure(publishing: path) { (pipeline, scratch) in
+            _ = try? scratch.write("kept", to: "out/done/kept")
+            pipeline.processed = .folder(scratch.path("out/done"))
+        }
+        #expect(failure?.code == "publish.reserved")
+        #expect(try harness.scratch.text("out/done/kept") == "kept")
+        #expect(try self.failure(publishing: "out/other") { (_, _) in }.0 == nil)
+    }
+
+    @Test("Nor is a folder made in one that is not there yet")
+    func notThereYet() throws {
+        let (failure, harness) = try failure(publishing: "failed/sub/deep/made") { (_, _) in }
+        #expect(failure?.code == "publish.reserved")
+        #expect(try harness.scratch.tree("failed") == [])
+    }
+
+    @Test("Originals go into none either; one that failed finds a place all the same")
+    func originals() throws {
+        let harness = try SpoolHarness { (pipeline, scratch) in
+            pipeline.stages = [.passing]
+            pipeline.processed = .folder(scratch.path("base"))
+            pipeline.failed = scratch.path("base/drop")
+        }
+        for folder in ["base", "base/drop"] { try harness.scratch.makeFolder(folder) }
+        harness.spool.reserved.note(harness.spool.pipeline)
+        var job = try harness.job()
+        job = Job(
+            id: job.id, pipeline: job.pipeline,
+            drop: Drop(name: job.drop.name, folders: [job.drop.name], size: 1, droppedAt: job.claimedAt),
+            claimedAt: job.claimedAt, folder: job.folder)
+        guard case .failed(let failure) = harness.settle(harness.settlement(of: job)).result else {
+            Issue.record("it went into 'failed'")
+            return
+        }
+        #expect(failure.code == "publish.reserved")
+        guard case .settled = harness.settle(harness.settlement(of: job, nil, .failed(failure))).result else {
+            Issue.record("it found no place")
+            return
+        }
+        #expect(try harness.scratch.text("base/drop/drop/drop") == "content")
+    }
 }

@@ -51,6 +51,72 @@ import Testing
         #expect(try scratch.tree("processed") == [])
     }
 
+    @Test(
+        "So are copies on another file system, where it is the original that finds no room",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func takesBackCopies() throws {
+        let scratch = try ScratchFolder()
+        let mounts = [
+            try TemporaryMount(tmpfs: "size=16m,mode=755", at: scratch.path("large")),
+            try TemporaryMount(tmpfs: "size=64k,mode=755", at: scratch.path("small")),
+        ]
+        defer { withExtendedLifetime(mounts) {} }
+        let harness = try SpoolHarness { pipeline, _ in
+            pipeline.durability = .full
+            pipeline.processed = .folder(scratch.path("small"))
+        }
+        let job = try harness.job(["drop": String(repeating: "x", count: 200_000), ".1-fake/tree/made": "made"])
+        var payload = Payload(folder: job.folder.pushing(".1-fake/tree"))
+        payload.destination = scratch.path("large").appending("drop")
+        let (settlement, result) = harness.settle(harness.settlement(of: job, payload))
+        guard case .failed(let failure) = result else {
+            Issue.record("there is no room for the original")
+            return
+        }
+        #expect(failure.class == .file)
+        #expect(try scratch.tree("large") == [])
+        guard case .settled = harness.settle(harness.settlement(of: settlement.job, nil, .failed(failure))).result
+        else {
+            Issue.record("the failed job was not settled")
+            return
+        }
+        #expect(try harness.scratch.tree("failed") == ["drop", "drop.error.json"])
+    }
+
+    @Test(
+        "What was copied and cannot be removed waits, published, and holds up no other job",
+        .enabled(if: TemporaryMount.isPossible && Tool.find("chattr") != nil, "needs root and chattr"))
+    func staysWithItsCopy() throws {
+        let harness = try SpoolHarness()
+        let scratch = harness.scratch
+        let mount = try TemporaryMount(tmpfs: "size=1m,mode=755", at: scratch.path("other"))
+        defer { withExtendedLifetime(mount) {} }
+        let (fixed, free) = (try harness.job(["drop": "fixed"]), try harness.job(["drop": "free"]))
+        let chattr = try #require(Tool.find("chattr"))
+        let settlements = [fixed, free].map { job in
+            var payload = Payload(dropOf: job)
+            payload.destination = mount.path
+            return harness.settlement(of: job, payload)
+        }
+        let drop = fixed.original.string
+        try #require(try chattr.run(["+i", drop]).status == 0)
+        defer { _ = try? chattr.run(["-i", drop]) }
+        var batch = SettlementBatch(settlements, spool: harness.spool, journal: harness.writer, names: NameChooser())
+        batch.prepare()
+        batch.settle()
+        guard case .failed(let failure) = batch.outcomes[0].result, case .settled = batch.outcomes[1].result else {
+            Issue.record("\(batch.outcomes.map(\.result))")
+            return
+        }
+        #expect(failure.class == .environment)
+        try #require(try chattr.run(["-i", drop]).status == 0)
+        guard case .settled = harness.settle(batch.outcomes[0].settlement).result else {
+            Issue.record("not settled afterwards")
+            return
+        }
+        #expect(try scratch.tree("other") == ["drop", "drop.2"])
+    }
+
     @Test("What was fetched meanwhile, or replaced by somebody, is not ours to take back")
     func othersFiles() throws {
         let harness = try SpoolHarness()
@@ -65,7 +131,7 @@ import Testing
         try scratch.write("theirs", to: "processed/theirs")
         var effects = SettlementEffects()
         var open = harness.spool.openFolders
-        try harness.spool.takeBack([fetched, theirs], &open, &effects)
+        try harness.spool.takeBack([fetched, theirs], of: job, &open, &effects)
         #expect(try scratch.tree("processed") == ["theirs"])
     }
 

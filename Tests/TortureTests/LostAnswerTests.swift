@@ -14,17 +14,27 @@ extension Torture {
         /// What an answer that is lost, or a request that is repeated, looks like.
         static let errors = ["ENOENT", "EEXIST", "EIO", "ETIMEDOUT"]
 
-        @Test(arguments: errors, [[], ["renameat2"]]) func nothingIsLost(_ error: String, without: [String])
-            async throws
-        {
-            let site = try Self.site()
+        /// Where outputs and originals end.
+        enum Place: CaseIterable { case here, onAnotherDevice }
+
+        @Test(arguments: errors, Place.allCases) func nothingIsLost(_ error: String, to place: Place) async throws {
+            try await run(error, place, without: [])
+        }
+
+        @Test(arguments: errors, Place.allCases) func norWithoutTheFlag(_ error: String, to place: Place) async throws {
+            try await run(error, place, without: ["renameat2"])
+        }
+
+        private func run(_ error: String, _ place: Place, without: [String]) async throws {
+            guard place == .here || TemporaryMount.isPossible else { return }
+            let site = try Self.site(place)
             let count = try Self.count(site.mill, without)
             let trials = try await Torture.forEach(Torture.spread(count, most: 10), width: 8) { point in
-                try Self.trial(error, without, at: point)
+                try Self.trial(error, place, without, at: point)
             }
             let problems = trials.flatMap(\.problems)
             Torture.say(
-                "\(error) of calls that were made\(without.isEmpty ? "" : ", without \(without.joined())"): at "
+                "\(error) of calls that were made, \(place)\(without.isEmpty ? "" : ", without \(without.joined())"): at "
                     + "\(trials.count) of \(count), \(trials.count { $0.settled }) settled in the same run, "
                     + "\(problems.count) violations")
             let allSettled = trials.allSatisfy { $0.settled }
@@ -32,8 +42,8 @@ extension Torture {
             #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
         }
 
-        private static func site() throws -> Site {
-            let site = try Site.plain()
+        private static func site(_ place: Place) throws -> Site {
+            let site = try place == .here ? Site.plain() : Site.otherDevice()
             try site.mill.dropMixed()
             return site
         }
@@ -41,7 +51,8 @@ extension Torture {
         private static func fault(_ mill: Mill, _ without: [String]) -> Faultline {
             var fault = mill.fault(calls)
             // What the start needs is not there yet, and what SQLite does is on a local disk.
-            fault.path = "\(mill.root.string)/@(.dropmill/*/active|.dropmill/*/astray|inbox|output|processed|failed)/*"
+            fault.path =
+                "\(mill.root.string)/@(.dropmill/*/active|.dropmill/*/astray|inbox|elsewhere|output|processed|failed)/*"
             fault.unknown = without
             return fault
         }
@@ -55,9 +66,9 @@ extension Torture {
         }
 
         private static func trial(
-            _ error: String, _ without: [String], at point: Int
+            _ error: String, _ place: Place, _ without: [String], at point: Int
         ) throws -> (settled: Bool, problems: [String]) {
-            let site = try site()
+            let site = try site(place)
             let mill = site.mill
             var fault = fault(mill, without)
             let log = mill.logs.appending("calls")

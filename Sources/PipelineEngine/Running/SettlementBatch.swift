@@ -36,6 +36,7 @@ struct SettlementBatch {
     private var steps: [Step]
     /// The folders that things go into, as far as they were opened.
     private var open: OpenFolders
+    private var effects = SettlementEffects()
     /// Whether the work folder could be reached when the batch began.
     private var isWorkInPlace = true
     /// What there is to be said that changes no outcome: sentences.
@@ -64,6 +65,7 @@ struct SettlementBatch {
 
         move(where: { $0.role == .output })
         move(where: { $0.role == .original })
+        removeCopied()
 
         commitEnds()
         for step in steps where step.failure == nil { removeFolder(of: step) }
@@ -154,13 +156,11 @@ struct SettlementBatch {
         // What is not found in a folder that is away is not gone, and no folder is to be made in its place.
         if placement.source == nil, !spool.work.isInPlace { throw .workAway(spool) }
         let decided: Spool.Decision?
+        let placement = try unreserved(placement, number, index)
         do throws(IOError) {
             decided = try spool.intend(placement, number: number, of: job, names, &open, reserved: &reserved)
         } catch {
             throw .settling(error)
-        }
-        if placement.role == .output, let target = decided?.intents.last?.target {
-            try spool.refuseReserved(target, &open)
         }
         guard let decided else {
             throw spool.work.isInPlace ? .missing(placement.source ?? job.original, of: job) : .workAway(spool)
@@ -169,6 +169,24 @@ struct SettlementBatch {
         steps[index].unsynced.files += decided.unsynced.files
         if decided.unsynced.needsWhole { steps[index].unsynced.needsWhole = true }
         steps[index].notes += decided.note.map { [$0] } ?? []
+    }
+
+    /// Refuses what would go into a reserved folder, or replace one. A failed original must find a place all the same.
+    private mutating func unreserved(
+        _ placement: Placement, _ number: Int, _ index: Int
+    ) throws(StageFailure) -> Placement {
+        let found: ReservedFolders.Reserved?
+        do throws(IOError) {
+            found = try spool.reservedFolder(for: placement, &open)
+        } catch {
+            throw .settling(error)
+        }
+        guard let found else { return placement }
+        guard placement.isFailure else { throw .reserved(placement.folder.appending(placement.name), found) }
+        var other = placement
+        (other.subfolders, other.onConflict) = ([], .rename)
+        steps[index].placements[number] = other
+        return other
     }
 
     /// Companions belong to what follows them.
@@ -246,14 +264,13 @@ struct SettlementBatch {
 
     /// Makes the moves of all placements of a role, then brings the folders to the disk.
     private mutating func move(where isWanted: (Placement) -> Bool) {
-        var effects = SettlementEffects()
         for index in steps.indices where steps[index].failure == nil {
             for (number, placement) in steps[index].placements.enumerated() where isWanted(placement) {
                 do throws(StageFailure) {
-                    try move(placement, number, index, &effects)
+                    try move(placement, number, index)
                 } catch {
                     steps[index].failure = error
-                    if error.class == .file { takeBack(index, &effects) }
+                    if error.class == .file { takeBack(index) }
                     break
                 }
             }
@@ -261,15 +278,27 @@ struct SettlementBatch {
         do throws(IOError) {
             try spool.durability.sync(folders: effects.folders, by: spool.work.whole)
             if spool.durability.isFull { spool.made.forget(effects.made) }
-            for source in effects.copied { try spool.removeCopied(source) }
+            (effects.folders, effects.made) = ([], [])
         } catch {
-            for index in steps.indices where steps[index].failure == nil { steps[index].failure = StageFailure(error) }
+            for index in steps.indices where steps[index].failure == nil { steps[index].failure = .unsettled(error) }
         }
     }
 
-    private mutating func move(
-        _ placement: Placement, _ number: Int, _ index: Int, _ effects: inout SettlementEffects
-    ) throws(StageFailure) {
+    /// What was copied goes when all of its job is in its place: until then the copies can be taken back. From here on a
+    /// job is published, and what goes wrong is no failure of its drop.
+    private mutating func removeCopied() {
+        for index in steps.indices where steps[index].failure == nil {
+            do throws(IOError) {
+                for intent in steps[index].moves.joined() where effects.copied.contains(intent.source) {
+                    try spool.removeCopied(intent.source)
+                }
+            } catch {
+                steps[index].failure = .unsettled(error)
+            }
+        }
+    }
+
+    private mutating func move(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
         guard number < steps[index].moves.count else { return }
         let job = steps[index].settlement.job
         do throws(IOError) {
@@ -291,7 +320,7 @@ struct SettlementBatch {
             guard error.isOfReading(job) || error.isOfMoving(placement.source, of: job) else { throw .settling(error) }
             guard placement.isFailure else { throw .ofDrop(error) }
             try leave(number, index, because: error)
-            try move(steps[index].placements[number], number, index, &effects)
+            try move(steps[index].placements[number], number, index)
         }
     }
 
@@ -313,14 +342,12 @@ struct SettlementBatch {
 
     /// The job is going to fail, so nothing of it may stay published. Where that does not work now, the settlement is
     /// tried again, and comes here again.
-    private mutating func takeBack(_ index: Int, _ effects: inout SettlementEffects) {
+    private mutating func takeBack(_ index: Int) {
         do throws(IOError) {
-            try spool.takeBack(steps[index].made, &open, &effects)
+            try spool.takeBack(steps[index].made, of: steps[index].settlement.job, &open, &effects)
             steps[index].made = []
         } catch {
-            var failure = StageFailure(error)
-            failure.class = .environment
-            steps[index].failure = failure
+            steps[index].failure = .unsettled(error)
         }
     }
 
@@ -361,30 +388,6 @@ struct SettlementBatch {
                 steps[index].failure = error
             }
         }
-    }
-}
-
-extension JobRecord {
-    /// The job is over: where everything went, and how long it took by the monotonic clock, if that is known.
-    mutating func end(
-        _ outcome: JobState.Outcome, intents made: [Intent], at time: Timestamp, took: Duration? = nil
-    ) {
-        switch outcome {
-        case .processed:
-            state = .processed
-            failure = nil
-        case .failed(let reason):
-            state = .failed
-            failure = reason
-        }
-        finishedAt = time
-        original = made.last { $0.role == .original }?.target
-        // The thing itself before what lies beside it.
-        outputs = (made.filter { $0.role == .output } + made.filter { $0.role == .companion }).map(\.target)
-        intents = []
-        payload = nil
-        nextAttempt = nil
-        history.append(Transition(state.rawValue, at: time, duration: took, note: failure?.summary))
     }
 }
 

@@ -97,34 +97,45 @@ struct OpenFolders: Sendable {
 }
 
 extension Spool {
-    /// Refuses to publish into a folder that is reserved.
-    func refuseReserved(_ target: FilePath, _ open: inout OpenFolders) throws(StageFailure) {
-        let found: ReservedFolders.Reserved?
-        do throws(IOError) {
-            found = try reservedFolder(leadingTo: target.removingLastComponent(), &open)
-        } catch {
-            throw .settling(error)
-        }
-        if let found { throw .reserved(target, found) }
-    }
-
-    /// From the bottom up to the configured folder, where a placeholder may have led; and from that one on up to `/`.
-    private func reservedFolder(
-        leadingTo folder: FilePath, _ open: inout OpenFolders
+    /// The reserved folder that a placement would lead into, or take the place of; nil for none.
+    func reservedFolder(
+        for placement: Placement, _ open: inout OpenFolders
     ) throws(IOError) -> ReservedFolders.Reserved? {
+        let folder = try placement.inSubfolders(&open).folder
+        if placement.onConflict == .replace, case .open(let held) = try open.look(folder),
+            let there = try held.identity(of: placement.name), let found = reserved.reserved(orHoldBy: there)
+        {
+            return found
+        }
+        let isOutput = placement.role == .output
+        // Where originals end is reserved itself; what a name added below it is looked at.
+        let end = isOutput ? open.root(of: folder) : placement.folder
         var next = folder
-        while true {
-            let isRoot = open.root(of: next) == next
-            if case .open(let held) = try open.look(next) {
-                let found =
-                    isRoot
-                    ? try reserved.reserved(holding: held.folder.file, own: pipeline.inbox)
-                    : reserved.reserved(FileIdentity(try held.folder.file.status()))
-                if let found { return found }
+        while next != end, next.starts(with: end) {
+            if case .open(let held) = try open.look(next),
+                let found = reserved.reserved(FileIdentity(try held.folder.file.status()))
+            {
+                return found
             }
-            if isRoot { return nil }
             next.removeLastComponent()
         }
+        return isOutput ? try reservedFolder(holding: end, &open) : nil
+    }
+
+    /// From a configured folder, or the first above it that is there, up to `/`.
+    private func reservedFolder(
+        holding end: FilePath, _ open: inout OpenFolders
+    ) throws(IOError) -> ReservedFolders.Reserved? {
+        if case .open(let held) = try open.look(end) {
+            return try reserved.reserved(holding: held.folder.file, own: pipeline.inbox)
+        }
+        var above = end
+        while above != above.removingLastComponent() {
+            above.removeLastComponent()
+            guard Folder.kind(of: above, followingLinks: true) == .folder else { continue }
+            return try reserved.reserved(holding: try HeldFolder(above).folder.file, own: pipeline.inbox)
+        }
+        return nil
     }
 
     /// None of the folders that the pipeline's things go into, to begin with.

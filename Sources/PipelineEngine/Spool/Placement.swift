@@ -22,7 +22,7 @@ package struct Placement: Sendable {
     /// Whether it is the original of a job that failed, which its sender has to be able to fetch.
     var isFailure = false
     /// What happens where the name is taken.
-    package let onConflict: Pipeline.ConflictPolicy
+    package var onConflict: Pipeline.ConflictPolicy
     /// The drop's marker, which goes along under the name that fits the final one.
     package var marker: Attendant?
 

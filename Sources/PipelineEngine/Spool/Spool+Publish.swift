@@ -116,7 +116,7 @@ extension Spool {
             if isReplay, try FileIdentity.find(intent.source) == nil {
                 // In this order: what comes back in between does no harm.
                 guard work.isInPlace else { throw IOError("move", intent.source, .noSuchFileOrDirectory) }
-                if case .open(let folder) = found, isThere(intent, in: folder) { made.append(intent) }
+                if case .open(let folder) = found, try isThere(intent, in: folder) { made.append(intent) }
                 continue
             }
             let move: Move
@@ -129,15 +129,15 @@ extension Spool {
                 case .others: move = .taken
                 }
             } catch {
-                try takeBack(made, &open, &effects)
+                try takeBack(made, of: job, &open, &effects)
                 throw error
             }
             switch move {
             case .taken:
-                try takeBack(made, &open, &effects)
+                try takeBack(made, of: job, &open, &effects)
                 return nil
             case .renamed: break
-            case .copied: effects.copied.append(intent.source)
+            case .copied: effects.copied.insert(intent.source)
             }
             made.append(intent)
         }
@@ -168,7 +168,11 @@ extension Spool {
         let gone = source.removingLastComponent().appending(".dropmill-gone")
         try Folder.remove(gone)
         try NoReplace.rename(source, to: gone)
-        try Folder.remove(gone)
+        do throws(IOError) {
+            try Folder.remove(gone)
+        } catch {
+            // It has the name of what goes with the job's folder, and is tried again then.
+        }
     }
 
     /// What is said of a job's folder that was set aside.
@@ -219,7 +223,7 @@ extension Spool {
     private func moveAcross(
         _ intent: Intent, to folder: HeldFolder, of job: Job, isReplay: Bool, givesBack: Bool
     ) throws(IOError) -> Move {
-        let name = FilePath(".dropmill-\(job.id.text).partial")
+        let name = Self.partialName(job)
         let (partial, target) = (Spot(name, in: folder), Spot(intent.target.lastEntry, in: folder))
         let mayReplace = pipeline.onConflict == .replace && Self.areAlike(Spot(intent.source), target)
         if !mayReplace, target.kind != nil {
@@ -288,11 +292,12 @@ extension Spool {
         (one.kind == .folder) == (other.kind == .folder)
     }
 
-    /// Whether what was renamed is still at its target. Devices have other numbers after a mount, so it is to be on the
-    /// one that the work folder is on now.
-    private func isThere(_ intent: Intent, in folder: HeldFolder) -> Bool {
+    /// Whether what was renamed is still at its target. Devices have other numbers after a mount, so the folder is to be
+    /// on the one that the work folder is on now. (A file of an overlay may bear another number than its folder.)
+    private func isThere(_ intent: Intent, in folder: HeldFolder) throws(IOError) -> Bool {
         guard let there = Spot(intent.target.lastEntry, in: folder).statusNow else { return false }
-        return there.st_ino == intent.identity.inode && there.st_dev == Spot(work.active).status?.st_dev
+        let device = try folder.folder.file.status().st_dev
+        return there.st_ino == intent.identity.inode && device == Spot(work.active).status?.st_dev
     }
 
     /// Undoes moves: of companions whose thing itself could not have its name, and of a job that fails after all. What
@@ -301,70 +306,48 @@ extension Spool {
     /// Not where the new replaces the old: the old is gone, so there would be nothing left, and what is sent again
     /// replaces it once more.
     func takeBack(
-        _ made: [Intent], _ open: inout OpenFolders, _ effects: inout SettlementEffects
+        _ made: [Intent], of job: Job, _ open: inout OpenFolders, _ effects: inout SettlementEffects
     ) throws(IOError) {
         guard pipeline.onConflict != .replace else { return }
         for intent in made.reversed() {
             let above = intent.target.removingLastComponent()
             guard case .open(let folder) = try open.look(above) else { continue }
             if effects.copied.contains(intent.source) {
-                try folder.folder.remove(intent.target.lastEntry)
-                effects.copied.removeAll { $0 == intent.source }
-            } else if isThere(intent, in: folder) {
+                try takeBackCopy(intent, in: folder, of: job)
+                effects.copied.remove(intent.source)
+            } else if try isThere(intent, in: folder) {
                 try NoReplace.rename(Spot(intent.target.lastEntry, in: folder), to: Spot(intent.source))
             }
             effects.folders.insert(above)
         }
     }
+
+    /// Only what is still the copy that it was. It gets a hidden name first: nobody is to see a folder fall apart.
+    private func takeBackCopy(_ intent: Intent, in folder: HeldFolder, of job: Job) throws(IOError) {
+        let (name, gone) = (intent.target.lastEntry, Self.partialName(job))
+        do throws(IOError) {
+            guard Spot(name, in: folder).statusNow != nil, try Self.isCopy(name, in: folder, of: intent.source) else {
+                return
+            }
+        } catch {
+            // Somebody's file that we may not read is not ours.
+            guard error.errno.trouble(with: .drop) == .pauses else { return }
+            throw error
+        }
+        try folder.folder.remove(gone)
+        try NoReplace.rename(Spot(name, in: folder), to: Spot(gone, in: folder))
+        try folder.folder.remove(gone)
+    }
+
+    private static func partialName(_ job: Job) -> FilePath { FilePath(".dropmill-\(job.id.text).partial") }
 }
 
 /// What the moves of a batch left to be done.
 package struct SettlementEffects: Sendable {
     /// Folders whose entries changed, to be brought to the disk.
     var folders: Set<FilePath> = []
-    /// Sources whose copies are in their places, to be removed once these are on disk.
-    var copied: [FilePath] = []
+    /// Sources whose copies are in their places, to be removed once their jobs are.
+    var copied: Set<FilePath> = []
     /// Folders that were made just now, by this batch or another, and are on the disk once those above them are.
     var made: [FilePath] = []
-}
-
-extension StageFailure {
-    /// Somebody took a file from the work folder.
-    static func missing(_ path: FilePath, of job: Job) -> StageFailure {
-        .file(
-            "settle.missing", "'\(path.text)' is gone: somebody removed it from the work folder while its job ran.",
-            remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder. What "
-                + "a program put there in its place is kept in 'astray' in the work folder.")
-    }
-
-    /// The work folder cannot be reached: what was claimed is there, but cannot be seen.
-    static func workAway(_ spool: Spool) -> StageFailure {
-        StageFailure(
-            .environment, code: "work.gone",
-            summary: "The work folder '\(spool.work.path.text)' of the inbox '\(spool.pipeline.inbox.text)' is gone.",
-            remedy: "Mount its file system again; work goes on by itself. Where only the folder was removed it is made "
-                + "again.")
-    }
-
-    /// Another host works in the work folder now.
-    static func workLost(_ spool: Spool) -> StageFailure {
-        StageFailure(
-            .environment, code: "work.lost",
-            summary: "Another host has taken the work folder '\(spool.work.path.text)': nothing was heard of this one "
-                + "for long.",
-            remedy: "Let one host alone work on this inbox, and start Dropmill again there.")
-    }
-
-    /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.
-    static func settling(_ error: IOError) -> StageFailure {
-        guard error.errno == .fileExists else {
-            var failure = StageFailure(error)
-            // Mounts that came or went under us are no fault of the drop.
-            if error.errno == .improperLink { failure.class = .environment }
-            return failure
-        }
-        return .file(
-            "conflict.taken", "'\(error.path.text)' exists already.",
-            remedy: "Move it away and drop the file again, or set `on_conflict: rename`.")
-    }
 }

@@ -26,6 +26,8 @@ final class ReservedFolders: Sendable {
         /// By what they are, and by whose they are.
         var folders: [FileIdentity: [String: Reserved]] = [:]
         var identities: [String: [FileIdentity]] = [:]
+        /// What they lie in, by whose they are.
+        var holders: [String: [FileIdentity: Reserved]] = [:]
         /// Folders that are none of them and lie in none, with all that leads to them; and since when.
         var cleared: [View: MonotonicTime] = [:]
     }
@@ -64,6 +66,10 @@ final class ReservedFolders: Sendable {
         let found = folders.compactMap { folder in
             FileIdentity.of(folder.path, followingLinks: true).map { ($0, folder) }
         }
+        var holders: [FileIdentity: Reserved] = [:]
+        for (_, folder) in found {
+            for holder in Self.above(folder.path) where holders[holder] == nil { holders[holder] = folder }
+        }
         state.withLock { state in
             for identity in state.identities[owner] ?? [] {
                 state.folders[identity]?[owner] = nil
@@ -71,11 +77,35 @@ final class ReservedFolders: Sendable {
             }
             for (identity, folder) in found { state.folders[identity, default: [:]][owner] = folder }
             state.identities[owner] = found.map(\.0)
+            state.holders[owner] = holders
+        }
+    }
+
+    /// All folders on the way to one, from the one above it up to `/`. One that cannot be opened is in nobody's way.
+    private static func above(_ path: FilePath) -> [FileIdentity] {
+        var found: [FileIdentity] = []
+        do throws(IOError) {
+            var folder = try OpenFile.open(path, OpenFile.pathOnly | O_DIRECTORY)
+            var last = FileIdentity(try folder.status())
+            while true {
+                folder = try OpenFile.openParent(of: folder)
+                let next = FileIdentity(try folder.status())
+                if next == last { return found }
+                found.append(next)
+                last = next
+            }
+        } catch {
+            return found
         }
     }
 
     /// The reserved folder that a folder is, which a placeholder leads to.
     func reserved(_ folder: FileIdentity) -> Reserved? { found(folder).first }
+
+    /// The same, or one that lies in the folder: whoever replaces that replaces both.
+    func reserved(orHoldBy folder: FileIdentity) -> Reserved? {
+        found(folder).first ?? state.withLock { $0.holders.values.lazy.compactMap { $0[folder] }.first }
+    }
 
     private func found(_ folder: FileIdentity) -> [Reserved] {
         state.withLock { $0.folders[folder].map { Array($0.values) } ?? [] }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import SystemPackage
 
@@ -69,16 +70,28 @@ private struct Removal {
         if name.withCString({ unlinkat(folder, $0, 0) }) == 0 { return true }
         switch Errno.last {
         case .noSuchFileOrDirectory: return true
-        case .isDirectory: return name.withCString { unlinkat(folder, $0, AT_REMOVEDIR) } == 0
-        case let error: throw IOError("remove", parent.path.appending(name), error)
+        case .isDirectory:
+            if name.withCString({ unlinkat(folder, $0, AT_REMOVEDIR) }) == 0 { return true }
+            return Self.isGone(name, parent)
+        case let error:
+            if Self.isGone(name, parent) { return true }
+            throw IOError("remove", parent.path.appending(name), error)
         }
+    }
+
+    /// A call that failed may have been made.
+    private static func isGone(_ name: FileName, _ parent: borrowing OpenFile) -> Bool {
+        let folder = parent.descriptor
+        var status = stat()
+        return name.withCString { dm_status_now(folder, $0, &status) } != 0 && Errno.last == .noSuchFileOrDirectory
     }
 
     private static func removeEmpty(_ name: FileName, _ parent: borrowing OpenFile) throws(IOError) {
         let folder = parent.descriptor
-        guard name.withCString({ unlinkat(folder, $0, AT_REMOVEDIR) }) != 0, Errno.last != .noSuchFileOrDirectory
-        else { return }
-        throw IOError("remove", parent.path.appending(name), .last)
+        guard name.withCString({ unlinkat(folder, $0, AT_REMOVEDIR) }) != 0 else { return }
+        let error = Errno.last
+        guard !isGone(name, parent) else { return }
+        throw IOError("remove", parent.path.appending(name), error)
     }
 
     /// Folders from archives may have come without the right to change them.

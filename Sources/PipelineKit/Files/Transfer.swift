@@ -182,7 +182,21 @@ extension Folder {
     fileprivate func makeNew(_ relative: FilePath, mode: mode_t) throws(IOError) {
         try within(relative) { (parent, name) throws(IOError) in
             let made = name.withCString { mkdirat(parent.descriptor, $0, mode) }
-            guard made == 0 else { throw IOError("create the folder", parent.path.appending(name), .last) }
+            guard made != 0 else { return }
+            let error = Errno.last
+            // Made all the same: in a copy nobody else makes any.
+            guard try Self.isEmpty(name, in: parent) else {
+                throw IOError("create the folder", parent.path.appending(name), error)
+            }
+        }
+    }
+
+    private static func isEmpty(_ name: FileName, in parent: borrowing OpenFile) throws(IOError) -> Bool {
+        do throws(IOError) {
+            return try names(in: try OpenFile.open(name, in: parent, O_RDONLY | O_DIRECTORY)).isEmpty
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory else { throw error }
+            return false
         }
     }
 

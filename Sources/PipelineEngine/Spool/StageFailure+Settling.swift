@@ -1,0 +1,50 @@
+import PipelineKit
+import SystemPackage
+
+extension StageFailure {
+    /// Somebody took a file from the work folder.
+    static func missing(_ path: FilePath, of job: Job) -> StageFailure {
+        .file(
+            "settle.missing", "'\(path.text)' is gone: somebody removed it from the work folder while its job ran.",
+            remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder. What "
+                + "a program put there in its place is kept in 'astray' in the work folder.")
+    }
+
+    /// The work folder cannot be reached: what was claimed is there, but cannot be seen.
+    static func workAway(_ spool: Spool) -> StageFailure {
+        StageFailure(
+            .environment, code: "work.gone",
+            summary: "The work folder '\(spool.work.path.text)' of the inbox '\(spool.pipeline.inbox.text)' is gone.",
+            remedy: "Mount its file system again; work goes on by itself. Where only the folder was removed it is made "
+                + "again.")
+    }
+
+    /// Another host works in the work folder now.
+    static func workLost(_ spool: Spool) -> StageFailure {
+        StageFailure(
+            .environment, code: "work.lost",
+            summary: "Another host has taken the work folder '\(spool.work.path.text)': nothing was heard of this one "
+                + "for long.",
+            remedy: "Let one host alone work on this inbox, and start Dropmill again there.")
+    }
+
+    /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.
+    static func settling(_ error: IOError) -> StageFailure {
+        guard error.errno == .fileExists else {
+            var failure = StageFailure(error)
+            // Mounts that came or went under us are no fault of the drop.
+            if error.errno == .improperLink { failure.class = .environment }
+            return failure
+        }
+        return .file(
+            "conflict.taken", "'\(error.path.text)' exists already.",
+            remedy: "Move it away and drop the file again, or set `on_conflict: rename`.")
+    }
+
+    /// What was begun and is decided could not be done: a matter of the surroundings, whatever the kernel calls it.
+    static func unsettled(_ error: IOError) -> StageFailure {
+        var failure = StageFailure(error)
+        failure.class = .environment
+        return failure
+    }
+}
