@@ -34,7 +34,7 @@ package enum NoReplace {
         let areFolders = source.kind == .folder && target.kind == .folder
         guard !call(source, target, areFolders ? dm_rename_exchange : renameat) else { return }
         let error = Errno.last
-        guard MadeCalls.isRenamed(before, source: source.statusNow, target: target.statusNow) else {
+        guard MadeCalls.isRenamed(before, source: try source.statusNow, target: try target.statusNow) else {
             throw IOError("replace", target.path, error)
         }
     }
@@ -62,8 +62,8 @@ package enum NoReplace {
     private static func isMade(
         _ source: Spot, _ target: Spot, _ before: stat?, _ known: FileIdentity?
     ) throws(IOError) -> Bool {
-        guard let there = target.statusNow else { return false }
-        guard let here = source.statusNow else {
+        guard let there = try target.statusNow else { return false }
+        guard let here = try source.statusNow else {
             return known.map { $0.inode == there.st_ino } ?? MadeCalls.isRenamed(before, source: nil, target: there)
         }
         guard FileIdentity(here) == FileIdentity(there), FileKind(mode: here.st_mode) != .folder else { return false }
@@ -74,7 +74,7 @@ package enum NoReplace {
     private static func remove(_ source: Spot) throws(IOError) {
         guard source.call({ unlinkat($0, $1, 0) }) != 0 else { return }
         let error = Errno.last
-        guard source.statusNow != nil else { return }
+        guard try source.statusNow != nil else { return }
         throw IOError("remove", source.path, error)
     }
 

@@ -295,7 +295,7 @@ extension Spool {
     /// Whether what was renamed is still at its target. Devices have other numbers after a mount, so the folder is to be
     /// on the one that the work folder is on now. (A file of an overlay may bear another number than its folder.)
     private func isThere(_ intent: Intent, in folder: HeldFolder) throws(IOError) -> Bool {
-        guard let there = Spot(intent.target.lastEntry, in: folder).statusNow else { return false }
+        guard let there = try Spot(intent.target.lastEntry, in: folder).statusNow else { return false }
         let device = try folder.folder.file.status().st_dev
         return there.st_ino == intent.identity.inode && device == Spot(work.active).status?.st_dev
     }
@@ -326,7 +326,7 @@ extension Spool {
     private func takeBackCopy(_ intent: Intent, in folder: HeldFolder, of job: Job) throws(IOError) {
         let (name, gone) = (intent.target.lastEntry, Self.partialName(job))
         do throws(IOError) {
-            guard Spot(name, in: folder).statusNow != nil, try Self.isCopy(name, in: folder, of: intent.source) else {
+            guard try Spot(name, in: folder).statusNow != nil, try Self.isCopy(name, in: folder, of: intent.source) else {
                 return
             }
         } catch {

@@ -121,9 +121,9 @@ package struct Spool: Sendable {
     private func hasArrived(at target: FilePath, _ id: JobID, despite error: Errno) throws(IOError) -> Bool {
         // What has the name then is a note of our own, and stays.
         if error == .fileExists, let name = target.lastName, WorkFolder.isNote(name) { return false }
-        if Spot(target).statusNow != nil { return true }
+        if try Spot(target).statusNow != nil { return true }
         if try work.removeUnused(id) { return false }
-        if Spot(target).statusNow != nil { return true }
+        if try Spot(target).statusNow != nil { return true }
         // What else is in it is found by its folder.
         work.doubt(id)
         return false
@@ -133,7 +133,7 @@ package struct Spool: Sendable {
     private func refusal(of drop: FilePath, at path: InboxFolder, _ error: Errno) throws(IOError) -> Claim {
         switch error {
         // Else it is the job's folder that somebody took away.
-        case .noSuchFileOrDirectory where Spot(drop).statusNow == nil: return .vanished
+        case .noSuchFileOrDirectory where try Spot(drop).statusNow == nil: return .vanished
         case .notPermitted:
             return .refused(
                 "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its "

@@ -28,14 +28,17 @@ struct Spot: Sendable {
         return call { fstatat($0, $1, &status, AT_SYMLINK_NOFOLLOW) } == 0 ? status : nil
     }
 
-    /// The same, not as the kernel remembers it of a network file system, but as its server says now.
+    /// The same, not as the kernel remembers it of a network file system, but as its server says now; nil for nothing
+    /// alone.
     var statusNow: stat? {
-        var status: stat?
-        _ = call { folder, name in
-            status = MadeCalls.look(folder, name)
-            return 0
+        get throws(IOError) {
+            var found = Result<stat?, Errno>.success(nil)
+            _ = call { folder, name in
+                found = Result { () throws(Errno) in try MadeCalls.look(folder, name) }
+                return 0
+            }
+            do throws(Errno) { return try found.get() } catch { throw IOError("examine", path, error) }
         }
-        return status
     }
 
     /// Of which kind that is.

@@ -105,7 +105,7 @@ final class WorkOwner: Sendable {
         let file = work.appending(name)
         guard Folder.kind(of: file) == .regular else { return nil }
         let text = String(decoding: try SmallFile.read(file, atMost: 1 << 12), as: UTF8.self)
-        guard let holder = Holder(text), let status = Spot(file).statusNow else { return nil }
+        guard let holder = Holder(text), let status = try Spot(file).statusNow else { return nil }
         return (holder, FileTime(status.st_mtim))
     }
 

@@ -114,8 +114,13 @@ extension Folder {
                 }
                 if renamed == 0 { return }
                 let error = Errno.last
-                let source = oldName.withCString { MadeCalls.look(old, $0) }
-                let target = newName.withCString { MadeCalls.look(new.descriptor, $0) }
+                let target = try MadeCalls.look(newName, in: new)
+                let source: stat?
+                do throws(Errno) {
+                    source = try oldName.withCString { (from) throws(Errno) in try MadeCalls.look(old, from) }
+                } catch {
+                    throw IOError("examine", path.pushing(relative), error)
+                }
                 guard MadeCalls.isRenamed(before, source: source, target: target) else {
                     throw IOError("rename", new.path.appending(newName), error)
                 }

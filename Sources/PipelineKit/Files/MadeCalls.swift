@@ -1,15 +1,27 @@
-import CLinux
 package import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// Whether a call was made that says that it failed. Over a network it may have been: its answer was lost, or it was
 /// asked twice (rename(2), BUGS). So after any error both ends are looked at, and only what that shows counts.
 package enum MadeCalls {
-    /// What has the name, a link not followed, as the server of a network file system says now; nil for nothing, or
-    /// nothing that can be seen.
-    package static func look(_ folder: Int32, _ name: UnsafePointer<CChar>) -> stat? {
+    /// What has the name, a link not followed, as the server of a network file system says now; nil for nothing. Where
+    /// that cannot be told it is not nothing either.
+    package static func look(_ folder: Int32, _ name: UnsafePointer<CChar>) throws(Errno) -> stat? {
         var status = stat()
-        return dm_status_now(folder, name, &status) == 0 ? status : nil
+        if statusNow(folder, name, &status) == 0 { return status }
+        let error = Errno.last
+        guard [.noSuchFileOrDirectory, .notDirectory].contains(error) else { throw error }
+        return nil
+    }
+
+    /// The same of a name in a folder that is open.
+    package static func look(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> stat? {
+        let descriptor = folder.descriptor
+        do throws(Errno) {
+            return try name.withCString { (name) throws(Errno) in try look(descriptor, name) }
+        } catch {
+            throw IOError("examine", folder.path.appending(name), error)
+        }
     }
 
     /// Whether one is the other under another name. Not by its device, which is another one after a mount. Some network
