@@ -190,6 +190,29 @@ import Testing
         watcher.stop()
     }
 
+    @Test("What was heard to vanish just before the inbox was lost is told")
+    func vanishedBefore() async throws {
+        for name in ["gone", "stays"] { try scratch.write("1", to: "inbox/\(name)") }
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        let watcher = WatcherHarness(inbox, inotify, depth: 2)
+        watcher.start()
+        let blocker = DispatchSemaphore(value: 0)
+        inotify.whileNotReading { blocker.wait() }
+        try Folder.remove(scratch.path("inbox/gone"))
+        // To be walked through, which fails.
+        try scratch.makeFolder("inbox/new")
+        let away = scratch.path("away")
+        try NoReplace.rename(inbox, to: away)
+        blocker.signal()
+        #expect(await eventually { watcher.failures == ["io.open"] })
+        try NoReplace.rename(away, to: inbox)
+        watcher.scan()
+        #expect(watcher.recoveries == 1)
+        #expect(watcher.known == ["stays"])
+        watcher.stop()
+    }
+
     @Test("While the check says no nothing is read, be the folder there or not")
     func away() async throws {
         try scratch.write("1", to: "inbox/there")

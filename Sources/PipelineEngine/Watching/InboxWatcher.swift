@@ -149,7 +149,8 @@ package final class InboxWatcher: @unchecked Sendable {
     }
 
     private func lose(because failure: StageFailure) {
-        untold = []
+        // What was found out before is true, and the listing that knew it would not tell it again.
+        tell()
         // What waits in it goes on waiting; once it is back everything is looked at anew.
         listing.doubt()
         watches?.endAll()
