@@ -112,6 +112,33 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
+    @Test("A folder that was refused inside one that moved away counts as refused no longer")
+    func refusedInside() throws {
+        try scratch.write("1", to: "inbox/a/b/file")
+        let watcher = WatcherHarness(inbox, nil, depth: .max, deepest: 1)
+        watcher.start()
+        #expect(watcher.refused.count == 1)
+        try NoReplace.rename(scratch.path("inbox/a"), to: scratch.path("elsewhere"))
+        watcher.scan()
+        #expect(watcher.told == ["-a", "-a/b"])
+        watcher.stop()
+    }
+
+    @Test("A folder whose path is too long is refused, and no longer once it is gone")
+    func tooLong() throws {
+        let name = String(repeating: "n", count: 240)
+        let deep = Array(repeating: name, count: 9)
+        try scratch.makeFolder("inbox/" + deep.joined(separator: "/"))
+        let watcher = WatcherHarness(inbox, nil, depth: .max)
+        watcher.start()
+        #expect(
+            watcher.refused == ["\(deep.joined(separator: "/")): its path is too long; files that deep are not taken"])
+        try Folder.remove(scratch.path("inbox/" + deep.joined(separator: "/")))
+        watcher.scan()
+        #expect(watcher.told == ["-" + deep.joined(separator: "/")])
+        watcher.stop()
+    }
+
     @Test(
         "A folder of another file system is left alone, and said", .enabled(if: TemporaryMount.isPossible, "needs root")
     )

@@ -18,6 +18,10 @@ extension InboxWatcher {
                 refuse(folder, "it lies more than \(deepest) folders deep in the inbox; raise `ready.max_depth`")
                 continue
             }
+            guard folder.bytes.count <= InboxFolder.longest else {
+                refuse(folder, "its path is too long; files that deep are not taken")
+                continue
+            }
             guard let opened = try open(folder, in: inbox) else { continue }
             guard folder.isTop || dm_mount_id_of(opened.file.descriptor) == mount else {
                 refuse(folder, "another file system is mounted there; give it a pipeline of its own")
@@ -76,12 +80,8 @@ extension InboxWatcher {
         let gone = try listing.list(folder) { (seen) throws(IOError) in
             try Folder.forEachEntry(of: opened.file) { (name, kind) throws(IOError) in
                 if isFolder(name, kind, opened), match.enters(name, in: folder) {
-                    let new = folder.appending(name)
-                    guard new.bytes.count <= InboxFolder.longest else {
-                        return refuse(new, "its path is too long; files that deep are not taken")
-                    }
                     seen.sawFolder(name)
-                    inside.append(new)
+                    inside.append(folder.appending(name))
                 } else if isOfInterest(name), seen.saw(name) {
                     told(.appeared(DropPath(name, in: folder)))
                 }
@@ -110,9 +110,11 @@ extension InboxWatcher {
     func forget(_ folder: InboxFolder) {
         let gone = listing.forget(folder)
         for path in gone.names { told(.vanished(path)) }
-        for folder in gone.folders { watches?.end(folder) }
-        refused.remove(folder)
-        if let path = folder.path { told(.vanished(path)) }
+        for inside in gone.folders {
+            watches?.end(inside)
+            let wasRefused = refused.remove(inside) != nil
+            if wasRefused || inside == folder, let path = inside.path { told(.vanished(path)) }
+        }
     }
 
     /// A change that is to be told, together with others.

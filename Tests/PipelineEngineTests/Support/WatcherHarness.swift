@@ -23,7 +23,8 @@ final class WatcherHarness: Sendable {
     private let watcher: Mutex<InboxWatcher?> = Mutex(nil)
 
     init(
-        _ inbox: FilePath, _ inotify: InotifyEvents?, depth: Int = 1, pace: InboxWatcher.Pace = .untimed,
+        _ inbox: FilePath, _ inotify: InotifyEvents?, depth: Int = 1, deepest: Int = .max,
+        pace: InboxWatcher.Pace = .untimed,
         check: @escaping @Sendable () throws(StageFailure) -> Void = {}
     ) {
         let listener = InboxWatcher.Listener(
@@ -45,8 +46,8 @@ final class WatcherHarness: Sendable {
             failed: { @Sendable [self] failure in heard.withLock { $0.failures.append(failure.code) } },
             recovered: { @Sendable [self] in heard.withLock { $0.recoveries += 1 } })
         let made = InboxWatcher(
-            inbox: inbox, match: MatchRule(depth: depth), inotify: inotify, queue: queue, pace: pace,
-            listener: listener, check: check)
+            inbox: inbox, match: MatchRule(depth: depth), deepest: deepest, inotify: inotify, queue: queue,
+            pace: pace, listener: listener, check: check)
         watcher.withLock { $0 = made }
     }
 
