@@ -1,4 +1,3 @@
-import DequeModule
 import PipelineKit
 
 /// Which markers lie in an inbox, which drops they speak for, and which of them have been alone for too long. Pure.
@@ -8,20 +7,12 @@ struct MarkerIndex {
     /// How long a marker may be alone before it is reported, where the rule sets no time.
     static let patience = Duration.seconds(600)
 
-    private struct Appointment {
-        let due: MonotonicTime
-        let marker: DropPath
-        let alone: MonotonicTime
-    }
-
     private let patience: Duration
     private let markerName: @Sendable (FileName) -> FileName?
-    /// Since when each is alone; `accompanied` while its drop is there.
-    private var markers: [DropPath: MonotonicTime] = [:]
+    /// Since when each is alone; `accompanied` while its drop is there. Queued while that is to be told.
+    private var markers = KeyedHeap<DropPath, MonotonicTime> { @Sendable _, left, _, right in left < right }
     private static let accompanied = MonotonicTime.distantFuture
     private var drops: [InboxFolder: MarkedDrops] = [:]
-    /// In order: each is put behind the others when it is due the same time after.
-    private var appointments = Deque<Appointment>()
 
     /// An index of nothing. `markerName`: the marker that a drop needs; nil where it cannot have one.
     init(timeout: Duration?, markerName: @escaping @Sendable (FileName) -> FileName?) {
@@ -33,16 +24,16 @@ struct MarkerIndex {
     /// that it speaks for are to be looked at again.
     mutating func appeared(_ marker: DropPath, with drop: DropPath? = nil, at now: MonotonicTime) -> Set<DropPath> {
         let drops = drop.map { [$0] } ?? drops(needing: marker)
-        if markers[marker] == nil {
-            markers[marker] = Self.accompanied
-            if drops.isEmpty { leaveAlone(marker, at: now) }
+        if markers.find(marker) == nil {
+            let slot = markers.insert(marker, Self.accompanied)
+            if drops.isEmpty { leaveAlone(slot, at: now) }
         }
         return drops
     }
 
     /// The marker is gone, or taken. The drops that it spoke for are to be looked at again.
     mutating func vanished(_ marker: DropPath, with drop: DropPath? = nil) -> Set<DropPath> {
-        markers[marker] = nil
+        if let slot = markers.find(marker) { _ = markers.remove(slot) }
         return drop.map { [$0] } ?? drops(needing: marker)
     }
 
@@ -51,7 +42,9 @@ struct MarkerIndex {
         if !isOnly {
             drops[drop.folder, default: MarkedDrops(markerName: markerName)].insert(drop.name, needing: marker.name)
         }
-        if markers[marker] != nil { markers[marker] = Self.accompanied }
+        guard let slot = markers.find(marker) else { return }
+        markers[slot] = Self.accompanied
+        markers.dequeue(slot)
     }
 
     /// It is gone, or taken.
@@ -61,7 +54,7 @@ struct MarkerIndex {
             if drops[drop.folder]?.isEmpty ?? false { drops[drop.folder] = nil }
             guard !isShared(marker, besides: drop) else { return }
         }
-        if markers[marker] != nil { leaveAlone(marker, at: now) }
+        if let slot = markers.find(marker) { leaveAlone(slot, at: now) }
     }
 
     /// Whether other drops need the marker too.
@@ -72,25 +65,29 @@ struct MarkerIndex {
     /// Markers whose drops have not come for too long, each once.
     mutating func overdue(at now: MonotonicTime) -> [DropPath] {
         var overdue: [DropPath] = []
-        while let first = appointments.first, first.due <= now {
-            appointments.removeFirst()
-            if markers[first.marker] == first.alone { overdue.append(first.marker) }
+        while let due = nextDue, due <= now, let first = markers.first {
+            markers.dequeue(first)
+            overdue.append(markers.key(of: first))
         }
         return overdue
     }
 
     /// When the next marker may have been alone for too long.
-    var nextDue: MonotonicTime? { appointments.first?.due }
+    var nextDue: MonotonicTime? { markers.first.map { markers[$0] + patience } }
 
     /// The markers that are alone.
-    var alone: some Sequence<DropPath> { markers.lazy.filter { $0.value != Self.accompanied }.map(\.key) }
+    var alone: some Sequence<DropPath> {
+        markers.slots.lazy.filter { markers[$0] != Self.accompanied }.map { markers.key(of: $0) }
+    }
 
     /// Whether it is one of these.
-    func isAlone(_ marker: DropPath) -> Bool { markers[marker].map { $0 != Self.accompanied } ?? false }
+    func isAlone(_ marker: DropPath) -> Bool {
+        markers.find(marker).map { markers[$0] != Self.accompanied } ?? false
+    }
 
     /// A drop that the marker speaks for, where both are there; `only`: the only one that there can be.
     func drop(of marker: DropPath, only: DropPath? = nil) -> DropPath? {
-        guard markers[marker] == Self.accompanied else { return nil }
+        guard let slot = markers.find(marker), markers[slot] == Self.accompanied else { return nil }
         return only ?? drops(needing: marker).first
     }
 
@@ -99,8 +96,8 @@ struct MarkerIndex {
         return Set(drops.needing(marker.name).map { DropPath($0, in: marker.folder) })
     }
 
-    private mutating func leaveAlone(_ marker: DropPath, at now: MonotonicTime) {
+    private mutating func leaveAlone(_ marker: KeyedHeap<DropPath, MonotonicTime>.Slot, at now: MonotonicTime) {
         markers[marker] = now
-        appointments.append(Appointment(due: now + patience, marker: marker, alone: now))
+        markers.enqueue(marker)
     }
 }

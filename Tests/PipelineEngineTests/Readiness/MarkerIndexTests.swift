@@ -40,6 +40,20 @@ import Testing
         #expect(try index.overdue(at: seconds(710)) == [path("b.ok")])
     }
 
+    @Test("Nothing is kept of a marker that is gone, or whose drop has come")
+    func forgotten() throws {
+        var index = index(timeout: .seconds(86_400))
+        for number in 0..<100 {
+            _ = try index.appeared(path("\(number).ok"), at: seconds(number))
+            if number < 50 {
+                _ = try index.vanished(path("\(number).ok"))
+            } else {
+                try index.appeared(drop: path("\(number)"), of: path("\(number).ok"))
+            }
+            #expect(index.nextDue == nil)
+        }
+    }
+
     @Test("A marker that can speak for one drop only is alone without that one, and wakes it")
     func onlyDrop() throws {
         var index = index(timeout: .seconds(10))
