@@ -215,12 +215,11 @@ struct Examiner {
 
     /// What lies beside it and says that it is not done, or the drop of which it says so itself.
     private func sibling(of path: DropPath, in inbox: borrowing OpenFile) throws(IOError) -> Waiting? {
-        if let siblings {
-            if let name = siblings.beside(path).first { return .sibling(name) }
-        } else {
-            for name in SiblingNames.siblings(of: path.name) where !rule.isMarkerBeside(name) {
-                if try kind(of: name, in: inbox) != nil { return .sibling(name) }
-            }
+        // One that is known is looked for too: its end may not have been told.
+        let names =
+            siblings?.beside(path) ?? SiblingNames.siblings(of: path.name).filter { !rule.isMarkerBeside($0) }
+        for name in names {
+            if try kind(of: name, in: inbox) != nil { return .sibling(name) }
         }
         guard let drop = SiblingNames.drop(of: path.name), match.verdict(on: drop) == .taken else { return nil }
         let isThere = try kind(of: drop, in: inbox) == (rule.unit == .folder ? .folder : .regular)
@@ -228,15 +227,7 @@ struct Examiner {
     }
 
     private func kind(of name: FileName, in folder: borrowing OpenFile) throws(IOError) -> FileKind? {
-        var status = stat()
-        let descriptor = folder.descriptor
-        if name.withCString({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 {
-            return FileKind(mode: status.st_mode)
-        }
-        guard Errno.last == .noSuchFileOrDirectory else {
-            throw IOError("examine", folder.path.appending(name), .last)
-        }
-        return nil
+        try MadeCalls.look(name, in: folder).map { FileKind(mode: $0.st_mode) }
     }
 
     /// What its own content says against it, where the pipeline asks for that.
@@ -300,7 +291,7 @@ struct Examiner {
         let text: [UInt8]
         do throws(IOError) {
             let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
-            let status = try file.status()
+            let status = try Attributes.deciding(sight).of(file)
             guard FileKind(mode: status.st_mode) == .regular else { return .unusable("it is no regular file") }
             let own = Fingerprint(status)
             // One that speaks for a whole folder speaks for what was there before it.

@@ -40,6 +40,28 @@ import Testing
         #expect(look.sample.size == 12)
     }
 
+    @Test(
+        "A marker and a sibling are what they are behind the kernel's back",
+        .enabled(if: MirrorMount.isPossible, Comment(rawValue: MirrorMount.skip)))
+    func besides() throws {
+        let share = try mirror()
+        let folder = try OpenFile.openFolder(share.path)
+        let (drop, part, done) = (try "a".fileName, try "a.part".fileName, try ".done".fileName)
+        for name in [drop, part, done] { try scratch.write("x", to: "behind/\(name)") }
+        let examiner = Examiner.testing(
+            share.path, ReadyRule(marker: try MarkerRule(Template(done.text, use: .name))), isTold: false)
+        #expect(try examiner.lack(of: drop, in: folder) == .sibling(part))
+        try Folder.remove(scratch.path("behind/a.part"))
+        #expect(try examiner.lack(of: drop, in: folder) == nil)
+        // The kernel remembers the marker's time of before.
+        #expect(try Sample.take(of: done, in: folder).size == 1)
+        try scratch.write("xx", to: "behind/a")
+        #expect(try examiner.lack(of: drop, in: folder) == .marker(done, .outdated))
+        try scratch.write("xx", to: "behind/.done")
+        #expect(try Sample.take(of: done, in: folder).size == 1)
+        #expect(try examiner.lack(of: drop, in: folder) == nil)
+    }
+
     @Test("Asked or remembered, a local file is the same")
     func local() throws {
         try scratch.write("123", to: "file")

@@ -157,6 +157,19 @@ import Testing
         #expect(try look("a-wal") == .waiting(.siblingOf(try name("a"))))
     }
 
+    @Test("A sibling whose end nobody told of holds nothing back")
+    func untold() throws {
+        try scratch.write("1", to: "inbox/a")
+        let part = try scratch.write("1", to: "inbox/a.part")
+        var examiner = Examiner.testing(scratch.path("inbox"), isTold: true)
+        let sibling = try name("a.part")
+        _ = examiner.take(.appeared(DropPath(sibling)), at: .now(), isThere: { _ in true }, all: { _ in [] })
+        let inbox = try OpenFile.openFolder(scratch.path("inbox"))
+        #expect(try examiner.lack(of: name("a"), in: inbox) == .sibling(sibling))
+        try Folder.remove(part)
+        #expect(try examiner.lack(of: name("a"), in: inbox) == nil)
+    }
+
     /// None of them has a call of its own made for it, nor a look at all the others.
     @Test("100,000 drops with siblings are known in moments")
     func many() throws {
