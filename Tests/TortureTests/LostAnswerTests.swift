@@ -42,6 +42,31 @@ extension Torture {
             #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
         }
 
+        /// A start makes folders of its own, and must not say that they are somebody else's.
+        @Test(arguments: ["EIO", "ETIMEDOUT"]) func startsAllTheSame(_ error: String) async throws {
+            @Sendable func fault(_ mill: Mill) -> Faultline {
+                var fault = mill.fault(["mkdir", "mkdirat"])
+                fault.path = "\(mill.root.string)/.dropmill*"
+                return fault
+            }
+            let site = try Self.site(.here)
+            var counting = fault(site.mill)
+            let log = site.mill.logs.appending("calls")
+            counting.log = log
+            _ = try site.mill.runOnce(counting)
+            let count = try Faultline.calls(in: log).count
+            #expect(count >= 8)
+            let runs = try await Torture.forEach(Array(1...8), width: 4) { point in
+                let site = try Self.site(.here)
+                var fault = fault(site.mill)
+                (fault.at, fault.deed) = (point, .deny(error))
+                let run = try site.mill.runOnce(fault)
+                return [0, 1].contains(run.status) ? "" : "call \(point): status \(run.status): \(run.log.suffix(400))"
+            }
+            let refused = runs.filter { !$0.isEmpty }
+            #expect(refused.isEmpty, "\(refused.joined(separator: "\n"))")
+        }
+
         private static func site(_ place: Place) throws -> Site {
             let site = try place == .here ? Site.plain() : Site.otherDevice()
             try site.mill.dropMixed()

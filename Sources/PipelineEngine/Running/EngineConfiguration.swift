@@ -33,7 +33,7 @@ package struct EngineError: Error, Sendable {
         case locked
         /// A folder cannot be used as configured.
         case configuration
-        /// The machine, or a limit of it, does not allow for more now.
+        /// The machine, a limit of it, or a disk does not allow for it now.
         case shortage
     }
 
@@ -49,16 +49,18 @@ package struct EngineError: Error, Sendable {
     }
 
     /// What a call that failed means for a start: `subject` could not be used, and `remedy` is what to do about it. A
-    /// lack of descriptors says nothing of a folder.
+    /// lack of descriptors, and a disk or server that does not answer, say nothing of whose a folder is.
     init(_ subject: String, _ error: IOError, remedy: String) {
-        guard [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(error.errno) else {
-            self.init(kind: .configuration, message: "\(subject): \(error); \(remedy)")
-            return
+        var (kind, remedy) = (Kind.shortage, remedy)
+        switch error.errno {
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory:
+            remedy =
+                "a pipeline takes about four descriptors: raise the limit (`LimitNOFILE=` in the unit, `ulimit -n` in "
+                + "a shell, or fs.file-max)"
+        case let errno where errno == .ioError || errno.isOfNetwork:
+            remedy = "look at the disk, mount or server of '\(error.path.text)' and the kernel's log; then start again"
+        default: kind = .configuration
         }
-        self.init(
-            kind: .shortage,
-            message:
-                "\(subject): \(error); a pipeline takes about four descriptors: raise the limit (`LimitNOFILE=` in "
-                + "the unit, `ulimit -n` in a shell, or fs.file-max)")
+        self.init(kind: kind, message: "\(subject): \(error); \(remedy)")
     }
 }

@@ -19,12 +19,25 @@ extension Folder {
                 throw IOError("create the folder", path, .noSuchFileOrDirectory)
             }
             try make(parent, mode: 0o777)
-            guard path.withPlatformString({ mkdir($0, mode) }) == 0 || Errno.last == .fileExists else {
-                throw IOError("create the folder", path, .last)
-            }
+            if path.withPlatformString({ mkdir($0, mode) }) == 0 { return true }
+            let error = Errno.last
+            guard error == .fileExists || isMade(path) else { throw IOError("create the folder", path, error) }
             return true
-        case let error: throw IOError("create the folder", path, error)
+        case let error:
+            guard isMade(path) else { throw IOError("create the folder", path, error) }
+            return true
         }
+    }
+
+    /// Whether a folder is there although the call that was to make it failed (`MadeCalls`). Of one that was there
+    /// before the kernel says so.
+    private static func isMade(_ path: FilePath) -> Bool {
+        path.withPlatformString { isMade(AT_FDCWD, $0) }
+    }
+
+    private static func isMade(_ parent: Int32, _ name: UnsafePointer<CChar>) -> Bool {
+        var status = stat()
+        return statusNow(parent, name, &status) == 0 && FileKind(mode: status.st_mode) == .folder
     }
 
     /// Makes a folder below this one, and those on the way that are missing; one that is there is left as it is.
@@ -59,8 +72,11 @@ extension Folder {
 
     private func makeOne(_ relative: FilePath, _ mode: mode_t) throws(IOError) {
         try within(relative) { (parent, name) throws(IOError) in
-            let made = name.withCString { mkdirat(parent.descriptor, $0, mode) }
-            guard made == 0 else { throw IOError("create the folder", parent.path.appending(name), .last) }
+            guard name.withCString({ mkdirat(parent.descriptor, $0, mode) }) != 0 else { return }
+            let error = Errno.last
+            guard error != .fileExists, name.withCString({ Self.isMade(parent.descriptor, $0) }) else {
+                throw IOError("create the folder", parent.path.appending(name), error)
+            }
         }
     }
 

@@ -62,7 +62,7 @@ extension Errno {
     }
 
     /// The server of a network file system, or what serves one of FUSE, does not answer.
-    var isOfNetwork: Bool {
+    package var isOfNetwork: Bool {
         networkErrors.contains(rawValue)
     }
 
