@@ -1,5 +1,6 @@
 import Glibc
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -80,5 +81,30 @@ import Testing
         work.tidy()
         #expect(try Folder.names(in: work.active).isEmpty)
         #expect(try Folder.names(in: work.path.appending("spare")).count == 256)
+    }
+
+    @Test("What a doubtful claim brought is a job that no start has counted; what is no drop is set aside, and told")
+    func doubts() async throws {
+        let drop = ids.next(), link = ids.next(), unused = ids.next()
+        for id in [drop, link, unused] { work.doubt(id) }
+        try harness.scratch.write(Array("x".utf8), to: try work.makeFolder(of: drop).appending("a".fileName))
+        let folder = try work.makeFolder(of: link)
+        #expect(folder.appending("b").withPlatformString { symlink("/etc/passwd", $0) } == 0)
+        _ = try work.makeFolder(of: unused)
+        let said = Mutex<[String]>([])
+        let intake = Intake(spool: harness.spool, inotify: nil, ids: ids, once: false) { @Sendable message in
+            switch message {
+            case .claimed(let claimed, let adopted):
+                said.withLock { $0 += claimed.map { "\($0.job.drop.name)\(adopted ? " adopted" : "")" } }
+            case .keptAside(let path): said.withLock { $0.append("kept \(path.lastName?.text ?? "")") }
+            default: break
+            }
+        }
+        intake.start(adopting: [], resumed: [])
+        #expect(await eventually { said.withLock { $0.count } == 2 })
+        #expect(said.withLock { $0 } == ["kept \(link)", "a"])
+        #expect(Folder.kind(of: work.astray.appending(link.text).appending("b")) == .symbolicLink)
+        #expect(try Folder.names(in: work.active).map(\.text) == [drop.text])
+        await withCheckedContinuation { done in intake.stop { @Sendable in done.resume() } }
     }
 }

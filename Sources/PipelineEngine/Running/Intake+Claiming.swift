@@ -100,7 +100,9 @@ extension Intake {
     }
 
     func claim(_ inbox: OpenInbox) throws(IOError) {
-        adopt(try spool.work.resolveDoubts(of: spool.pipeline))
+        let resolved = try spool.work.resolveDoubts(of: spool.pipeline)
+        for path in resolved.aside { deliver(.keptAside(path)) }
+        adopt(resolved.jobs, ofEarlierRun: false)
         guard claimOrder.holds(nextDue: gate.nextDue, at: .now()), mayClaim else { return }
         do throws(StageFailure) {
             try space.check()
@@ -254,8 +256,9 @@ extension Intake {
         if let marker = examiner.took(path, at: .now()) { watcher?.took(marker) }
     }
 
-    /// Jobs of an earlier run: one with an open writer, or where that cannot be told, stands still once more first.
-    func adopt(_ jobs: [Job]) {
+    /// Jobs that are known by their folders alone, of an earlier run or of claims whose answers were lost: one with an
+    /// open writer, or where that cannot be told, stands still once more first.
+    func adopt(_ jobs: [Job], ofEarlierRun isEarlier: Bool = true) {
         var complete: [Spool.Claimed] = []
         let begun = MonotonicTime.now()
         for job in jobs {
@@ -289,10 +292,10 @@ extension Intake {
                 Self.adoption(of: job, by: spool, since: begun)
             } then: { @Sendable intake, proof in
                 guard let claimed = intake.adopted(job, proof) else { return }
-                intake.deliver(.claimed([claimed], adopted: true))
+                intake.deliver(.claimed([claimed], adopted: isEarlier))
             }
         }
-        if !complete.isEmpty { deliver(.claimed(complete, adopted: true)) }
+        if !complete.isEmpty { deliver(.claimed(complete, adopted: isEarlier)) }
     }
 
     /// The proof of one that nobody writes to.

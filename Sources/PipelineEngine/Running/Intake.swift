@@ -16,6 +16,8 @@ final class Intake: @unchecked Sendable {
         case draining(Job, reason: String)
         /// A claimed drop is gone from its job's folder.
         case lost(Job)
+        /// What was in a job's folder was no drop, and is kept there.
+        case keptAside(FilePath)
         /// The work folder was gone, and is there again, empty.
         case workRemade
         case refused(DropPath, reason: String)

@@ -71,6 +71,12 @@ final class PipelineRunner: @unchecked Sendable {
             if !adopted { endTrial() }
             for claim in claimed { begin(claim, adopted: adopted) }
         case .lost(let job): lose(job)
+        case .keptAside(let path):
+            observer(
+                .warning(
+                    pipeline: pipeline.name,
+                    message: "'\(path.text)' holds what a claim brought and is no drop; see whether you need it, and "
+                        + "remove it"))
         case .workRemade:
             loseWhatIsGone()
             observer(

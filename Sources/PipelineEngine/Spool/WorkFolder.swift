@@ -224,17 +224,21 @@ package final class WorkFolder: Sendable {
     /// Notes a job's folder of which it cannot be told whether a drop is in it.
     func doubt(_ id: JobID) { doubted.withLock { _ = $0.insert(id) } }
 
-    /// Takes out those that can be told by now. Throws where that is still not so.
-    func resolveDoubts(of pipeline: Pipeline) throws(IOError) -> [Job] {
-        var found: [Job] = []
+    /// Takes out those that can be told by now. Throws where that is still not so. `aside`: where folders are by now in
+    /// which there is something, but no drop.
+    func resolveDoubts(of pipeline: Pipeline) throws(IOError) -> (jobs: [Job], aside: [FilePath]) {
+        var jobs: [Job] = []
+        var aside: [FilePath] = []
         for id in doubted.withLock({ $0.sorted() }) {
-            if try !removeUnused(id), let job = try job(of: id, in: pipeline) { found.append(job) }
+            if try !removeUnused(id) {
+                if let job = try job(of: id, in: pipeline) { jobs.append(job) } else { aside.append(try setAside(id)) }
+            }
             doubted.withLock { _ = $0.remove(id) }
         }
-        return found
+        return (jobs, aside)
     }
 
-    /// A job that is known by its folder only; nil where there is no drop in it.
+    /// A job that is known by its folder only; nil where there is no drop in it. Throws where that cannot be told.
     func job(of id: JobID, in pipeline: Pipeline) throws(IOError) -> Job? {
         let folder = folder(of: id)
         guard let drop = try entries(of: folder)?.first(where: { !$0.isHidden }) else { return nil }
@@ -242,7 +246,13 @@ package final class WorkFolder: Sendable {
         let isFolder = Folder.kind(of: folder.appending(drop)) == .folder
         let opened = try OpenFile.openFolder(folder)
         let sample = try Sample.take(of: drop, in: opened, unit: isFolder ? .folder : .file)
-        guard case .file(let fingerprint, _) = sample else { return nil }
+        let fingerprint: Fingerprint
+        switch sample {
+        case .file(let found, _): fingerprint = found
+        case .refused: return nil
+        case .gone: throw IOError("examine", folder.appending(drop), .noSuchFileOrDirectory)
+        case .blocked(let errno, _): throw IOError("examine", folder.appending(drop), errno)
+        }
         return Job(
             id: id, pipeline: pipeline.name,
             drop: Drop(
