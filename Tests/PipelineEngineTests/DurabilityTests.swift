@@ -38,6 +38,19 @@ import Testing
         #expect(throws: IOError.self) { try durability.sync(folders: [folder], by: whole) }
     }
 
+    @Test(
+        "A file system that died is told of although it lost writes before",
+        .enabled(if: DiskImage.isXFSPossible, "needs mkfs.xfs"))
+    func deadForLong() throws {
+        let disk = try DiskImage(xfs: scratch.path("disk"))
+        let whole = try FileSystemSync(of: disk.path)
+        try scratch.write(Array("x".utf8), to: disk.path.appending("a"))
+        try disk.shutDown()
+        #expect(throws: IOError.self) { try whole.sync() }
+        #expect(whole.hasLostWrites)
+        #expect(throws: IOError.self) { try Durability(.full).sync(folders: [disk.path], by: whole) }
+    }
+
     @Test("What cannot be synced is held against its own job alone")
     func blame() throws {
         try scratch.write("x", to: "file")

@@ -87,15 +87,16 @@ package struct Durability: Sendable {
         var others: [UInt64: FilePath] = [:]
         var isOwn = false
         for folder in folders {
-            // By a descriptor that was told of an error syncfs(2) tells of the next one only.
-            guard case .local = FileSystemKind.of(folder), !whole.hasLostWrites else {
-                try OpenFile.open(folder, O_RDONLY | O_DIRECTORY).sync()
-                continue
-            }
+            let isLocal = FileSystemKind.of(folder) == .local
+            // By a descriptor that was told of an error syncfs(2) tells of the next one only: then each folder tells of
+            // what it lost itself, and a descriptor of its own whether the file system is alive.
+            let isDoubtful = whole.hasLostWrites
+            if !isLocal || isDoubtful { try OpenFile.open(folder, O_RDONLY | O_DIRECTORY).sync() }
+            guard isLocal else { continue }
             guard let device = FileIdentity.of(folder, followingLinks: true)?.device else {
                 throw IOError("sync", folder, .last)
             }
-            if device == whole.device { isOwn = true } else { others[device] = folder }
+            if device == whole.device, !isDoubtful { isOwn = true } else { others[device] = folder }
         }
         if isOwn { try whole.sync() }
         for folder in others.values { try FileSystemSync(of: folder).sync() }
