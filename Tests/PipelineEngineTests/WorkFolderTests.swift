@@ -107,4 +107,32 @@ import Testing
         #expect(try Folder.names(in: work.active).map(\.text) == [drop.text])
         await withCheckedContinuation { done in intake.stop { @Sendable in done.resume() } }
     }
+
+    @Test(
+        "A folder that is somebody's is refused as it is, also where he has a file of a name that is ours",
+        arguments: [["owner", "other"], ["owner"], ["owner.txt"]])
+    func mistyped(names: [String]) throws {
+        for name in names { try harness.scratch.write("mine", to: "theirs/\(name)") }
+        var pipeline = harness.spool.pipeline
+        pipeline.work = harness.scratch.path("theirs")
+        #expect(throws: EngineError.self) { try WorkFolder(for: pipeline) }
+        #expect(try harness.scratch.tree("theirs") == names.sorted())
+        for name in names { #expect(try ScratchFolder.read(harness.scratch.path("theirs/\(name)")) == Array("mine".utf8)) }
+    }
+
+    @Test("A start that fails after it took the folder gives it back")
+    func givenBack() throws {
+        try harness.scratch.write("x", to: "theirs/active")
+        var pipeline = harness.spool.pipeline
+        pipeline.work = harness.scratch.path("theirs")
+        #expect(throws: EngineError.self) { try WorkFolder(for: pipeline) }
+        #expect(try harness.scratch.tree("theirs") == ["active"])
+    }
+
+    @Test("What a power cut left of our own file is no stranger's")
+    func torn() throws {
+        work.release()
+        try harness.scratch.write([0, 0, 0], to: work.path.appending("owner"))
+        _ = try WorkFolder(for: harness.spool.pipeline)
+    }
 }

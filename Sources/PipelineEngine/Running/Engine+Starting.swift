@@ -81,10 +81,11 @@ extension Engine {
     }
 
     /// Opens the pipelines' folders and brings them together with the journal's records; what changed by that is
-    /// durable when this returns.
-    func prepare(with state: OpenedState, _ unfinished: [JobRecord]) throws(EngineError) -> [Prepared] {
+    /// durable when this returns. Where it throws, those that are prepared have their folders open.
+    func prepare(
+        _ prepared: inout [Prepared], with state: OpenedState, _ unfinished: [JobRecord]
+    ) throws(EngineError) {
         var records = Dictionary(grouping: unfinished, by: \.pipeline)
-        var prepared: [Prepared] = []
         var changed: [JobRecord] = []
         let reserved = ReservedFolders(state: configuration.state)
         let before: [String: PipelineRecord]
@@ -116,7 +117,6 @@ extension Engine {
         } catch {
             throw notStarted(error)
         }
-        return prepared
     }
 
     private func prepare(

@@ -57,10 +57,11 @@ package final class Engine: @unchecked Sendable {
     /// `stop`.
     package func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
         let (state, unfinished) = try openState()
-        let prepared: [Prepared]
+        var prepared: [Prepared] = []
         do throws(EngineError) {
-            prepared = try prepare(with: state, unfinished)
+            try prepare(&prepared, with: state, unfinished)
         } catch {
+            for pipeline in prepared { pipeline.spool.work.release() }
             state.close()
             throw error
         }

@@ -20,6 +20,11 @@ package final class WorkFolder: Sendable {
         var owner: WorkOwner
         /// Which folder `active` is.
         var identity: FileIdentity?
+
+        func release() {
+            owner.release()
+            lock.release()
+        }
     }
 
     private let place: Mutex<Place>
@@ -36,31 +41,46 @@ package final class WorkFolder: Sendable {
 
     /// Makes and locks the pipeline's work folder. The inbox must exist.
     package init(for pipeline: Pipeline) throws(EngineError) {
+        do throws(IOError) { path = try Self.path(for: pipeline) } catch { throw Self.unusable(pipeline, error) }
+        active = path.appending("active")
+        astray = path.appending("astray")
+        looks = path.appending("looks")
+        spares = SpareFolders(from: active, in: path.appending("spare"))
+        let taken: Place
+        (taken, isNew) = try Self.take(path, active, spares, for: pipeline)
         do throws(IOError) {
-            path = try Self.path(for: pipeline)
-            active = path.appending("active")
-            astray = path.appending("astray")
-            looks = path.appending("looks")
-            spares = SpareFolders(from: active, in: path.appending("spare"))
+            whole = try FileSystemSync(of: active, lanes: 2)
+            try spares.removeOld()
+        } catch {
+            taken.release()
+            throw Self.unusable(pipeline, error)
+        }
+        place = Mutex(taken)
+        inbox = FileIdentity.of(pipeline.inbox, followingLinks: true)
+    }
+
+    /// Takes what has the path, with what is missing in it. Returns whether there was no folder for jobs before.
+    private static func take(
+        _ path: FilePath, _ active: FilePath, _ spares: SpareFolders, for pipeline: Pipeline
+    ) throws(EngineError) -> (place: Place, isNew: Bool) {
+        do throws(IOError) {
             try Folder.makeOwn(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
+            try checkIsOurs(path, pipeline)
         } catch {
-            throw Self.unusable(pipeline, error)
+            throw unusable(pipeline, error)
         }
         // Before anything in it is touched: it may be another process's.
         let lock = try FolderLock(path, describedAs: "the work folder")
         let owner = try WorkOwner(of: path, of: pipeline.name, isShared: FileSystemKind.of(path) != .local)
         do throws(IOError) {
-            try Self.checkIsOurs(path, pipeline)
-            isNew = try Folder.make(active, mode: 0o700)
-            try Self.close([path, active], spares)
-            place = Mutex(Place(lock: lock, owner: owner, identity: FileIdentity.of(active)))
-            inbox = FileIdentity.of(pipeline.inbox, followingLinks: true)
-            whole = try FileSystemSync(of: active, lanes: 2)
-            try spares.removeOld()
+            let isNew = try Folder.make(active, mode: 0o700)
+            try close([path, active], spares)
+            return (Place(lock: lock, owner: owner, identity: FileIdentity.of(active)), isNew)
         } catch {
+            owner.release()
             lock.release()
-            throw Self.unusable(pipeline, error)
+            throw unusable(pipeline, error)
         }
     }
 
@@ -78,25 +98,10 @@ package final class WorkFolder: Sendable {
             return false
         }
         try OwnFolders(of: pipeline).refuseWork()
-        do throws(IOError) {
-            try Folder.makeOwn(path.removingLastComponent())
-            try Folder.make(path, mode: 0o700)
-            try Self.checkIsOurs(path, pipeline)
-        } catch {
-            throw Self.unusable(pipeline, error)
-        }
-        let lock = try FolderLock(path, describedAs: "the work folder")
-        let owner = try WorkOwner(of: path, of: pipeline.name, isShared: FileSystemKind.of(path) != .local)
-        do throws(IOError) {
-            try Folder.make(active, mode: 0o700)
-            try Self.close([path, active], spares)
-            spares.forgetAll()
-            place.withLock { $0 = Place(lock: lock, owner: owner, identity: FileIdentity.of(active)) }
-            return true
-        } catch {
-            lock.release()
-            throw Self.unusable(pipeline, error)
-        }
+        let (taken, _) = try Self.take(path, active, spares, for: pipeline)
+        spares.forgetAll()
+        place.withLock { $0 = taken }
+        return true
     }
 
     private static func unusable(_ pipeline: Pipeline, _ error: IOError) -> EngineError {
@@ -116,7 +121,7 @@ package final class WorkFolder: Sendable {
     /// A folder that holds other things is somebody's, and not to be tidied by us.
     private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
         let strangers = try Folder.names(in: path).filter { !isOwn($0) }
-        guard strangers.isEmpty else {
+        guard strangers.isEmpty, try WorkOwner.isOwn(in: path) else {
             throw IOError("use as a work folder (it holds other things)", path, .fileExists)
         }
         guard try mount(of: path) == mount(of: pipeline.inbox) else {
@@ -136,12 +141,7 @@ package final class WorkFolder: Sendable {
     }
 
     /// Lets another process have it.
-    package func release() {
-        place.withLock { place in
-            place.owner.release()
-            place.lock.release()
-        }
-    }
+    package func release() { place.withLock { $0.release() } }
 
     /// Whether its path still leads to it. While its file system is away, or another one lies over it, what is not
     /// found there is not gone.

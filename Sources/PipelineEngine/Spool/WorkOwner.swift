@@ -28,7 +28,24 @@ final class WorkOwner: Sendable {
 
     /// Whether it is a name that this uses in a work folder: the file that counts, and beside it one for each process
     /// that is about to write it, since two hosts may be at it at once.
-    static func isName(_ name: FileName) -> Bool { name.text == Self.name || name.text.hasPrefix("\(Self.name).") }
+    static func isName(_ name: FileName) -> Bool {
+        let parts = name.text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.first.map { $0 == Self.name } == true
+            && (parts.count == 1 || parts.count == 2 && UInt64(parts[1]) != nil)
+    }
+
+    /// Whether what has the name in a folder may be replaced: nothing, what a daemon wrote, or what a power cut left of
+    /// that.
+    static func isOwn(in work: FilePath) throws(IOError) -> Bool {
+        let file = work.appending(name)
+        guard let found = try FileIdentity.examine(file) else { return true }
+        guard FileKind(mode: found.status.st_mode) == .regular, found.status.st_size < longest else { return false }
+        let bytes = try SmallFile.read(file, atMost: longest)
+        return bytes.allSatisfy { $0 == 0 } || Holder(String(decoding: bytes, as: UTF8.self)) != nil
+    }
+
+    /// So many bytes at most are read of it.
+    private static let longest = 1 << 12
 
     private var draft: String { "\(Self.name).\(own.incarnation)" }
 
@@ -52,7 +69,6 @@ final class WorkOwner: Sendable {
             if isShared, let found = try Self.read(work), found.holder.isForeign(to: own),
                 Self.age(found.renewed, at: now) < Self.patience
             {
-                try Folder.remove(work.appending(draft))
                 throw IOError("take", work, .wouldBlock)
             }
             try take()
@@ -61,6 +77,8 @@ final class WorkOwner: Sendable {
                 throw IOError("take", work, .wouldBlock)
             }
         } catch {
+            // Gone where it was renamed.
+            do throws(IOError) { try Folder.remove(work.appending(draft)) } catch {}
             throw refusal(error)
         }
         guard isShared else { return }
@@ -104,7 +122,7 @@ final class WorkOwner: Sendable {
     static func read(_ work: FilePath) throws(IOError) -> (holder: Holder, renewed: FileTime)? {
         let file = work.appending(name)
         guard Folder.kind(of: file) == .regular else { return nil }
-        let text = String(decoding: try SmallFile.read(file, atMost: 1 << 12), as: UTF8.self)
+        let text = String(decoding: try SmallFile.read(file, atMost: longest), as: UTF8.self)
         guard let holder = Holder(text), let status = try Spot(file).statusNow else { return nil }
         return (holder, FileTime(status.st_mtim))
     }
