@@ -24,8 +24,6 @@ import Testing
             processed: .folder(scratch.path("processed")),
             failed: scratch.path("failed"), stages: [.passing, .passing, .passing])
         pipeline.definition = "as it is"
-        // The second opening finds it there, as every start but the first does.
-        try WorkFolder(for: pipeline).release()
         self.pipeline = pipeline
         work = try WorkFolder(for: pipeline)
     }
@@ -289,13 +287,14 @@ import Testing
         #expect(Folder.kind(of: work.folder(of: bad.id).appending(try "a".fileName)) == .regular)
     }
 
-    @Test("Where the whole work folder is new, its file system may not be mounted: no job is given up")
-    func newWorkFolder() throws {
+    @Test("Where what is missing may be away with its file system, no job is given up")
+    func away() throws {
         let record = try found("a")
         work.release()
         try Folder.remove(work.path)
         let fresh = try WorkFolder(for: pipeline)
-        let findings = try Recovery(of: pipeline, in: fresh, lastRun: Self.killed, boot: "now").reconcile([record])
+        let recovery = Recovery(of: pipeline, in: fresh, lastRun: Self.killed, boot: "now", mayBeAway: true)
+        let findings = try recovery.reconcile([record])
         #expect(findings.changed.isEmpty)
         #expect(findings.resumed.isEmpty)
         #expect(findings.stranded == [record.id])

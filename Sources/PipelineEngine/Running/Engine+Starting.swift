@@ -139,18 +139,21 @@ extension Engine {
             try own.refuseWork()
             let (records, left) = try bring(records, from: works, to: work, of: pipeline, state.journal)
             let here = WorkPlace(of: work, pipeline)
+            let folders = try work.jobs()
+            let covered = here.covered(by: works, isEmpty: folders.isEmpty)
             let recovery = Recovery(
                 of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot,
-                mayBeAway: !left.isEmpty && !records.isEmpty
-                    || work.isNew && !works.contains(here) && works.allSatisfy { $0.path == here.path })
-            let known = try Self.complete(records, of: pipeline, with: recovery.folders(), state.journal)
+                mayBeAway: !covered.isEmpty || !left.isEmpty)
+            let known = try Self.complete(records, of: pipeline, with: folders, state.journal)
             let findings = try recovery.reconcile(known.records, over: known.over)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
             reserved.note(pipeline)
-            tellStranded(findings.stranded, of: pipeline, left.isEmpty ? [here.path] : left.map(\.path))
+            // Not forgotten as long as jobs may be there, however often it is started meanwhile.
+            let away = (findings.stranded.isEmpty ? [] : covered) + left
+            tellStranded(findings.stranded, of: pipeline, at: away)
             return Prepared(
                 spool: Spool(pipeline: pipeline, work: work, reserved: reserved), findings: findings,
-                works: [here] + left.suffix(Self.mostPlaces), inboxLock: try lockInbox(of: pipeline))
+                works: [here] + away.suffix(Self.mostPlaces), inboxLock: try lockInbox(of: pipeline))
         } catch {
             work.release()
             if let error = error as? JournalError { throw notStarted(error) }
@@ -214,10 +217,12 @@ extension Engine {
     private static let mostPlaces = 8
 
     /// Jobs that nobody can go on with.
-    private func tellStranded(_ jobs: [JobID], of pipeline: Pipeline, _ places: [FilePath]) {
+    private func tellStranded(_ jobs: [JobID], of pipeline: Pipeline, at places: [WorkPlace]) {
         guard let first = jobs.first else { return }
         let count = jobs.count == 1 ? "1 job is left as it is" : "\(jobs.count) jobs are left as they are"
-        let folders = places.map { "'\($0.text)'" }.joined(separator: " or ")
+        let paths = places.map(\.path.text)
+        let folders = paths.enumerated().filter { !paths[..<$0.offset].contains($0.element) }
+            .map { "'\($0.element)'" }.joined(separator: " or ")
         observer(
             .warning(
                 pipeline: pipeline.name,

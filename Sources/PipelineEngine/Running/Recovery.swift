@@ -57,12 +57,12 @@ package struct Recovery: Sendable {
     private let now: Timestamp
 
     /// A recovery of one pipeline. `lastRun`: the one before this, nil for none; `boot`: the machine's present boot;
-    /// `mayBeAway`: whether what is not in the work folder may be away with its file system; nil: in a new one it may.
+    /// `mayBeAway`: whether what is not in the work folder may be away with its file system.
     package init(
-        of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, mayBeAway: Bool? = nil,
+        of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, mayBeAway: Bool = false,
         at time: Timestamp = .now()
     ) {
-        self.mayBeAway = mayBeAway ?? work.isNew
+        self.mayBeAway = mayBeAway
         self.pipeline = pipeline
         bounds = IntentBounds(of: pipeline)
         self.work = work
@@ -70,11 +70,6 @@ package struct Recovery: Sendable {
         wasKilled = lastRun.map { $0.endedAt == nil } ?? true
         wasRebooted = lastRun.map { $0.boot != boot } ?? true
         now = time
-    }
-
-    /// The ids of the job folders that there are.
-    package func folders() throws(IOError) -> [JobID] {
-        try Folder.names(in: work.active).compactMap { JobID($0.text) }
     }
 
     /// Compares the job folders with the journal's unfinished records of this pipeline. `over`: jobs that the journal

@@ -12,8 +12,6 @@ package final class WorkFolder: Sendable {
     package let path: FilePath
     /// The jobs' folders lie in it.
     package let active: FilePath
-    /// Whether it was not there before: with jobs in the journal, its file system may not be mounted.
-    package let isNew: Bool
     /// What has its name: another one after it was gone and made again.
     private struct Place {
         var lock: FolderLock
@@ -46,8 +44,7 @@ package final class WorkFolder: Sendable {
         astray = path.appending("astray")
         looks = path.appending("looks")
         spares = SpareFolders(from: active, in: path.appending("spare"))
-        let taken: Place
-        (taken, isNew) = try Self.take(path, active, spares, for: pipeline)
+        let taken = try Self.take(path, active, spares, for: pipeline)
         do throws(IOError) {
             whole = try FileSystemSync(of: active, lanes: 2)
             try spares.removeOld()
@@ -59,10 +56,10 @@ package final class WorkFolder: Sendable {
         inbox = FileIdentity.of(pipeline.inbox, followingLinks: true)
     }
 
-    /// Takes what has the path, with what is missing in it. Returns whether there was no folder for jobs before.
+    /// Takes what has the path, and makes what is missing in it.
     private static func take(
         _ path: FilePath, _ active: FilePath, _ spares: SpareFolders, for pipeline: Pipeline
-    ) throws(EngineError) -> (place: Place, isNew: Bool) {
+    ) throws(EngineError) -> Place {
         do throws(IOError) {
             try Folder.makeOwn(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
@@ -74,9 +71,9 @@ package final class WorkFolder: Sendable {
         let lock = try FolderLock(path, describedAs: "the work folder")
         let owner = try WorkOwner(of: path, of: pipeline.name, isShared: FileSystemKind.of(path) != .local)
         do throws(IOError) {
-            let isNew = try Folder.make(active, mode: 0o700)
+            try Folder.make(active, mode: 0o700)
             try close([path, active], spares)
-            return (Place(lock: lock, owner: owner, identity: FileIdentity.of(active)), isNew)
+            return Place(lock: lock, owner: owner, identity: FileIdentity.of(active))
         } catch {
             owner.release()
             lock.release()
@@ -98,7 +95,7 @@ package final class WorkFolder: Sendable {
             return false
         }
         try OwnFolders(of: pipeline).refuseWork()
-        let (taken, _) = try Self.take(path, active, spares, for: pipeline)
+        let taken = try Self.take(path, active, spares, for: pipeline)
         spares.forgetAll()
         place.withLock { $0 = taken }
         return true
@@ -149,6 +146,9 @@ package final class WorkFolder: Sendable {
         let now = FileIdentity.of(active)
         return now != nil && place.withLock { now?.inode == $0.identity?.inode && !$0.owner.isLost }
     }
+
+    /// The ids of the jobs' folders that there are.
+    package func jobs() throws(IOError) -> [JobID] { try Folder.names(in: active).compactMap { JobID($0.text) } }
 
     /// A job's folder.
     package func folder(of id: JobID) -> FilePath { active.appending(id.text) }

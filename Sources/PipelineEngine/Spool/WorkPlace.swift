@@ -29,6 +29,16 @@ package struct WorkPlace: Sendable, Hashable {
         return mount >= 0 && mount == above.withPlatformString { dm_mount_id($0) }
     }
 
+    /// Those of earlier runs that had the path of this one beside another inbox, and may hold what is missing here:
+    /// their file system may not be mounted, and this be what it covers. `isEmpty`: whether no job is here.
+    func covered(by places: [WorkPlace], isEmpty: Bool) -> [WorkPlace] {
+        // One that nobody noted: an older Dropmill's.
+        if places.isEmpty, isEmpty { return [WorkPlace(path: path, inbox: 0)] }
+        // It covered them before, and jobs were begun here since.
+        guard isEmpty || places.contains(self) else { return [] }
+        return places.filter { $0.path == path && $0.inbox != inbox }
+    }
+
     /// The place as it is now.
     init(of work: WorkFolder, _ pipeline: Pipeline) {
         self.init(path: work.path, inbox: FileIdentity.of(pipeline.inbox, followingLinks: true)?.inode ?? 0)
