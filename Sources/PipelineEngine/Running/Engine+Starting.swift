@@ -174,7 +174,7 @@ extension Engine {
         // A job may be there of which the journal does not know yet.
         for place in works where place.path != work.path {
             let told: String
-            switch MovedWork(to: work).take(from: place.path) {
+            switch MovedWork(to: work, of: pipeline.name).take(from: place.path) {
             case .taken(let count):
                 // Also where a start that was broken off took them, and did not get to write that down.
                 let moved = records.map { $0.moved(from: place.path, to: work.path) }

@@ -14,17 +14,27 @@ struct MovedWork {
     }
 
     private let work: WorkFolder
+    private let pipeline: String
 
-    /// Takes them over to this work folder.
-    init(to work: WorkFolder) { self.work = work }
+    /// Takes them over to this work folder of a pipeline.
+    init(to work: WorkFolder, of pipeline: String) {
+        self.work = work
+        self.pipeline = pipeline
+    }
 
     /// Takes over what is in another one. A job whose folder could not be moved stays there whole.
     func take(from place: FilePath) -> Outcome {
         let active = place.appending("active")
         guard Folder.kind(of: active) == .folder else { return .left("it is not there") }
         do throws(EngineError) {
+            guard let status = Spot(active).status, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+                return .left("it is not \(AccountName.user(geteuid()))'s alone")
+            }
             let lock = try FolderLock(place, describedAs: "the work folder")
             defer { lock.release() }
+            // Another host's daemon may have gone on there, and have its jobs at work.
+            let owner = try WorkOwner(of: place, of: pipeline, isShared: FileSystemKind.of(place) != .local)
+            defer { owner.release() }
             return take(all: active)
         } catch {
             return .left(error.message)
@@ -34,10 +44,6 @@ struct MovedWork {
     private func take(all active: FilePath) -> Outcome {
         do throws(IOError) {
             let folder = try Folder.open(active)
-            let status = try folder.file.status()
-            guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
-                return .left("it is not \(AccountName.user(geteuid()))'s alone")
-            }
             var count = 0
             for name in try folder.names() where JobID(name.text) != nil {
                 try take(name, in: folder, at: active)
