@@ -14,17 +14,19 @@ import Testing
 
     init() throws { harness = try SpoolHarness() }
 
-    private func take(from place: FilePath) -> MovedWork.Outcome {
-        MovedWork(to: work, of: "test").take(from: place)
+    private func take(from place: FilePath, isStale: Bool = false) -> MovedWork.Outcome {
+        MovedWork(to: work, of: "test").take(from: place, isStale: isStale)
     }
 
-    /// An earlier work folder with a job of these files.
-    private func leave(_ files: [String: String], in place: FilePath) throws {
+    /// A job in an earlier work folder, or in this one.
+    private func leave(_ content: String, in place: FilePath) throws {
         try Folder.make(place.appending("active"), mode: 0o700)
-        for (name, text) in files {
-            let file = place.appending("active").appending(id.text).appending(try name.fileName)
-            try harness.scratch.write(Array(text.utf8), to: file)
-        }
+        try harness.scratch.write(
+            Array(content.utf8), to: place.appending("active").appending(id.text).appending("drop"))
+    }
+
+    private func drop(below place: FilePath) throws -> String {
+        String(decoding: try ScratchFolder.read(place.appending(id.text).appending("drop")), as: UTF8.self)
     }
 
     @Test(
@@ -32,7 +34,7 @@ import Testing
         .enabled(if: MirrorMount.isPossible, Comment(rawValue: MirrorMount.skip)))
     func foreign() throws {
         let scratch = harness.scratch
-        try leave(["drop": "content"], in: scratch.path("behind"))
+        try leave("content", in: scratch.path("behind"))
         let mirror = try MirrorMount(of: scratch.path("behind"), at: try scratch.makeFolder("mirror"))
         let holder = WorkOwner.Holder(host: "two", machine: "m", boot: "b", process: 7, incarnation: 1)
         let owner = try WorkOwner(of: mirror.path, of: "test", isShared: true, as: holder)
@@ -44,11 +46,45 @@ import Testing
         #expect(Folder.kind(of: scratch.path("behind/active").appending(id.text)) == .folder)
         #expect(try WorkOwner.read(mirror.path)?.holder == holder)
         owner.release()
-        guard case .taken(1) = take(from: mirror.path) else {
+        guard case .taken(1, aside: []) = take(from: mirror.path) else {
             Issue.record("it was left")
             return
         }
         #expect(try scratch.tree("behind") == [])
-        #expect(try ScratchFolder.read(work.folder(of: id).appending("drop")) == Array("content".utf8))
+        #expect(try drop(below: work.active) == "content")
+    }
+
+    @Test(
+        "Of a job that is in both places in two states the one that was worked on last goes on, the other is kept",
+        arguments: [false, true], [false, true])
+    func twoStates(isStale: Bool, acrossMounts: Bool) throws {
+        if acrossMounts, !TemporaryMount.isPossible { return }
+        let place = try harness.scratch.makeFolder("elsewhere")
+        let disk = acrossMounts ? try TemporaryMount(tmpfs: "size=1m", at: place) : nil
+        defer { withExtendedLifetime(disk) {} }
+        try leave("there", in: place)
+        try leave("here", in: work.path)
+        guard case .taken(1, let aside) = take(from: place, isStale: isStale) else {
+            Issue.record("it was left")
+            return
+        }
+        let astray = (isStale ? place : work.path).appending("astray")
+        #expect(aside == [astray.appending(id.text)])
+        #expect(try drop(below: work.active) == (isStale ? "here" : "there"))
+        #expect(try drop(below: astray) == (isStale ? "there" : "here"))
+        #expect(Folder.kind(of: place.appending("active")) == nil)
+    }
+
+    @Test("A copy that a start which was broken off left is compared, and does", arguments: [false, true])
+    func copied(isStale: Bool) throws {
+        let place = harness.scratch.path("elsewhere")
+        try leave("content", in: place)
+        try leave("content", in: work.path)
+        guard case .taken(1, aside: []) = take(from: place, isStale: isStale) else {
+            Issue.record("it was left")
+            return
+        }
+        #expect(try drop(below: work.active) == "content")
+        #expect(try harness.scratch.tree("elsewhere") == [])
     }
 }

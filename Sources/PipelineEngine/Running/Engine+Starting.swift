@@ -174,14 +174,17 @@ extension Engine {
         // A job may be there of which the journal does not know yet.
         for place in works where place.path != work.path {
             let told: String
-            switch MovedWork(to: work, of: pipeline.name).take(from: place.path) {
-            case .taken(let count):
+            let isStale = works.prefix { $0 != place }.contains { $0.path == work.path }
+            switch MovedWork(to: work, of: pipeline.name).take(from: place.path, isStale: isStale) {
+            case .taken(let count, let aside):
                 // Also where a start that was broken off took them, and did not get to write that down.
                 let moved = records.map { $0.moved(from: place.path, to: work.path) }
                 if moved != records { try journal.write(moved, pipelines: []) }
                 records = moved
                 guard count > 0 else { continue }
-                told = "\(count == 1 ? "1 job was" : "\(count) jobs were") taken over from there"
+                told =
+                    "\(count == 1 ? "1 job was" : "\(count) jobs were") taken over from there"
+                    + aside.map { "; an earlier state of one is kept in '\($0.text)'" }.joined()
             case .left(let reason):
                 // Its jobs are lost then, as any whose folders are gone.
                 if place.isGone(beside: pipeline.inbox) { continue }

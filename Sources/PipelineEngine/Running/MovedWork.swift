@@ -7,8 +7,9 @@ import SystemPackage
 struct MovedWork {
     /// What a look at an earlier place came to.
     enum Outcome {
-        /// Whatever was there is here now, so many jobs.
-        case taken(Int)
+        /// Whatever was there is here now, so many jobs. Of those that were in both places in two states, one was set
+        /// aside: where it is.
+        case taken(Int, aside: [FilePath])
         /// It cannot be reached, or not by us: a sentence.
         case left(String)
     }
@@ -22,8 +23,9 @@ struct MovedWork {
         self.pipeline = pipeline
     }
 
-    /// Takes over what is in another one. A job whose folder could not be moved stays there whole.
-    func take(from place: FilePath) -> Outcome {
+    /// Takes over what is in another one. A job whose folder could not be moved stays there whole. `isStale`: whether
+    /// this one was worked in later than that; else nothing has begun here with what was taken before.
+    func take(from place: FilePath, isStale: Bool) -> Outcome {
         let active = place.appending("active")
         guard Folder.kind(of: active) == .folder else { return .left("it is not there") }
         do throws(EngineError) {
@@ -35,50 +37,67 @@ struct MovedWork {
             // Another host's daemon may have gone on there, and have its jobs at work.
             let owner = try WorkOwner(of: place, of: pipeline, isShared: FileSystemKind.of(place) != .local)
             defer { owner.release() }
-            return take(all: active)
+            return take(allFrom: place, isStale)
         } catch {
             return .left(error.message)
         }
     }
 
-    private func take(all active: FilePath) -> Outcome {
+    private func take(allFrom place: FilePath, _ isStale: Bool) -> Outcome {
         do throws(IOError) {
+            let active = place.appending("active")
             let folder = try Folder.open(active)
             var count = 0
-            for name in try folder.names() where JobID(name.text) != nil {
-                try take(name, in: folder, at: active)
+            var aside: [FilePath] = []
+            for name in try folder.names() {
+                guard let id = JobID(name.text) else { continue }
                 count += 1
+                guard try !take(name, in: folder, at: active) else { continue }
+                if isStale {
+                    aside.append(try WorkFolder.setAside(id, below: place))
+                } else {
+                    aside.append(try work.setAside(id))
+                    _ = try take(name, in: folder, at: active)
+                }
             }
             // Empty by now; with anything that is somebody's it stays.
             _ = active.withPlatformString { rmdir($0) }
-            return .taken(count)
+            return .taken(count, aside: aside)
         } catch {
             return .left("\(error)")
         }
     }
 
-    /// By a rename; where that cannot reach by a copy, which gets its name once it is on the disk.
-    private func take(_ name: FileName, in folder: borrowing Folder, at active: FilePath) throws(IOError) {
+    /// By a rename; where that cannot reach by a copy, which gets its name once it is on the disk. False where something
+    /// else has that.
+    private func take(_ name: FileName, in folder: borrowing Folder, at active: FilePath) throws(IOError) -> Bool {
         let (source, target) = (active.appending(name), work.active.appending(name))
         do throws(IOError) {
             try NoReplace.rename(source, to: target)
-            return
+            return true
         } catch {
-            guard error.errno == .improperLink else { throw error }
+            guard error.errno == .improperLink || error.errno == .fileExists else { throw error }
         }
-        // A start that was broken off may have got as far as that: what has the name is whole, and nothing has begun
-        // with it.
-        if Folder.kind(of: target) == nil {
+        let job = FilePath().appending(name)
+        // A start that was broken off may have got as far as that. One that was broken off long ago left what is no
+        // copy any more.
+        if try FileIdentity.find(target) != nil {
+            guard try Transfer.isCopy(job, in: try Folder.open(work.active), of: job, in: folder) else { return false }
+        } else {
             let copy = FilePath(WorkFolder.takingName)
             let here = try Folder.open(work.path)
             try here.remove(copy)
-            try Transfer.copy(FilePath().appending(name), in: folder, to: copy, in: here)
+            try Transfer.copy(job, in: folder, to: copy, in: here)
             try Self.keepSender(source, work.path.pushing(copy))
+            guard try Transfer.isCopy(copy, in: here, of: job, in: folder) else {
+                throw IOError("take over by a copy (it holds something else)", source, .ioError)
+            }
             try work.whole.sync()
             try NoReplace.rename(work.path.pushing(copy), to: target)
         }
         try work.whole.sync()
         try Folder.remove(source)
+        return true
     }
 
     /// Whose a drop was is noted in an attribute, which a copy does not have.
