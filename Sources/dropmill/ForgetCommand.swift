@@ -76,7 +76,7 @@ struct ForgetCommand: ParsableCommand {
             return .failure(Problem(text: "job \(subject): \(error)"))
         }
         var given = record
-        given.lose(because: "given up", at: .now())
+        given.giveUp(at: .now())
         try journal.write([given], pipelines: [])
         return .success("\(record.id) \(record.drop.path) given up\(note)")
     }

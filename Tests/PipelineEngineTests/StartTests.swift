@@ -129,7 +129,7 @@ import Testing
         #expect(warnings(engine).contains { $0.contains("it is left alone in '\(place)'") })
     }
 
-    @Test("A job that was given up goes on where it was, once its folder is there again")
+    @Test("A job that was lost goes on where it was, once its folder is there again")
     func foundAgain() async throws {
         let id = try leave("a.txt")
         let folder = try folder(of: id)
@@ -162,6 +162,26 @@ import Testing
         #expect(record.history.first?.event == "found again")
         #expect(try scratch.tree("output") == ["made"])
         #expect(try scratch.tree("processed") == ["a.txt"])
+    }
+
+    @Test("A job that was forgotten stays so: its folder is kept where nobody works, once it is there again")
+    func forgotten() async throws {
+        let id = try leave("a.txt")
+        let work = try folder(of: id).removingLastComponent().removingLastComponent()
+        try record(id, "a.txt") { $0.giveUp(at: .now()) }
+        for number in 1...2 {
+            let engine = try harness()
+            try engine.start(once: true)
+            #expect(await eventually { engine.summary != nil })
+            #expect(engine.summary?.processed == 0)
+            let kept = work.appending("astray").appending(id.text)
+            #expect(Folder.kind(of: kept.appending("a.txt")) == .regular)
+            #expect(warnings(engine).count { $0.contains("was given up: it is kept in '\(kept.text)'") } == 2 - number)
+        }
+        let journal = try SQLiteJournal.open(reading: state)
+        defer { journal.close() }
+        #expect(try journal.job(id)?.state == .lost)
+        #expect(try scratch.tree("processed") == [])
     }
 
     private func folder(of id: JobID) throws -> FilePath {

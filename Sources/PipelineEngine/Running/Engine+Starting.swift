@@ -244,7 +244,7 @@ extension Engine {
     }
 
     /// A folder may have outlived its job: its removal failed, or a kill came before it. Or it was away, and its job
-    /// was given up as lost.
+    /// was told lost, or given up.
     private static func complete(
         _ unfinished: [JobRecord], of pipeline: Pipeline, with folders: [JobID], _ journal: any Journal
     ) throws(JournalError) -> (records: [JobRecord], over: [JobID: JobRecord]) {
@@ -254,8 +254,9 @@ extension Engine {
         for id in folders where !known.contains(id) {
             guard let record = try journal.job(id) else { continue }
             switch record.state {
-            case .lost where record.pipeline == pipeline.name: records.append(record.foundAgain)
             case .processed, .failed: over[id] = record
+            case .lost where record.isGivenUp: over[id] = record
+            case .lost where record.pipeline == pipeline.name: records.append(record.foundAgain)
             default: break
             }
         }

@@ -52,4 +52,12 @@ extension JobRecord {
         nextAttempt = nil
         history.append(Transition("lost", at: time, note: note))
     }
+
+    /// Gives up a job for good: whoever said so may have sent its drop again.
+    package mutating func giveUp(at time: Timestamp) { lose(because: Self.givenUp, at: time) }
+
+    /// Whether that was said of it.
+    var isGivenUp: Bool { state == .lost && history.last { $0.event == "lost" }?.note == Self.givenUp }
+
+    private static let givenUp = "given up"
 }

@@ -116,6 +116,13 @@ package struct Recovery: Sendable {
     private func removeLeftover(of record: JobRecord, _ findings: inout Findings) throws(IOError) {
         let (id, drop) = (record.id, record.drop.name)
         let folder = work.folder(of: id)
+        if record.state == .lost {
+            guard try !work.removeUnused(id) else { return }
+            findings.warnings.append(
+                "the folder of job \(id) ('\(drop)') is there again, though the job was given up: it is kept in "
+                    + "'\(try work.setAside(id).text)'. Send the drop again, if that was not done, and remove it")
+            return
+        }
         let (isKept, remains) = (record.isKept(in: work), record.leavesDrop(in: pipeline))
         let holdsDrop = try FileIdentity.find(folder.appending(drop)) != nil
         guard isKept || remains || !holdsDrop else {
