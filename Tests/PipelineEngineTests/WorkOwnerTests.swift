@@ -13,8 +13,8 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    private func holder(_ host: String, boot: String = "b") -> WorkOwner.Holder {
-        WorkOwner.Holder(host: host, machine: "m-\(host)", boot: boot, process: 7, incarnation: 1)
+    private func holder(_ host: String, boot: String = "b", incarnation: UInt64 = 1) -> WorkOwner.Holder {
+        WorkOwner.Holder(host: host, machine: "m-\(host)", boot: boot, process: 7, incarnation: incarnation)
     }
 
     private func age(by seconds: Int) throws {
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test("What is written is read") func text() throws {
-        let own = WorkOwner.Holder.own()
+        let own = WorkOwner.Holder.own
         #expect(WorkOwner.Holder(own.text) == own)
         #expect(WorkOwner.Holder("host x\n") == nil)
         #expect(WorkOwner.Holder("") == nil)
@@ -72,9 +72,32 @@ import Testing
         #expect(try WorkOwner.read(work)?.holder == holder("two"), "what is lost is not removed")
     }
 
-    @Test("The same host after a start of its own takes it at once") func sameHost() throws {
+    @Test("The same host takes it at once, also after a start of its own") func sameHost() throws {
         _ = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one"))
-        _ = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one", boot: "c"))
+        _ = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one", incarnation: 2))
+        try age(by: 60)
+        _ = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one", boot: "c"), up: .seconds(40))
+    }
+
+    @Test("Another host of the same name is known by what it said since this one was started") func namesake() throws {
+        _ = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one"))
+        try age(by: 60)
+        let error = #expect(throws: EngineError.self) {
+            try WorkOwner(of: work, of: "test", isShared: true, as: holder("one", boot: "c"), up: .seconds(80))
+        }
+        #expect(error?.kind == .locked)
+        #expect(error?.message.contains("/etc/machine-id of its own") == true)
+    }
+
+    @Test("Whoever has taken it is noticed, whatever name it goes by", arguments: [("b", 2), ("c", 1)])
+    func taken(boot: String, incarnation: UInt64) throws {
+        let other = holder("one", boot: boot, incarnation: incarnation)
+        let first = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one"))
+        _ = try WorkOwner(of: work, of: "test", isShared: false, as: other)
+        first.renew()
+        #expect(first.isLost)
+        first.release()
+        #expect(try WorkOwner.read(work)?.holder == other)
     }
 
     @Test("On a local disk nobody else can be there") func local() throws {

@@ -20,8 +20,14 @@ final class WorkOwner: Sendable {
         /// A number that no other start has.
         var incarnation: UInt64
 
-        /// Whether it is another host's.
-        func isForeign(to other: Holder) -> Bool { (host, machine) != (other.host, other.machine) }
+        /// Whether it has the name of another host's. That of none: hosts that were cloned have one name.
+        func isNamesake(of other: Holder) -> Bool { (host, machine) == (other.host, other.machine) }
+
+        /// Whether another host said so, so long ago, while this one has been up for so long. A host of our own name
+        /// and another boot may be ourselves before it; not where it was heard of since.
+        func isForeign(to own: Holder, _ age: Duration, since up: Duration) -> Bool {
+            isNamesake(of: own) ? boot != own.boot && age < up : true
+        }
     }
 
     private static let name = "owner"
@@ -58,22 +64,26 @@ final class WorkOwner: Sendable {
     private let timer: Mutex<(any DispatchSourceTimer)?>
 
     /// Takes a work folder for this process, which has its lock. `isShared`: whether other hosts may see it; then one
-    /// that another host has renewed lately is refused (`locked`).
-    init(of work: FilePath, of pipeline: String, isShared: Bool, as own: Holder = .own()) throws(EngineError) {
+    /// that another host has renewed lately is refused (`locked`). `up`: for how long this host has been.
+    init(
+        of work: FilePath, of pipeline: String, isShared: Bool, as own: Holder = .own,
+        up: Duration = .nanoseconds(AbsenceDetector.Clocks.now().boot)
+    ) throws(EngineError) {
         self.work = work
         self.own = own
         timer = Mutex(nil)
         do throws(IOError) {
             // The age is by one clock, that of the file system.
             let now = try write()
-            if isShared, let found = try Self.read(work), found.holder.isForeign(to: own),
-                Self.age(found.renewed, at: now) < Self.patience
-            {
-                throw IOError("take", work, .wouldBlock)
+            if isShared, let found = try Self.read(work) {
+                let age = Self.age(found.renewed, at: now)
+                if age < Self.patience, found.holder.isForeign(to: own, age, since: up) {
+                    throw IOError("take", work, .wouldBlock)
+                }
             }
             try take()
             // Another host may have done the same in between.
-            if isShared, let found = try Self.read(work), found.holder.isForeign(to: own) {
+            if isShared, let found = try Self.read(work), found.holder != own {
                 throw IOError("take", work, .wouldBlock)
             }
         } catch {
@@ -96,7 +106,8 @@ final class WorkOwner: Sendable {
     /// Says that it is this process's still, unless another host has taken it meanwhile.
     func renew() {
         do throws(IOError) {
-            if let found = try Self.read(work), found.holder.isForeign(to: own) {
+            // Also a process of a host of our name: ours had to have the lock for that.
+            if let found = try Self.read(work), found.holder != own {
                 return isTakenAway.withLock { $0 = true }
             }
             _ = try write()
@@ -112,8 +123,9 @@ final class WorkOwner: Sendable {
             timer?.cancel()
             timer = nil
         }
-        guard !isLost else { return }
-        do throws(IOError) { try Folder.remove(work.appending(Self.name)) } catch {
+        do throws(IOError) {
+            if try Self.read(work)?.holder == own { try Folder.remove(work.appending(Self.name)) }
+        } catch {
             // It grows old.
         }
     }
@@ -129,7 +141,7 @@ final class WorkOwner: Sendable {
 
     private static func age(_ time: FileTime, at now: FileTime) -> Duration {
         let (seconds, overflow) = now.seconds.subtractingReportingOverflow(time.seconds)
-        return overflow ? patience : .seconds(seconds)
+        return overflow ? patience : .seconds(seconds) + .nanoseconds(Int64(now.nanoseconds) - Int64(time.nanoseconds))
     }
 
     /// Writes it beside the one that counts; returns when, by the file system's clock.
@@ -150,11 +162,14 @@ final class WorkOwner: Sendable {
         guard error.errno == .wouldBlock, let holder = Self.holder(of: work) else {
             return EngineError("the work folder", error, remedy: "it must be the Dropmill user's own")
         }
+        let namesake =
+            holder.isNamesake(of: own)
+            ? ". That is another host of this one's name: give each a name and an /etc/machine-id of its own" : ""
         return EngineError(
             kind: .locked,
             message: "the work folder '\(work.text)' is held by a dropmill of the host '\(holder.host)' (process "
                 + "\(holder.process)), which was heard of in the last \(Self.patience.text); stop that one, or give "
-                + "each host an inbox of its own. If that host is gone, start again after that time")
+                + "each host an inbox of its own. If that host is gone, start again after that time\(namesake)")
     }
 
     private static func holder(of work: FilePath) -> Holder? {
@@ -163,8 +178,8 @@ final class WorkOwner: Sendable {
 }
 
 extension WorkOwner.Holder {
-    /// This process.
-    static func own() -> WorkOwner.Holder {
+    /// This process, whatever it has in hand.
+    static let own = {
         var name = [CChar](repeating: 0, count: 256)
         _ = gethostname(&name, name.count - 1)
         let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -175,7 +190,7 @@ extension WorkOwner.Holder {
             host: host.isEmpty ? "unknown" : host, machine: line("/etc/machine-id"),
             boot: line("/proc/sys/kernel/random/boot_id"), process: Int(getpid()),
             incarnation: .random(in: .min ... .max))
-    }
+    }()
 
     /// As it is written down.
     var text: String {
