@@ -69,6 +69,34 @@ import Testing
         #expect(try states(engine.scratch) == [.lost: 3, .processed: 1])
     }
 
+    @Test("What may not answer is asked on the pipeline's own queue, and holds up no other")
+    func unanswered() async throws {
+        let gate = Gate()
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry])
+        try engine.start()
+        for (count, name) in ["a", "b"].enumerated() {
+            try engine.drop(name)
+            #expect(await eventually { claimed(engine).count == count + 1 })
+        }
+        let folder = try #require(claimed(engine).first?.folder)
+        let queue = try #require(engine.intakeQueue)
+        do {
+            queue.suspend()
+            defer { queue.resume() }
+            try NoReplace.rename(folder, to: engine.scratch.path("away"))
+            gate.open()
+            #expect(await eventually { engine.reports.map(\.job.drop.name.text) == ["b"] })
+            try NoReplace.rename(engine.scratch.path("away"), to: folder)
+        }
+        #expect(await eventually { engine.reports.count == 2 }, "\(warnings(engine))")
+        #expect(!warnings(engine).contains { $0.contains("is lost") })
+        _ = await engine.stop()
+    }
+
+    private func claimed(_ engine: EngineHarness) -> [Job] {
+        engine.events.compactMap { if case .claimed(let job, _) = $0 { job } else { nil } }
+    }
+
     /// Runs until so many drops are claimed, and stops with them unfinished.
     private func leave(_ count: Int, in scratch: ScratchFolder, _ adjust: (inout Pipeline) -> Void = { _ in })
         async throws

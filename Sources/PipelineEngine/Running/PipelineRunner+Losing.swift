@@ -4,13 +4,31 @@ package import PipelineKit
 extension PipelineRunner {
     /// Gives up what cannot be found any more, but for jobs that are busy: their next failure shows it.
     func loseWhatIsGone() {
-        for id in jobs.keys.sorted() where !busy.contains(id) && isGone(id) { lose(id) }
+        look(for: jobs.keys.sorted()) { runner, gone in
+            for id in gone where runner.jobs[id] != nil && !runner.busy.contains(id) { runner.lose(id) }
+        }
     }
 
-    /// Whether a job's folder is gone, and not only away with its file system.
-    func isGone(_ id: JobID) -> Bool {
-        guard let folder = jobs[id]?.job.folder else { return false }
-        return Folder.kind(of: folder) == nil && intake.spool.work.isInPlace
+    /// Calls the body with those jobs whose folders are gone, and not only away with their file system. That may not
+    /// answer: it is asked where only this pipeline waits for it.
+    func look(for ids: [JobID], then: @escaping @Sendable (PipelineRunner, [JobID]) -> Void) {
+        let folders = ids.compactMap { id in jobs[id].map { (id, $0.job.folder) } }
+        ask({ work in
+            let gone = folders.filter { Folder.kind(of: $0.1) == nil }
+            return gone.isEmpty || !work.isInPlace ? [] : gone.map(\.0)
+        }, then: then)
+    }
+
+    /// Asks the work folder something on the intake's queue, and calls the body with the answer on the engine's.
+    func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (WorkFolder) -> Answer,
+        then: @escaping @Sendable (PipelineRunner, Answer) -> Void
+    ) {
+        let (work, post) = (intake.spool.work, later)
+        intake.queue.async { @Sendable in
+            let answer = question(work)
+            post(.zero) { runner in then(runner, answer) }
+        }
     }
 
     /// The job is over, and nobody knows where its drop is.

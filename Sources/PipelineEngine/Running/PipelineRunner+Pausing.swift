@@ -84,7 +84,14 @@ extension PipelineRunner {
     /// Lets one held job try; without any, or without the folder that all of them are in, the intake.
     private func probe() {
         guard pause.isPaused, pause.probing == nil, !isStopping else { return }
-        while !pause.isIntakes, intake.spool.work.isInPlace, let id = held.first {
+        guard !pause.isIntakes, !held.isEmpty else { return probe(isInPlace: false) }
+        ask({ $0.isInPlace }, then: { runner, isInPlace in runner.probe(isInPlace: isInPlace) })
+    }
+
+    /// `isInPlace`: whether jobs find their folders.
+    private func probe(isInPlace: Bool) {
+        guard pause.isPaused, pause.probing == nil, !isStopping else { return }
+        while !pause.isIntakes, isInPlace, let id = held.first {
             held.removeFirst()
             guard jobs[id] != nil else { continue }
             pause.probing = id

@@ -62,12 +62,23 @@ extension PipelineRunner {
         workers[stage].submit(work)
     }
 
-    private func settle(_ id: JobID, _ outcome: JobState.Outcome) {
+    /// `isDropThere`: whether its drop is, where that was asked already.
+    private func settle(_ id: JobID, _ outcome: JobState.Outcome, isDropThere: Bool? = nil) {
         jobs[id]?.writeState(stages: pipeline.stages.count)
         guard let active = jobs[id] else { return }
         // What is finished is settled also while the engine stops: it is quick, and then it is done.
         guard !pause.isPaused || pause.probing == id else { return held.append(id) }
-        if case .failed(let failure) = outcome, tell(id, failure) { return }
+        if case .failed(let failure) = outcome, active.record.intents.isEmpty, active.told < pipeline.onFailure.count {
+            guard let isDropThere else {
+                busy.insert(id)
+                let drop = active.job.original
+                return ask({ _ in Folder.kind(of: drop) != nil }, then: { runner, isThere in
+                    runner.busy.remove(id)
+                    runner.settle(id, outcome, isDropThere: isThere)
+                })
+            }
+            if isDropThere, tell(id, failure) { return }
+        }
         busy.insert(id)
         guard Recovery.isSuspect(active.record.recoveries, in: pipeline) else {
             jobs[id]?.mayBeIntended = true
@@ -99,12 +110,11 @@ extension PipelineRunner {
     /// Hands a failed job to the next stage of `on_failure`; false where none is left, or it is on its way to `failed`
     /// already. After a crash the stages are run again.
     private func tell(_ id: JobID, _ failure: StageFailure) -> Bool {
-        guard let active = jobs[id], active.record.intents.isEmpty else { return false }
+        guard let active = jobs[id] else { return false }
         var drop = Payload(dropOf: active.job)
         // What was found out until then may be named, too.
         drop.digests = active.payload.digests
         drop.facts = active.payload.facts
-        guard Folder.kind(of: drop.path) != nil else { return false }
         for (index, entry) in pipeline.onFailure.enumerated().dropFirst(active.told) {
             guard entry.applies(to: active.job.drop, drop) else {
                 jobs[id]?.told += 1

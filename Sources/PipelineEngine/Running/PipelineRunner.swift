@@ -173,6 +173,14 @@ final class PipelineRunner: @unchecked Sendable {
 
     func take(_ result: StageWorkers.Result) {
         let id = result.work.job.id
+        if case .failure = result.result, result.work.failed == nil, jobs[id] != nil {
+            return look(for: [id]) { runner, gone in runner.take(result, isGone: !gone.isEmpty) }
+        }
+        take(result, isGone: false)
+    }
+
+    private func take(_ result: StageWorkers.Result, isGone: Bool) {
+        let id = result.work.job.id
         busy.remove(id)
         guard let job = jobs[id]?.job else { return }
         let kind = pipeline.allStages[result.work.stage].kind
@@ -184,7 +192,7 @@ final class PipelineRunner: @unchecked Sendable {
             jobs[id]?.did(kind, in: result.duration, giving: payload, saying: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
             apply([payload.isDone ? .completed : .succeeded], to: id)
-        case .failure where isGone(id): lose(id)
+        case .failure where isGone: lose(id)
         case .failure(let failure):
             if result.hasRun { jobs[id]?.failed(kind, in: result.duration, because: failure) }
             apply([.failed(failure)], to: id)
@@ -192,6 +200,13 @@ final class PipelineRunner: @unchecked Sendable {
     }
 
     func take(_ outcomes: [Settler.Outcome]) {
+        let failed = outcomes.filter { if case .settled = $0.result { false } else { true } }
+        take(outcomes.filter { if case .settled = $0.result { true } else { false } }, gone: [])
+        guard !failed.isEmpty else { return }
+        look(for: failed.map(\.settlement.job.id)) { runner, gone in runner.take(failed, gone: Set(gone)) }
+    }
+
+    private func take(_ outcomes: [Settler.Outcome], gone: Set<JobID>) {
         var released: [Int64] = []
         for (settlement, result) in outcomes {
             let id = settlement.job.id
@@ -205,7 +220,7 @@ final class PipelineRunner: @unchecked Sendable {
                 report(id, settlement)
                 apply([.settled], to: id)
                 released.append(settlement.job.drop.size)
-            case .failed where isGone(id), .outputsLost where isGone(id): lose(id)
+            case .failed where gone.contains(id), .outputsLost where gone.contains(id): lose(id)
             case .failed(let failure):
                 // What was decided for success says nothing of a failure.
                 if failure.class == .file { jobs[id]?.record.intents = [] }

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import PipelineKit
 import Synchronization
@@ -75,6 +76,12 @@ final class EngineHarness: Sendable {
     var pauseBeforeProbe: Duration {
         guard let engine = engine.withLock({ $0 }) else { return .zero }
         return engine.queue.sync { engine.runners.first?.pause.delay ?? .zero }
+    }
+
+    /// The queue of its intake.
+    var intakeQueue: DispatchQueue? {
+        guard let engine = engine.withLock({ $0 }) else { return nil }
+        return engine.queue.sync { engine.runners.first?.intake.queue }
     }
 
     /// How many looks at all processes its drops took.
