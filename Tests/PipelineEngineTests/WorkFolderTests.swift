@@ -129,6 +129,31 @@ import Testing
         #expect(try harness.scratch.tree("theirs") == ["active"])
     }
 
+    @Test(
+        "A disk that is mounted in the place of another one is not taken for it, though its root has the same inode",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func anotherDisk() throws {
+        var pipeline = harness.spool.pipeline
+        pipeline.inbox = harness.scratch.path("disk")
+        var disk: TemporaryMount? = try TemporaryMount(tmpfs: "size=1m,mode=700", at: pipeline.inbox)
+        let work = try WorkFolder(for: pipeline)
+        let place = WorkPlace(path: work.path, beside: pipeline.inbox)
+        #expect(place.covered(by: [place], isEmpty: true) == [])
+        disk = nil
+        disk = try TemporaryMount(tmpfs: "size=1m,mode=700", at: pipeline.inbox)
+        let other = WorkPlace(path: work.path, beside: pipeline.inbox)
+        #expect(place.inbox == other.inbox)
+        #expect(try !work.remake(for: pipeline))
+        #expect(!place.isGone(beside: pipeline.inbox))
+        #expect(other.covered(by: [place], isEmpty: false) == [place])
+        #expect(try harness.scratch.tree("disk") == [])
+        // Gone from this one, it is made again.
+        let second = try WorkFolder(for: pipeline)
+        try Folder.remove(second.path.removingLastComponent())
+        #expect(try second.remake(for: pipeline))
+        withExtendedLifetime(disk) {}
+    }
+
     @Test("What a power cut left of our own file is no stranger's")
     func torn() throws {
         work.release()

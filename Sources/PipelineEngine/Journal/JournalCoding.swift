@@ -209,7 +209,7 @@ extension JSONValue {
 
     var workPlace: WorkPlace? {
         guard let path = object?["path"]?.path, let inbox = object?["inbox"]?.integer(UInt64.self) else { return nil }
-        return WorkPlace(path: path, inbox: inbox)
+        return WorkPlace(path: path, inbox: inbox, fileSystem: object?["file_system"]?.integer(UInt64.self) ?? 0)
     }
 
     var transition: Transition? {

@@ -36,6 +36,7 @@ enum PipelineRow {
                     json.object { json in
                         json.path("path", place.path)
                         json.integer("inbox", place.inbox)
+                        json.integer("file_system", place.fileSystem)
                     }
                 }
             }

@@ -138,7 +138,7 @@ extension Engine {
             // The folders above it may have been missing before.
             try own.refuseWork()
             let (records, left) = try bring(records, from: works, to: work, of: pipeline, state.journal)
-            let here = WorkPlace(of: work, pipeline)
+            let here = WorkPlace(path: work.path, beside: pipeline.inbox)
             let folders = try work.jobs()
             let covered = here.covered(by: works, isEmpty: folders.isEmpty)
             let recovery = Recovery(

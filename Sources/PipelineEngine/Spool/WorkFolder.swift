@@ -27,7 +27,7 @@ package final class WorkFolder: Sendable {
 
     private let place: Mutex<Place>
     /// Which folder the inbox was at the start.
-    private let inbox: FileIdentity?
+    private let inbox: InboxIdentity?
     /// What is looked at, and what was when the daemon died.
     package let looks: FilePath
     /// Folders of jobs that are over, in which programs left what is not ours.
@@ -53,7 +53,7 @@ package final class WorkFolder: Sendable {
             throw Self.unusable(pipeline, error)
         }
         place = Mutex(taken)
-        inbox = FileIdentity.of(pipeline.inbox, followingLinks: true)
+        inbox = InboxIdentity(of: pipeline.inbox)
     }
 
     /// Takes what has the path, and makes what is missing in it.
@@ -89,9 +89,7 @@ package final class WorkFolder: Sendable {
     /// Makes it again where somebody removed it: the inbox is the one that it was, so the file system of both is there.
     /// False where that is not so, or where nothing is missing.
     func remake(for pipeline: Pipeline) throws(EngineError) -> Bool {
-        guard let inbox, !isInPlace, !isLost,
-            inbox.inode == FileIdentity.of(pipeline.inbox, followingLinks: true)?.inode
-        else {
+        guard let inbox, !isInPlace, !isLost, InboxIdentity(of: pipeline.inbox)?.isSame(as: inbox) == true else {
             return false
         }
         try OwnFolders(of: pipeline).refuseWork()

@@ -7,21 +7,33 @@ package import SystemPackage
 package struct WorkPlace: Sendable, Hashable {
     /// The work folder.
     package var path: FilePath
-    /// The inode of the inbox: as long as that is the same one, a work folder that is missing beside it is not away
-    /// with its file system, but gone. 0 for one that could not be told.
+    /// The inode of the inbox: as long as that and the file system are the same ones, a work folder that is missing beside
+    /// it is not away with its file system, but gone. 0 for one that could not be told.
     package var inbox: UInt64
+    /// What its file system is known by; 0 for one that could not be told.
+    package var fileSystem: UInt64
 
     /// A place.
-    package init(path: FilePath, inbox: UInt64) {
+    package init(path: FilePath, inbox: UInt64, fileSystem: UInt64 = 0) {
         self.path = path
         self.inbox = inbox
+        self.fileSystem = fileSystem
+    }
+
+    /// Whether the inbox beside it was the same one, as far as can be told.
+    private func hasInbox(of other: WorkPlace) -> Bool {
+        inbox == other.inbox && !isElsewhere(than: other)
+    }
+
+    private func isElsewhere(than other: WorkPlace) -> Bool {
+        fileSystem != 0 && other.fileSystem != 0 && fileSystem != other.fileSystem
     }
 
     /// Whether what was there is gone, and not away with its file system: the inbox is the one that it was, and it
     /// would be on the same mount.
     func isGone(beside inbox: FilePath) -> Bool {
         guard Folder.kind(of: path.appending("active")) == nil, self.inbox != 0,
-            FileIdentity.of(inbox, followingLinks: true)?.inode == self.inbox
+            hasInbox(of: WorkPlace(path: path, beside: inbox))
         else { return false }
         var above = path
         while Folder.kind(of: above, followingLinks: true) == nil, above.removeLastComponent() {}
@@ -34,13 +46,15 @@ package struct WorkPlace: Sendable, Hashable {
     func covered(by places: [WorkPlace], isEmpty: Bool) -> [WorkPlace] {
         // One that nobody noted: an older Dropmill's.
         if places.isEmpty, isEmpty { return [WorkPlace(path: path, inbox: 0)] }
-        // It covered them before, and jobs were begun here since.
-        guard isEmpty || places.contains(self) else { return [] }
-        return places.filter { $0.path == path && $0.inbox != inbox }
+        let others = places.filter { $0.path == path && !$0.hasInbox(of: self) }
+        // It may have covered them before, and jobs were begun here since.
+        let mayCover = isEmpty || places.contains { $0.path == path && $0.hasInbox(of: self) }
+        return mayCover ? others : others.filter { $0.isElsewhere(than: self) }
     }
 
-    /// The place as it is now.
-    init(of work: WorkFolder, _ pipeline: Pipeline) {
-        self.init(path: work.path, inbox: FileIdentity.of(pipeline.inbox, followingLinks: true)?.inode ?? 0)
+    /// A place beside an inbox as that is now.
+    init(path: FilePath, beside inbox: FilePath) {
+        let found = InboxIdentity(of: inbox)
+        self.init(path: path, inbox: found?.folder.inode ?? 0, fileSystem: found?.fileSystem ?? 0)
     }
 }
