@@ -14,7 +14,8 @@ extension SQLiteJournal {
         package var aside: FilePath?
     }
 
-    private static let suffixes = ["", "-wal", "-shm"]
+    private static let logs = ["-wal", "-shm"]
+    private static let suffixes = [""] + logs
 
     /// Which files these are now; nil for one that is not there.
     static func identities(of journal: FilePath) -> [FileIdentity?] {
@@ -37,17 +38,28 @@ extension SQLiteJournal {
                 keepsHistory = false
                 try Self.remove(copy)
             }
-            let aside = try moveAside(at: .now())
+            // Of a round that failed, untouched since: a newer one replaces it, or a full disk would never have room.
+            let isOwn = unopened.withLock { $0 != nil && $0 == Spot(path).status.map { Fingerprint($0) } }
+            if isOwn { try Self.remove(path, keepsHistory ? Self.logs : Self.suffixes) }
+            let aside = isOwn ? nil : try moveAside(at: .now())
             let folder = path.removingLastComponent()
             if keepsHistory {
                 do throws(IOError) {
-                    try NoReplace.rename(copy, to: path)
-                    try OpenFile.openFolder(folder).sync()
+                    let opened = try Folder.open(folder)
+                    if isOwn { try opened.rename("journal.mending", over: "journal.sqlite") }
+                    if !isOwn { try NoReplace.rename(copy, to: path) }
+                    try opened.file.sync()
                 } catch {
                     throw JournalError(.environment, "The journal cannot be put back: \(error).")
                 }
             }
-            try take(over: try SQLiteJournal.open(writing: folder, durable: isDurable, checking: false))
+            do throws(JournalError) {
+                try take(over: try SQLiteJournal.open(writing: folder, durable: isDurable, checking: false))
+            } catch {
+                unopened.withLock { $0 = Spot(path).status.map { Fingerprint($0) } }
+                throw error
+            }
+            unopened.withLock { $0 = nil }
             if !keepsHistory { try withoutWaiting { db in try RunRow.add(run, to: db) } }
             return Mending(keepsHistory: keepsHistory, aside: aside)
         }
@@ -78,7 +90,7 @@ extension SQLiteJournal {
         chmod(copy.string, 0o600)
     }
 
-    private static func remove(_ journal: FilePath) throws(JournalError) {
+    private static func remove(_ journal: FilePath, _ suffixes: [String] = suffixes) throws(JournalError) {
         for suffix in suffixes {
             let path = FilePath(bytes: journal.bytes + suffix.utf8)
             guard path.withPlatformString({ unlink($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { continue }

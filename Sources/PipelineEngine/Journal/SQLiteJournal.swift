@@ -18,6 +18,8 @@ package final class SQLiteJournal: Journal {
     /// Whether a commit is on the disk.
     let isDurable: Bool
     private let connections: Mutex<Connections>
+    /// What `mend` put in its place last and could not open; nil where it could.
+    let unopened = Mutex<Fingerprint?>(nil)
     /// One writes at a time, and nobody while another file takes the place of the one that is open.
     private let turn = DispatchSemaphore(value: 1)
 

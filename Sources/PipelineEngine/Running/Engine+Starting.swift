@@ -58,7 +58,8 @@ extension Engine {
             let lastRun = try journal.beginRun(run)
             let unfinished = try journal.unfinished()
             let state = OpenedState(
-                in: configuration.state, lock: lock, journal: journal, lastRun: lastRun, boot: boot, observer: observer)
+                in: configuration.state, trusting: pipelines.flatMap(\.trust), lock: lock, journal: journal,
+                lastRun: lastRun, boot: boot, observer: observer)
             state.keepInPlace(run, observer) { @Sendable [weak self] in self?.writeAll() }
             return (state, unfinished)
         } catch {

@@ -12,6 +12,9 @@ final class OpenedState: Sendable {
     /// The machine's present boot.
     let boot: String
     private let folder: FilePath
+    /// Folders above it that are accepted as they are.
+    private let trusted: [FilePath]
+    private let patience = Mutex(Patience())
     private let lock: Mutex<FolderLock>
     /// What was said of the journal's place, until it is well.
     private let told = Mutex<JournalError?>(nil)
@@ -22,10 +25,11 @@ final class OpenedState: Sendable {
     private let tidying = Mutex<(any DispatchSourceTimer)?>(nil)
 
     init(
-        in folder: FilePath, lock: FolderLock, journal: SQLiteJournal, lastRun: RunRecord?, boot: String,
-        observer: @escaping @Sendable (EngineEvent) -> Void
+        in folder: FilePath, trusting trusted: [FilePath], lock: FolderLock, journal: SQLiteJournal,
+        lastRun: RunRecord?, boot: String, observer: @escaping @Sendable (EngineEvent) -> Void
     ) {
         self.folder = folder
+        self.trusted = trusted
         self.lock = Mutex(lock)
         identity = Mutex(Self.identity(of: folder))
         self.journal = journal
@@ -98,6 +102,24 @@ final class OpenedState: Sendable {
     /// How often the journal's place is looked at.
     private static let glance = 20
 
+    /// How many looks are left out after one in vain, up to an hour: each makes a copy of the whole journal.
+    struct Patience {
+        private var rest = 0
+        private var next = 1
+
+        /// Whether it is time for a look.
+        mutating func isOver() -> Bool {
+            guard rest > 0 else { return true }
+            rest -= 1
+            return false
+        }
+
+        mutating func failed() {
+            rest = next
+            next = min(next * 2, 3600 / glance)
+        }
+    }
+
     /// Sees to it that the journal stays where others look for it, and says what was wrong. `lost` is called where a
     /// new one knows nothing of what is under way.
     func keepInPlace(
@@ -111,12 +133,15 @@ final class OpenedState: Sendable {
     }
 
     /// On the housekeeping queue.
-    private func lookAtPlace(
+    func lookAtPlace(
         _ run: RunRecord, _ observer: @Sendable (EngineEvent) -> Void, _ lost: () -> Void
     ) {
+        guard patience.withLock({ $0.isOver() }) else { return }
         do throws(JournalError) {
             try keepFolder()
-            guard let mending = try journal.mend(run) else { return told.withLock { $0 = nil } }
+            let mending = try journal.mend(run)
+            patience.withLock { $0 = Patience() }
+            guard let mending else { return told.withLock { $0 = nil } }
             let aside = mending.aside.map { " What lay in its place is '\($0.text)' now." } ?? ""
             let history =
                 mending.keepsHistory
@@ -129,6 +154,7 @@ final class OpenedState: Sendable {
                         + "state folder '\(folder.text)' to Dropmill alone"))
             if !mending.keepsHistory { lost() }
         } catch {
+            patience.withLock { $0.failed() }
             let isNews = told.withLock { told in
                 defer { told = error }
                 return told != error
@@ -152,7 +178,8 @@ final class OpenedState: Sendable {
         let found = Self.identity(of: folder)
         guard found == nil || found != held else { return }
         do {
-            if found == nil { try Folder.makeOwn(folder, mode: 0o700) }
+            // Whoever put another one there may have let others in; what it holds is closed to them.
+            _ = try PrivateState.prepare(folder, trusting: trusted)
             let lock = try FolderLock(folder, describedAs: "the state folder")
             let old = self.lock.withLock { held in
                 defer { held = lock }

@@ -1,6 +1,7 @@
 import GRDB
 import Glibc
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -88,5 +89,49 @@ import Testing
         other.close()
         try journal.write([try JournalSamples.fullJob(1)], pipelines: [])
         #expect(try seenByOthers().count == 1)
+    }
+
+    @Test("What was put back and cannot be opened is replaced by the next attempt, not kept beside it each time")
+    func unopened() throws {
+        let before = try journal.jobs(JobQuery()).map(\.id)
+        #expect(unlink(scratch.path("journal.sqlite").string) == 0)
+        let blocker = try scratch.makeFolder("journal.sqlite-journal")
+        for _ in 1...3 { #expect(throws: JournalError.self) { try journal.mend(run) } }
+        let kept = { try scratch.tree().filter { $0.contains("replaced") && !$0.contains("-shm") } }
+        #expect(try kept().count == 1, "the log of the one that was removed")
+        #expect(rmdir(blocker.string) == 0)
+        let mending = try #require(try journal.mend(run))
+        #expect(mending.keepsHistory && mending.aside == nil)
+        #expect(try seenByOthers() == before)
+        #expect(try kept().count == 1)
+        #expect(try journal.mend(run) == nil)
+    }
+
+    @Test("Another state folder in the place of this one is looked at as at a start; looks in vain get rare")
+    func folder() throws {
+        let folder = try scratch.makeFolder("state")
+        let journal = try SQLiteJournal.open(writing: folder, durable: false)
+        _ = try journal.beginRun(run)
+        let state = OpenedState(
+            in: folder, trusting: [], lock: try FolderLock(folder, describedAs: "the state folder"), journal: journal,
+            lastRun: nil, boot: "b", observer: { _ in })
+        defer { state.close() }
+        let warnings = Mutex<[String]>([])
+        func look() {
+            state.lookAtPlace(run, { if case .warning(_, let text) = $0 { warnings.withLock { $0.append(text) } } }, {})
+        }
+        try NoReplace.rename(folder, to: scratch.path("away"))
+        try Folder.make(folder)
+        #expect(chmod(folder.string, 0o777) == 0)
+        look()
+        #expect(warnings.withLock { $0.count } == 1)
+        #expect(warnings.withLock { $0.first?.contains("cannot be put back: the state folder") } == true)
+        #expect(chmod(folder.string, 0o755) == 0)
+        look()
+        #expect(try scratch.tree("state") == [], "one look is left out")
+        look()
+        #expect(warnings.withLock { $0.last?.contains("with its whole history") } == true)
+        var status = stat()
+        #expect(stat(folder.string, &status) == 0 && status.st_mode & 0o077 == 0)
     }
 }
