@@ -166,12 +166,14 @@ enum ContentRow {
     }
 }
 
-/// The rows of the table `retries`.
+/// The rows of the table `retries`. A file that is sent in again goes into the inbox of its job's pipeline, where its
+/// inode's number tells it from all others; a device has another number after a mount.
 enum RetryRow {
     /// As part of `JobRow.upsert`: the job whose file this one's is.
     static let search = """
-        (SELECT job FROM retries \
-        WHERE device = \(JobRow.parameter("device")) AND inode = \(JobRow.parameter("inode")))
+        (SELECT retries.job FROM retries JOIN jobs AS earlier ON earlier.id = retries.job \
+        WHERE retries.inode = \(JobRow.parameter("inode")) AND earlier.pipeline = \(JobRow.parameter("pipeline")) \
+        ORDER BY retries.job DESC LIMIT 1)
         """
 
     static func isAny(_ db: Database) throws -> Bool {
@@ -186,19 +188,16 @@ enum RetryRow {
 
     static func remove(_ job: JobID, as identity: FileIdentity, from db: Database) throws {
         try db.execute(
-            sql: "DELETE FROM retries WHERE device = ? AND inode = ? AND job = ?",
-            arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text])
+            sql: "DELETE FROM retries WHERE inode = ? AND job = ?",
+            arguments: [Int64(bitPattern: identity.inode), job.text])
     }
 
     /// An inode serves once: its next job may be another file's.
     static func removeIfTaken(by job: JobRecord, in db: Database) throws {
         try db.cachedStatement(
             sql: """
-                DELETE FROM retries WHERE device = ? AND inode = ? \
-                AND job = (SELECT retry_of FROM jobs WHERE id = ?)
+                DELETE FROM retries WHERE inode = ? AND job = (SELECT retry_of FROM jobs WHERE id = ?)
                 """
-        ).execute(arguments: [
-            Int64(bitPattern: job.identity.device), Int64(bitPattern: job.identity.inode), job.id.text,
-        ])
+        ).execute(arguments: [Int64(bitPattern: job.identity.inode), job.id.text])
     }
 }

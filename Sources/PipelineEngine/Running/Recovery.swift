@@ -1,3 +1,4 @@
+import CLinux
 package import PipelineKit
 import SystemPackage
 
@@ -250,10 +251,14 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// Whether it lies at its target, as far as its inode tells: a device has another number after a mount.
+    /// Whether it lies at its target, as far as its inode tells: a rename gets nowhere but on its mount. A device has
+    /// another number after a mount, and in overlayfs a file may have another one than its folder.
     private func isMoved(_ intent: Intent) -> Bool {
-        let there = FileIdentity.of(intent.target)
-        return there?.inode == intent.identity.inode && there?.device == FileIdentity.of(work.active)?.device
+        guard FileIdentity.of(intent.target)?.inode == intent.identity.inode else { return false }
+        let mounts = [intent.target.removingLastComponent(), work.active].map { folder in
+            folder.withPlatformString { dm_mount_id($0) }
+        }
+        return mounts[0] == mounts[1]
     }
 
     private func vanish(_ record: JobRecord, _ note: String, _ findings: inout Findings) {

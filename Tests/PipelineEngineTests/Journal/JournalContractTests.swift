@@ -265,6 +265,25 @@ struct JournalContractTests {
         }
     }
 
+    @Test(
+        "A file that was sent in again is known after a mount, but not as that of another pipeline",
+        arguments: JournalImplementation.allCases)
+    func retriesOverMounts(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            let failed = try JournalSamples.job(1, state: .failed)
+            try journal.write([failed], pipelines: [])
+            var (again, others) = (try JournalSamples.job(2), try JournalSamples.job(3))
+            try journal.noteRetry(of: failed.id, as: again.identity)
+            again.identity.device += 1
+            others.identity = again.identity
+            others.pipeline = "others"
+            try journal.write([others], pipelines: [])
+            try journal.write([again], pipelines: [])
+            #expect(try journal.job(others.id)?.retryOf == nil)
+            #expect(try journal.job(again.id)?.retryOf == failed.id)
+        }
+    }
+
     @Test("Pipelines come back by name", arguments: JournalImplementation.allCases)
     func pipelines(_ implementation: JournalImplementation) throws {
         try with(implementation) { journal in

@@ -41,7 +41,11 @@ final class MemoryJournal: Journal {
             job.pipeline = earlier.pipeline
             job.claimedAt = earlier.claimedAt
         } else if job.retryOf == nil {
-            job.retryOf = contents.retries.removeValue(forKey: job.identity)
+            let found = contents.retries.filter { identity, earlier in
+                identity.inode == job.identity.inode && contents.jobs[earlier]?.pipeline == job.pipeline
+            }
+            job.retryOf = found.values.max()
+            for identity in found.keys { contents.retries[identity] = nil }
         }
         contents.jobs[job.id] = job
     }
