@@ -177,7 +177,7 @@ final class OpenedState: Sendable {
         let held = identity.withLock { $0 }
         let found = Self.identity(of: folder)
         guard found == nil || found != held else { return }
-        do {
+        do throws(EngineError) {
             // Whoever put another one there may have let others in; what it holds is closed to them.
             _ = try PrivateState.prepare(folder, trusting: trusted)
             let lock = try FolderLock(folder, describedAs: "the state folder")
@@ -187,7 +187,7 @@ final class OpenedState: Sendable {
             }
             old.release()
         } catch {
-            throw JournalError(.environment, (error as? EngineError)?.message ?? "\(error)")
+            throw JournalError(.environment, error.message)
         }
         identity.withLock { $0 = Self.identity(of: folder) }
     }

@@ -1,6 +1,6 @@
-package import Glibc
-package import PipelineKit
-package import SystemPackage
+import Glibc
+import PipelineKit
+import SystemPackage
 
 /// The folders of a pipeline that nobody but root and our user may exchange for others: work, processed, failed and
 /// those of outputs. The inbox is not among them: it is the senders'. But no link of theirs may lead to it.
@@ -118,14 +118,5 @@ struct OwnFolders: Sendable {
     private func holdsWork(_ fault: FolderTrust.Fault) -> Bool {
         !trust.way(to: pipeline.inbox.absolute.removingLastComponent()).faults.contains(fault)
             && trust.way(to: pipeline.inbox).faults.contains(fault)
-    }
-}
-
-extension Folder {
-    /// Makes a folder that only our user may write to, whatever the umask says, with those above it that are missing.
-    package static func makeOwn(_ path: FilePath, mode: mode_t = 0o755) throws(IOError) {
-        let parent = path.removingLastComponent()
-        if parent != path, !parent.isEmpty, kind(of: parent, followingLinks: true) == nil { try makeOwn(parent) }
-        try make(path, mode: mode)
     }
 }

@@ -29,6 +29,13 @@ extension Folder {
         }
     }
 
+    /// Makes a folder that only our user may write to, whatever the umask says, with those above it that are missing.
+    package static func makeOwn(_ path: FilePath, mode: mode_t = 0o755) throws(IOError) {
+        let parent = path.removingLastComponent()
+        if parent != path, !parent.isEmpty, kind(of: parent, followingLinks: true) == nil { try makeOwn(parent) }
+        try make(path, mode: mode)
+    }
+
     /// Whether a folder is there although the call that was to make it failed (`MadeCalls`). Of one that was there
     /// before the kernel says so.
     private static func isMade(_ path: FilePath) -> Bool {
