@@ -189,11 +189,13 @@ import Testing
     }
 
     /// Writes a record of a job that was left, into a journal of an earlier run.
-    private func record(_ id: JobID, _ name: String, _ change: (inout JobRecord) throws -> Void) throws {
+    private func record(
+        _ id: JobID, _ name: String, boot: String = "b", _ change: (inout JobRecord) throws -> Void
+    ) throws {
         try Folder.make(state, mode: 0o700)
         let journal = try SQLiteJournal.open(writing: state, durable: false)
         defer { journal.close() }
-        _ = try journal.beginRun(RunRecord(boot: "b", process: 1, startedAt: .now()))
+        _ = try journal.beginRun(RunRecord(boot: boot, process: 1, startedAt: .now()))
         let drop = Drop(name: try name.fileName, size: 1, droppedAt: id.time)
         let job = Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: try folder(of: id))
         var record = JobRecord(claimed: job, identity: .unknown, definition: try harness().pipeline.definition)

@@ -37,13 +37,15 @@ import Testing
         return Dictionary(grouping: try journal.jobs(JobQuery()), by: \.state).mapValues(\.count)
     }
 
-    @Test("A work folder that somebody removed is made again, while the daemon runs")
-    func remade() async throws {
+    @Test(
+        "A work folder that somebody removed is made again, while the daemon runs; so is the one in it that jobs lie in",
+        arguments: [".dropmill", ".dropmill/test/active"])
+    func remade(folder: String) async throws {
         let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [.passing])
         try engine.start()
         try engine.drop("before")
         #expect(await eventually { engine.reports.count == 1 })
-        try Folder.remove(engine.scratch.path(".dropmill"))
+        try Folder.remove(engine.scratch.path(folder))
         try engine.drop("after")
         #expect(await eventually { engine.reports.count == 2 })
         #expect(warnings(engine).contains { $0.contains("was gone, and is made again") })
@@ -67,6 +69,29 @@ import Testing
         #expect(await eventually { warnings(engine).count { $0.contains("is lost") } == 3 }, "\(warnings(engine))")
         #expect(await engine.stop()?.unfinished == 0)
         #expect(try states(engine.scratch) == [.lost: 3, .processed: 1])
+    }
+
+    @Test("While the work folder is away nothing fails for want of it")
+    func awayAtWork() async throws {
+        let gate = Gate()
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry])
+        try engine.start()
+        for name in ["a", "b"] { try engine.drop(name) }
+        #expect(await eventually { claimed(engine).count == 2 })
+        // The inbox is another one now, as where a file system lies over both, so that no work folder is made again.
+        let (inbox, work) = (engine.scratch.path("inbox"), engine.scratch.path(".dropmill"))
+        try NoReplace.rename(inbox, to: engine.scratch.path("former"))
+        try NoReplace.rename(work, to: engine.scratch.path("away"))
+        try Folder.make(inbox)
+        gate.open()
+        let paused = await eventually { engine.events.contains { if case .paused = $0 { true } else { false } } }
+        #expect(paused)
+        try Folder.remove(inbox)
+        try NoReplace.rename(engine.scratch.path("away"), to: work)
+        try NoReplace.rename(engine.scratch.path("former"), to: inbox)
+        #expect(await eventually { engine.reports.count == 2 }, "\(warnings(engine))")
+        _ = await engine.stop()
+        #expect(try states(engine.scratch) == [.processed: 2])
     }
 
     @Test("What may not answer is asked on the pipeline's own queue, and holds up no other")

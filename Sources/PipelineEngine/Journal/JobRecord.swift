@@ -103,10 +103,15 @@ extension JobRecord {
     }
 
     /// The record of a job that was lost, once its folder is there again: what was moved of it before is not forgotten.
+    /// What failed meanwhile may have failed for want of the folder, so that nothing is made of it.
     var foundAgain: JobRecord {
         var record = self
         record.state = intents.isEmpty ? .queued : .settling
         record.finishedAt = nil
+        if intents.isEmpty, failure != nil {
+            (record.stage, record.failures, record.payload) = (0, 0, nil)
+            (record.failure, record.failedStage) = (nil, nil)
+        }
         record.history.append(Transition("found again", at: .now()))
         return record
     }

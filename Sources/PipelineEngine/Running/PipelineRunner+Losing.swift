@@ -5,17 +5,17 @@ extension PipelineRunner {
     /// Gives up what cannot be found any more, but for jobs that are busy: their next failure shows it.
     func loseWhatIsGone() {
         look(for: jobs.keys.sorted()) { runner, gone in
-            for id in gone where runner.jobs[id] != nil && !runner.busy.contains(id) { runner.lose(id) }
+            for id in gone ?? [] where runner.jobs[id] != nil && !runner.busy.contains(id) { runner.lose(id) }
         }
     }
 
-    /// Calls the body with those jobs whose folders are gone, and not only away with their file system. That may not
-    /// answer: it is asked where only this pipeline waits for it.
-    func look(for ids: [JobID], then: @escaping @Sendable (PipelineRunner, [JobID]) -> Void) {
+    /// Calls the body with those jobs whose folders are gone; with nil where folders are not found because the work
+    /// folder is away. Its file system may not answer: it is asked where only this pipeline waits for it.
+    func look(for ids: [JobID], then: @escaping @Sendable (PipelineRunner, [JobID]?) -> Void) {
         let folders = ids.compactMap { id in jobs[id].map { (id, $0.job.folder) } }
         ask({ work in
             let gone = folders.filter { Folder.kind(of: $0.1) == nil }
-            return gone.isEmpty || !work.isInPlace ? [] : gone.map(\.0)
+            return gone.isEmpty || work.isInPlace ? gone.map(\.0) : nil
         }, then: then)
     }
 

@@ -174,7 +174,10 @@ final class PipelineRunner: @unchecked Sendable {
     func take(_ result: StageWorkers.Result) {
         let id = result.work.job.id
         if case .failure = result.result, result.work.failed == nil, jobs[id] != nil {
-            return look(for: [id]) { runner, gone in runner.take(result, isGone: !gone.isEmpty) }
+            return look(for: [id]) { runner, gone in
+                guard let gone else { return runner.take(result.ofWorkAway(runner.intake.spool), isGone: false) }
+                runner.take(result, isGone: !gone.isEmpty)
+            }
         }
         take(result, isGone: false)
     }
@@ -203,7 +206,12 @@ final class PipelineRunner: @unchecked Sendable {
         let failed = outcomes.filter { if case .settled = $0.result { false } else { true } }
         take(outcomes.filter { if case .settled = $0.result { true } else { false } }, gone: [])
         guard !failed.isEmpty else { return }
-        look(for: failed.map(\.settlement.job.id)) { runner, gone in runner.take(failed, gone: Set(gone)) }
+        look(for: failed.map(\.settlement.job.id)) { runner, gone in
+            guard let gone else {
+                return runner.take(failed.map { ($0.settlement, .failed(.workAway(runner.intake.spool))) }, gone: [])
+            }
+            runner.take(failed, gone: Set(gone))
+        }
     }
 
     private func take(_ outcomes: [Settler.Outcome], gone: Set<JobID>) {

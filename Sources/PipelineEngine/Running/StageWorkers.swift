@@ -33,6 +33,11 @@ package final class StageWorkers: Sendable {
         package let notes: StageNotes
         /// Whether the stage ran: what had to be done before was done.
         package let hasRun: Bool
+
+        /// The same where the job could not be reached: that says nothing of its drop.
+        func ofWorkAway(_ spool: Spool) -> Result {
+            Result(work: work, result: .failure(.workAway(spool)), duration: duration, notes: notes, hasRun: hasRun)
+        }
     }
 
     /// What a worker is at, for those who show it.

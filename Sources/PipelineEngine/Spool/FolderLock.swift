@@ -35,6 +35,11 @@ package final class FolderLock: Sendable {
     /// Microseconds between two attempts.
     private static let pause: useconds_t = 10_000
 
+    /// Whether it is the folder at this path that is held.
+    func holds(_ path: FilePath) -> Bool {
+        do throws(IOError) { return FileIdentity(try folder.status()) == FileIdentity.of(path) } catch { return false }
+    }
+
     /// Gives the folder back before the process ends.
     package func release() { _ = flock(folder.descriptor, LOCK_UN) }
 }

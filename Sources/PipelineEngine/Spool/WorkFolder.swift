@@ -93,10 +93,25 @@ package final class WorkFolder: Sendable {
             return false
         }
         try OwnFolders(of: pipeline).refuseWork()
-        let taken = try Self.take(path, active, spares, for: pipeline)
+        // It is held already where only what lies in it was removed.
+        if place.withLock({ $0.lock.holds(path) }) {
+            try remakeActive(pipeline)
+        } else {
+            let taken = try Self.take(path, active, spares, for: pipeline)
+            place.withLock { $0 = taken }
+        }
         spares.forgetAll()
-        place.withLock { $0 = taken }
         return true
+    }
+
+    private func remakeActive(_ pipeline: Pipeline) throws(EngineError) {
+        do throws(IOError) {
+            try Folder.make(active, mode: 0o700)
+            try Self.close([path, active], spares)
+        } catch {
+            throw Self.unusable(pipeline, error)
+        }
+        place.withLock { $0.identity = FileIdentity.of(active) }
     }
 
     private static func unusable(_ pipeline: Pipeline, _ error: IOError) -> EngineError {
