@@ -163,7 +163,9 @@ import Testing
             let engine = try EngineHarness(scratch: scratch, stages: [.passing])
             try engine.start()
             let told = await eventually {
-                warnings(engine).contains { $0.contains("2 jobs are left as they are") && $0.contains("in '\(place)'. ") }
+                warnings(engine).contains {
+                    $0.contains("2 jobs are left as they are") && $0.contains("in '\(place)'. ")
+                }
             }
             #expect(told, "\(warnings(engine))")
             try engine.drop("here-\(number)")

@@ -117,7 +117,9 @@ import Testing
         pipeline.work = harness.scratch.path("theirs")
         #expect(throws: EngineError.self) { try WorkFolder(for: pipeline) }
         #expect(try harness.scratch.tree("theirs") == names.sorted())
-        for name in names { #expect(try ScratchFolder.read(harness.scratch.path("theirs/\(name)")) == Array("mine".utf8)) }
+        for name in names {
+            #expect(try ScratchFolder.read(harness.scratch.path("theirs/\(name)")) == Array("mine".utf8))
+        }
     }
 
     @Test("A start that fails after it took the folder gives it back")

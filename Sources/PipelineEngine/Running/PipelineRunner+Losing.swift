@@ -13,10 +13,11 @@ extension PipelineRunner {
     /// folder is away. Its file system may not answer: it is asked where only this pipeline waits for it.
     func look(for ids: [JobID], then: @escaping @Sendable (PipelineRunner, [JobID]?) -> Void) {
         let folders = ids.compactMap { id in jobs[id].map { (id, $0.job.folder) } }
-        ask({ work in
-            let gone = folders.filter { Folder.kind(of: $0.1) == nil }
-            return gone.isEmpty || work.isInPlace ? gone.map(\.0) : nil
-        }, then: then)
+        ask(
+            { work in
+                let gone = folders.filter { Folder.kind(of: $0.1) == nil }
+                return gone.isEmpty || work.isInPlace ? gone.map(\.0) : nil
+            }, then: then)
     }
 
     /// Asks the work folder something on the intake's queue, and calls the body with the answer on the engine's.

@@ -72,10 +72,12 @@ extension PipelineRunner {
             guard let isDropThere else {
                 busy.insert(id)
                 let drop = active.job.original
-                return ask({ _ in Folder.kind(of: drop) != nil }, then: { runner, isThere in
-                    runner.busy.remove(id)
-                    runner.settle(id, outcome, isDropThere: isThere)
-                })
+                return ask(
+                    { _ in Folder.kind(of: drop) != nil },
+                    then: { runner, isThere in
+                        runner.busy.remove(id)
+                        runner.settle(id, outcome, isDropThere: isThere)
+                    })
             }
             if isDropThere, tell(id, failure) { return }
         }

@@ -326,7 +326,8 @@ extension Spool {
     private func takeBackCopy(_ intent: Intent, in folder: HeldFolder, of job: Job) throws(IOError) {
         let (name, gone) = (intent.target.lastEntry, Self.partialName(job))
         do throws(IOError) {
-            guard try Spot(name, in: folder).statusNow != nil, try Self.isCopy(name, in: folder, of: intent.source) else {
+            guard try Spot(name, in: folder).statusNow != nil, try Self.isCopy(name, in: folder, of: intent.source)
+            else {
                 return
             }
         } catch {
