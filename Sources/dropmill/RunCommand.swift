@@ -54,6 +54,7 @@ struct RunCommand: ParsableCommand {
             StandardError.print(StandardError.line(of: "memory cannot be closed to others: \(Errno.last)"))
             throw ExitStatus.failure
         }
+        dm_share_heaps()
         // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGIO, SIG_IGN)

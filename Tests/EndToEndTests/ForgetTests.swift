@@ -40,6 +40,26 @@ import Testing
         #expect(report.contains("publish.reserved") && report.contains("the inbox of 'main'"))
     }
 
+    @Test func noNameOfADropLeadsToThePipelines() async throws {
+        let scratch = try ScratchFolder()
+        try scratch.makeFolder("pipelines")
+        try scratch.write(
+            """
+            inbox: ../inbox
+            processed: ../processed
+            failed: ../failed
+            ready: { quiet: 20ms }
+            stages:
+              - move: { to: "../{stem}" }
+
+            """, to: "pipelines/main.yaml")
+        try scratch.write("stages: []", to: "inbox/pipelines.yaml")
+        let run = try dropmill(["run", "pipelines", "--once", "--state-dir", "state"], in: scratch.path)
+        #expect(run.status == 1, "\(run.text)")
+        #expect(try scratch.tree("pipelines") == ["main.yaml"])
+        #expect(try scratch.text("failed/pipelines.yaml") == "stages: []")
+    }
+
     @Test func aJobThatNobodyCanFinishIsGivenUp() async throws {
         let scratch = try ScratchFolder()
         try writePipeline(
@@ -71,7 +91,8 @@ import Testing
         #expect(after.status == 0 && !after.text.contains("is left"), "\(after.text)")
     }
 
-    @Test func tooFewDescriptorsAreNoFaultOfAFolder() throws {
+    /// With the second number there are some for each, but they take them from each other.
+    @Test(arguments: [64, 300]) func tooFewDescriptorsAreNoFaultOfAFolder(most: Int) throws {
         let scratch = try ScratchFolder()
         for number in 1...40 {
             try scratch.write(
@@ -79,7 +100,7 @@ import Testing
                 to: "pipelines/p\(number).yaml")
         }
         let run = try Tool("/usr/bin/prlimit").run(
-            ["--nofile=64:64", "--", DropmillProcess.binary.string, "run", "--once", "--state", "state"],
+            ["--nofile=\(most):\(most)", "--", DropmillProcess.binary.string, "run", "--once", "--state", "state"],
             in: scratch.path)
         #expect(run.status == 75, "\(run.text)")
         #expect(run.text.contains("LimitNOFILE="), "\(run.text)")

@@ -142,6 +142,33 @@ import Testing
         #expect(third.folders == [])
     }
 
+    @Test(
+        "A file in the place of a configured folder is no name to step aside from: it is waited for",
+        arguments: [
+            JobState.Outcome.processed, .failed(.file("test.bad", "Bad.")),
+        ])
+    func fileForFolder(outcome: JobState.Outcome) throws {
+        let harness = try SpoolHarness()
+        for folder in ["processed", "failed"] {
+            try Folder.remove(harness.scratch.path(folder))
+            try harness.scratch.write("x", to: harness.scratch.path(folder))
+        }
+        let (settlement, result) = harness.settle(harness.settlement(of: try harness.job(), nil, outcome))
+        guard case .failed(let failure) = result else {
+            Issue.record("settled in a file")
+            return
+        }
+        #expect(failure.class == .environment)
+        for folder in ["processed", "failed"] {
+            try Folder.remove(harness.scratch.path(folder))
+            try Folder.make(harness.scratch.path(folder))
+        }
+        guard case .settled = harness.settle(settlement).result else {
+            Issue.record("not settled once it was mended")
+            return
+        }
+    }
+
     @Test("A name is free again once its batch is over")
     func namesAreReleased() async throws {
         let harness = try SpoolHarness()

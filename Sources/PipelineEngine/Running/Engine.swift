@@ -56,6 +56,7 @@ package final class Engine: @unchecked Sendable {
     /// to watch. `finished` is called once, on a queue of the engine: with `once` when all is settled, else after
     /// `stop`.
     package func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
+        try DescriptorLimit.check(pipelines: pipelines.count)
         let (state, unfinished) = try openState()
         var prepared: [Prepared] = []
         do throws(EngineError) {

@@ -54,9 +54,7 @@ package struct EngineError: Error, Sendable {
         var (kind, remedy) = (Kind.shortage, remedy)
         switch error.errno {
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory:
-            remedy =
-                "a pipeline takes about four descriptors: raise the limit (`LimitNOFILE=` in the unit, `ulimit -n` in "
-                + "a shell, or fs.file-max)"
+            remedy = DescriptorLimit.remedy
         case let errno where errno == .ioError || errno.isOfNetwork:
             remedy = "look at the disk, mount or server of '\(error.path.text)' and the kernel's log; then start again"
         default: kind = .configuration

@@ -27,7 +27,8 @@ extension Intake {
             watching: watcher?.mode, waiting: gate.waitingCount + ready.count + draining.paths.count + held.count,
             longest: Array(
                 (claimed + (inGate + complete + held).compactMap { standing(of: $0, at: now) }).prefix(limit)),
-            leftCount: reported.count + alone.count, left: left.compactMap { standing(of: $0, at: now) })
+            leftCount: reported.count + alone.count, left: left.compactMap { standing(of: $0, at: now) },
+            paused: paused)
     }
 
     private func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {

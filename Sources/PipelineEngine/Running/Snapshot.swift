@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+package import PipelineKit
 import Synchronization
 
 /// A file or folder that is in an inbox and not claimed, or claimed and still being written, and what it waits for.
@@ -33,6 +34,8 @@ package struct InboxSnapshot: Sendable {
     package var leftCount = 0
     /// Some of these.
     package var left: [WaitingDrop] = []
+    /// Why nothing is claimed; nil where that is not so.
+    package var paused: StageFailure?
 }
 
 extension Engine {

@@ -50,7 +50,9 @@ struct OpenFolders: Sendable {
         } catch {
             switch error.errno {
             case .noSuchFileOrDirectory, .fileNameTooLong: return .missing
-            case .notDirectory, .tooManySymbolicLinkLevels: return .others
+            // What was configured is no name to step aside from.
+            case .notDirectory where root(of: path) != path: return .others
+            case .tooManySymbolicLinkLevels where root(of: path) != path: return .others
             default: throw error
             }
         }

@@ -12,8 +12,16 @@ final class ReservedFolders: Sendable {
         /// What it is, after `into`: `the inbox of 'scans'`.
         let what: String
         let path: FilePath
-        /// Whether the fixed part of a target may lead there: that is how pipelines are chained.
-        let isChainable: Bool
+        var kind = Kind.ours
+    }
+
+    enum Kind: Sendable {
+        /// Nothing is published there, nor below.
+        case ours
+        /// The fixed part of another pipeline's target may lead there: that is how pipelines are chained.
+        case inbox
+        /// The fixed part of any target may lead there, but no name of a sender's: a pipeline file would be the next.
+        case pipelines
     }
 
     /// A folder, as it is seen from a pipeline.
@@ -39,17 +47,20 @@ final class ReservedFolders: Sendable {
 
     /// Those of these pipelines, as far as they are there, and of the state folder.
     init(of pipelines: [Pipeline] = [], state folder: FilePath?) {
-        if let folder { note([Reserved(what: "the state folder", path: folder, isChainable: false)], of: "") }
+        if let folder { note([Reserved(what: "the state folder", path: folder)], of: "") }
         for pipeline in pipelines { note(pipeline) }
     }
 
     /// Looks which folders those of a pipeline are now. On a queue of that pipeline: the file system of one may not
     /// answer, and nobody else's work is to wait for that.
     func note(_ pipeline: Pipeline) {
-        func reserved(_ what: String, _ path: FilePath, isChainable: Bool = false) -> Reserved {
-            Reserved(what: "\(what) of '\(pipeline.name)'", path: path, isChainable: isChainable)
+        func reserved(_ what: String, _ path: FilePath, _ kind: Kind = .ours) -> Reserved {
+            Reserved(what: "\(what) of '\(pipeline.name)'", path: path, kind: kind)
         }
-        var folders = [reserved("the folder 'failed'", pipeline.failed)]
+        var folders = [
+            reserved("the folder of the pipeline file", pipeline.source.absolute.removingLastComponent(), .pipelines),
+            reserved("the folder 'failed'", pipeline.failed),
+        ]
         if case .folder(let processed) = pipeline.processed {
             folders.append(reserved("the folder 'processed'", processed))
         }
@@ -59,7 +70,7 @@ final class ReservedFolders: Sendable {
             // Without its inbox it has none, and nothing can lead there.
         }
         // Where one's originals end another one may begin: that is a chain, too.
-        note(folders + [reserved("the inbox", pipeline.inbox, isChainable: true)], of: pipeline.name)
+        note(folders + [reserved("the inbox", pipeline.inbox, .inbox)], of: pipeline.name)
     }
 
     private func note(_ folders: [Reserved], of owner: String) {
@@ -75,6 +86,7 @@ final class ReservedFolders: Sendable {
                 state.folders[identity]?[owner] = nil
                 if state.folders[identity]?.isEmpty ?? false { state.folders[identity] = nil }
             }
+            // Where one folder is several things the last of them counts.
             for (identity, folder) in found { state.folders[identity, default: [:]][owner] = folder }
             state.identities[owner] = found.map(\.0)
             state.holders[owner] = holders
@@ -119,8 +131,8 @@ final class ReservedFolders: Sendable {
         if let since = state.withLock({ $0.cleared[view] }), now - since < Self.memory { return nil }
         var above = try OpenFile.openParent(of: folder)
         while true {
-            let found = found(next)
-            let isInbox = found.contains(where: \.isChainable)
+            let found = found(next).filter { $0.kind != .pipelines }
+            let isInbox = found.contains { $0.kind == .inbox }
             if let own = found.first(where: { $0.path == inbox || !isInbox }) { return own }
             let parent = FileIdentity(try above.status())
             if parent == next { break }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PipelineEngine
+import PipelineKit
 
 /// What is asked of a running daemon: one line of JSON. Nothing can be changed this way.
 struct ControlRequest: Codable, Equatable {
@@ -68,6 +69,8 @@ struct ControlReply: Codable, Equatable {
         var left: [Drop]
         /// Seconds between two looks, where the kernel does not tell of changes.
         var poll: Double?
+        /// Why nothing is claimed.
+        var paused: Pause?
 
         init(_ snapshot: InboxSnapshot) {
             waiting = snapshot.waiting
@@ -75,7 +78,18 @@ struct ControlReply: Codable, Equatable {
             leftAlone = snapshot.leftCount
             left = snapshot.left.map { Drop($0) }
             if case .polling(let pause) = snapshot.watching { poll = pause.seconds }
+            paused = snapshot.paused.map { Pause(code: $0.code, summary: $0.summary, remedy: $0.remedy) }
         }
+    }
+
+    /// Why a pipeline pauses. The journal says it too, but for where it is what cannot be written.
+    struct Pause: Codable, Equatable {
+        var code: String
+        var summary: String
+        var remedy: String
+
+        /// As the journal has it.
+        var failure: StageFailure { StageFailure(.environment, code: code, summary: summary, remedy: remedy) }
     }
 
     /// For `waiting`: the inboxes by pipeline.

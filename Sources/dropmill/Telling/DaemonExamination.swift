@@ -9,6 +9,8 @@ struct DaemonExamination {
     /// The pipelines that it runs.
     private(set) var running: Set<String> = []
     private var findings: [Finding] = []
+    /// Why pipelines pause, as the daemon says.
+    private var pauses: [String: StageFailure] = [:]
 
     /// What was found.
     var place: ExaminedPlace { ExaminedPlace(role: "daemon", path: nil, findings: findings) }
@@ -32,7 +34,9 @@ struct DaemonExamination {
 
     private mutating func ask(_ state: StateFolder, _ pipelines: [Pipeline]) {
         do throws(ControlClient.Problem) {
-            running = Set((try ControlClient.ask(.waiting(limit: 0), in: state.path).inboxes ?? [:]).keys)
+            let inboxes = try ControlClient.ask(.waiting(limit: 0), in: state.path).inboxes ?? [:]
+            running = Set(inboxes.keys)
+            pauses = inboxes.compactMapValues { $0.paused?.failure }
             findings.append(.good(.daemon, "runs and answers"))
         } catch {
             return findings.append(.problem(.daemon, error.message, "Look at its log; 'dropmill status' asks again"))
@@ -47,7 +51,7 @@ struct DaemonExamination {
 
     private mutating func tellPauses(_ records: [PipelineRecord]) {
         for record in records where running.isEmpty || running.contains(record.name) {
-            guard let pause = record.paused else { continue }
+            guard let pause = record.paused ?? pauses[record.name] else { continue }
             let since = record.pausedSince.map { " since \($0.localText)" } ?? ""
             findings.append(
                 .problem(

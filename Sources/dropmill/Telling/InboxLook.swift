@@ -43,6 +43,8 @@ struct InboxLook {
         var poll: Double?
         /// Whether only names that are never taken were left out, since the pipeline's rules are not known.
         var isRough = false
+        /// Why a daemon that runs claims nothing.
+        var paused: StageFailure?
     }
 
     /// The inboxes, by pipeline.
@@ -116,6 +118,6 @@ extension InboxLook.Inbox {
     init(_ inbox: ControlReply.Inbox) {
         self.init(
             waiting: inbox.waiting, longest: inbox.longest.map { InboxLook.Drop($0) }, leftAlone: inbox.leftAlone,
-            left: inbox.left.map { InboxLook.Drop($0) }, poll: inbox.poll)
+            left: inbox.left.map { InboxLook.Drop($0) }, poll: inbox.poll, paused: inbox.paused?.failure)
     }
 }

@@ -59,8 +59,8 @@ extension StatusReport {
             json.integer(key, row[state])
         }
         guard let record = row.record else { return }
-        json.flag("paused", record.paused != nil)
-        if let failure = record.paused {
+        json.flag("paused", row.paused != nil)
+        if let failure = row.paused {
             if let since = record.pausedSince { json.text("paused_since", since.iso8601) }
             json.object("failure") { JobJSON.write(failure, &$0) }
         }

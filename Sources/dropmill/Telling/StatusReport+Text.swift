@@ -63,7 +63,7 @@ extension StatusReport {
         }
         if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
         if row.isLeftOut { return notes + ["this pipeline is not among those that run"] }
-        if let failure = row.record?.paused {
+        if let failure = row.paused {
             let start = row.record?.pausedSince?.localText
             let since = row.record?.pausedSince.map { " since \($0.localText) (\((now - $0).text))" } ?? ""
             notes +=

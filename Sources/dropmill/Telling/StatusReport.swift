@@ -26,6 +26,9 @@ struct StatusReport {
         /// How many drops wait; nil where that is not known.
         var waiting: Int? { isLeftOut ? nil : inbox?.waiting ?? record?.waiting }
 
+        /// Why the pipeline pauses, or did at the end.
+        var paused: StageFailure? { record?.paused ?? inbox?.paused }
+
         /// Jobs that wait for a worker or are with one.
         var active: Int { self[.queued] + self[.running] }
 
