@@ -11,6 +11,8 @@ final class Content {
     /// What was read last, for those that look at one place after the other.
     private var window: [UInt8] = []
     private var windowStart: Int64 = 0
+    /// Where the zeros at the end begin, once that was asked.
+    private var unwritten: Int64?
 
     /// How much is read around a place.
     private static let windowSize = 4096
@@ -76,6 +78,31 @@ final class Content {
             offset += Int64(count)
         }
         return false
+    }
+
+    /// Where the zeros begin that end at a place; nil where there are more than are read.
+    func zeros(before end: Int64) throws(ReadError) -> Int64? {
+        var place = end
+        while place > 0 {
+            guard end - place < Self.mostStreamed else { return nil }
+            let start = max(0, place - Int64(Self.pieceSize))
+            let piece = try read(start, Int(place - start))
+            // All are zero where the first is and each is as the one before it.
+            let isZero = piece.withUnsafeBytes { bytes in
+                guard let base = bytes.baseAddress, bytes.first == 0 else { return false }
+                return memcmp(base, base + 1, bytes.count - 1) == 0
+            }
+            if !isZero { return start + Int64((piece.lastIndex { $0 != 0 } ?? -1) + 1) }
+            place = start
+        }
+        return 0
+    }
+
+    /// Whether there are only zeros from a place on, as where a file was given its room and not its content.
+    func isUnwritten(from place: Int64) throws(ReadError) -> Bool {
+        if let unwritten { return place >= unwritten }
+        unwritten = try zeros(before: size) ?? 0
+        return try isUnwritten(from: place)
     }
 
     private func read(_ offset: Int64, _ count: Int) throws(ReadError) -> [UInt8] {

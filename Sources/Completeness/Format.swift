@@ -36,7 +36,7 @@ package enum Format: String, CaseIterable, Sendable {
         case .pdf: ("a PDF", "%%EOF")
         case .png: ("a PNG", "IEND chunk")
         case .jpeg: ("a JPEG", "end of image")
-        case .mp4: ("an MP4 or QuickTime file", "movie box")
+        case .mp4: ("an MP4 or QuickTime file", "movie or media")
         case .riff: ("a RIFF file", "end")
         case .tiff: ("a TIFF", "directory")
         case .xml: ("an XML document", "end tag")

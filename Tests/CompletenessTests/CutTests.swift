@@ -42,6 +42,23 @@ import Testing
         print("\(sample.name): \(bytes.count) bytes, \(what) cut: \(unseen.count) unseen: \(Self.ranges(unseen))")
     }
 
+    @Test("Every cut of a small file that keeps its length, filled with zeros", arguments: Sample.all)
+    func unwritten(_ sample: Sample) throws {
+        guard var bytes = try sample.make(in: scratch, Sample.sizes.small) else { return }
+        let file = try OpenFile.open(scratch.write(bytes, to: scratch.path("cut")), O_RDWR)
+        var unseen: [Int] = []
+        for cut in bytes.indices.reversed() where bytes[cut] != 0 {
+            bytes[cut] = 0
+            guard pwrite(file.descriptor, [0] as [UInt8], 1, off_t(cut)) == 1 else {
+                throw IOError("write", file.path, .last)
+            }
+            if cut >= sample.format.head, Format.verdict(on: file.descriptor).lack == nil { unseen.append(cut) }
+        }
+        unseen.reverse()
+        if let most = sample.unwritten { #expect(unseen.count <= most, "\(sample.name): \(Self.ranges(unseen))") }
+        print("\(sample.name): zeros from one place on, unseen: \(Self.ranges(unseen))")
+    }
+
     @Test("docs/readiness.md says by how many bytes each format is known", arguments: Sample.all)
     func page(_ sample: Sample) throws {
         let page = FilePath(#filePath).removingLastComponent().pushing("../../docs/readiness.md")

@@ -4,15 +4,17 @@ enum JSONFile: FormatReader {
     static func look(at content: Content) throws(ReadError) -> Finding? {
         guard isLikely(try content.bytes(0, 4096)) else { return nil }
         var scan = Scan()
+        var place: Int64 = 0
         let isBroken = try content.stream { piece in
-            for byte in piece where !scan.take(byte) { return true }
+            for byte in piece {
+                guard scan.take(byte) else { return true }
+                place += 1
+            }
             return false
         }
-        switch isBroken {
-        case nil: return .unclear
-        case true?: return nil
-        case false?: return scan.isClosed ? .whole : .lacks(.end)
-        }
+        guard let isBroken else { return .unclear }
+        if isBroken, try !content.isUnwritten(from: place) { return nil }
+        return scan.isClosed ? .whole : .lacks(.end)
     }
 
     /// A bracket, and behind it what may begin a member: text that begins with a bracket is no rarity.

@@ -6,7 +6,10 @@ enum PDFFile: FormatReader {
 
     static func look(at content: Content) throws(ReadError) -> Finding? {
         let head = Array(try content.bytes(0, headSize))
-        guard let start = place(of: "%PDF-", in: head[...], last: false) else { return nil }
+        // What has it anywhere else may be text about PDFs, or a printer's job with one in it.
+        let isMarked = head.starts(with: [0xEF, 0xBB, 0xBF])
+        let start = head.dropFirst(isMarked ? 3 : 0).firstIndex { !spaces.contains($0) } ?? head.endIndex
+        guard head[start...].starts(with: Array("%PDF-".utf8)) else { return nil }
         if let length = number(after: "/L", in: head[...]), place(of: "/Linearized", in: head[...], last: false) != nil,
             length > content.size
         {

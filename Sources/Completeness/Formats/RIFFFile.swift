@@ -1,11 +1,19 @@
 /// RIFF (WAV, AVI, WebP): its first bytes say how long it is. Large films are several of them in a row.
 enum RIFFFile: FormatReader {
     private static let mostParts = 10_000
+    /// Sounds, films, pictures, pointers, instruments, notes, palettes: a text may begin with the word as well.
+    private static let forms: Set<String> = [
+        "WAVE", "AVI ", "AVIX", "WEBP", "ACON", "sfbk", "DLS ", "RMID", "PAL ", "CDDA", "XWMA",
+    ]
+    /// Of a sound that is written to a pipe nobody knows the length: it says none, or about the most that fits.
+    private static func isGuess(_ length: Int64) -> Bool {
+        length <= 4 || (0x7FFF_F000...0x7FFF_FFFF).contains(length) || (0xFFFF_F000...0xFFFF_FFFF).contains(length)
+    }
 
     static func look(at content: Content) throws(ReadError) -> Finding? {
         let word = String(decoding: try content.bytes(0, 4), as: UTF8.self)
-        guard ["RIFF", "RIFX", "RF64", "BW64"].contains(word), let form = try content.big(8, 4),
-            form & 0x8080_8080 == 0
+        guard ["RIFF", "RIFX", "RF64", "BW64"].contains(word),
+            forms.contains(String(decoding: try content.bytes(8, 4), as: UTF8.self))
         else { return nil }
         let isBig = word == "RIFX", isLarge = word.hasSuffix("64")
         var place: Int64 = 0
@@ -13,8 +21,7 @@ enum RIFFFile: FormatReader {
             guard let length = isBig ? try content.big(place + 4, 4) : try content.little(place + 4, 4) else {
                 return .lacks(.end)
             }
-            // Of a sound that is written to a pipe nobody knows the length.
-            guard length > 4, length < 0xFFFF_FFFF || isLarge else { return part == 0 ? .unclear : .lacks(.end) }
+            if isGuess(length), !isLarge { return part == 0 ? .unclear : .lacks(.end) }
             var end = place + 8 + length
             if isLarge, part == 0 {
                 guard try content.has("ds64", at: 12), let large = try content.little(20, 8) else {

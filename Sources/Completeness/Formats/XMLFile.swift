@@ -3,7 +3,14 @@
 enum XMLFile: FormatReader {
     static func look(at content: Content) throws(ReadError) -> Finding? {
         let isMarked = try content.has([0xEF, 0xBB, 0xBF], at: 0)
-        guard try content.has("<?xml", at: isMarked ? 3 : 0) else { return nil }
+        let declaration = try content.bytes(isMarked ? 3 : 0, 256).prefix { $0 != UInt8(ascii: ">") && $0 != 0 }
+        guard declaration.starts(with: Array("<?xml".utf8)) else { return nil }
+        // Text may be about XML too.
+        let version = declaration.dropFirst(5).drop { $0 <= 0x20 }.prefix(7)
+        guard Array("version".utf8).starts(with: version) else { return nil }
+        // There what looks like a mark may be half of a character.
+        let words = String(decoding: declaration, as: UTF8.self).lowercased()
+        if ["iso-2022", "iso2022", "utf-7", "\"hz", "'hz"].contains(where: { words.contains($0) }) { return .unclear }
         var scan = Scan()
         let isRead = try content.stream { piece in
             for byte in piece { scan.take(byte) }

@@ -10,8 +10,9 @@ enum XZFile: FormatReader {
         guard try content.has(start, at: 0) else { return nil }
         var end = content.size
         for _ in 0..<mostStreams {
-            // Streams are filled up with zeros, by four.
-            while end > edge, try content.has([0, 0, 0, 0], at: end - 4) { end -= 4 }
+            // Streams are filled up with zeros, by four; a file that broke off may be as well.
+            guard let zeros = try content.zeros(before: end) else { return .lacks(.end) }
+            end -= (end - zeros) / 4 * 4
             guard let stream = try beginning(ofStreamTo: end, in: content) else { return .lacks(.end) }
             guard stream.blocks < mostBlocks else { return .unclear }
             guard stream.start >= 0, try content.has(start, at: stream.start),

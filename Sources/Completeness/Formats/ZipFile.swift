@@ -1,15 +1,16 @@
 /// Zip (APPNOTE 6.3): its end record lies at the very end and leads to the directory.
 enum ZipFile: FormatReader {
+    /// The last is the mark of one that was to be split and need not be.
     private static let starts: [[UInt8]] = [
-        [0x50, 0x4B, 3, 4], [0x50, 0x4B, 5, 6], [0x50, 0x4B, 7, 8], [0x50, 0x4B, 0x30, 0x30],
+        [0x50, 0x4B, 3, 4], [0x50, 0x4B, 5, 6], [0x50, 0x4B, 7, 8], [0x50, 0x4B, 0x30, 0x30, 0x50, 0x4B, 3, 4],
     ]
     private static let endRecord: [UInt8] = [0x50, 0x4B, 5, 6], directory: [UInt8] = [0x50, 0x4B, 1, 2]
     private static let locator: [UInt8] = [0x50, 0x4B, 6, 7], largeEndRecord: [UInt8] = [0x50, 0x4B, 6, 6]
     private static let endSize = 22, longestComment = 65_535
 
     static func look(at content: Content) throws(ReadError) -> Finding? {
-        let head = Array(try content.bytes(0, 4))
-        guard starts.contains(head) else { return nil }
+        let head = try content.bytes(0, 8)
+        guard starts.contains(where: { head.starts(with: $0) }) else { return nil }
         let tail = try content.tail(endSize + longestComment)
         var place = tail.endIndex - endSize
         while place >= tail.startIndex {
@@ -39,7 +40,8 @@ enum ZipFile: FormatReader {
             else { return .lacks(.target) }
             (length, start, limit) = (largeLength, largeStart, large)
         }
-        guard length > 0 else { return .whole }
+        // One without entries is nothing but its end.
+        guard length > 0 else { return end == 0 || limit == 0 ? .whole : .lacks(.target) }
         guard start + length <= limit, try content.has(directory, at: start) else { return .lacks(.target) }
         return .whole
     }

@@ -22,6 +22,8 @@ enum ZstdFile: FormatReader {
                     isLast = header & 1 == 1
                     // 3 is no type; of 1, one byte is repeated.
                     guard header >> 1 & 3 != 3 else { return .lacks(.sense) }
+                    // An empty block is allowed, but nothing else to the end is what was not written.
+                    if header == 0, try content.isUnwritten(from: place) { return .lacks(.end) }
                     place += 3 + (header >> 1 & 3 == 1 ? 1 : header >> 3)
                     blocks += 1
                     if blocks == mostBlocks { return .unclear }
