@@ -17,6 +17,12 @@ extension ArchiveError {
                 remedy: "Send the archive again: not all of it came.", detail: detail))
     }
 
+    /// It ends with the data of a file, as a rar of old does, and one that was cut there.
+    static let unended = ArchiveError.bad(
+        Problem(
+            code: .damaged, entry: nil, fact: "has no record of its end, so nobody can tell whether more is to follow",
+            remedy: "RAR writes that record since its version 3.0: pack the files anew with a later one.", detail: ""))
+
     /// So many bytes follow its end, or some where nobody has counted; nothing would unpack them.
     static func trailing(_ count: Int64? = nil) -> ArchiveError {
         let some =

@@ -183,6 +183,19 @@ import Testing
         }
     }
 
+    /// Padding of a stream may be of any length (The .xz File Format 1.2.0, 2.2).
+    @Test(.enabled(if: Tool.find("xz") != nil, Comment(rawValue: Tool.skip("xz")))) func muchPadding() throws {
+        let made = try Tool("/bin/sh").run(
+            ["-ec", "echo text | xz >padded.xz; truncate -s +64M padded.xz"], in: scratch.path)
+        try #require(made.status == 0, "\(made.text)")
+        let file = try OpenFile.open(scratch.path("padded.xz"), O_RDONLY)
+        let budget = Budget(Extraction.policy.limits, UnpackMonitor(), folder: file.descriptor)
+        let input = try ArchiveInput(file.descriptor, budget, counts: false)
+        let began = ContinuousClock.now
+        #expect(try IntegrityCheck.expected(of: input, .compressed(.xz)).integrity == .verified)
+        #expect(ContinuousClock.now - began < .seconds(15))
+    }
+
     @Test func sizesThatAreNotSo() throws {
         var tar = TarBuilder()
         tar.add(Array("a".utf8), content: Array("short".utf8), claimed: 5000)

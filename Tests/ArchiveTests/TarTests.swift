@@ -35,6 +35,22 @@ import Testing
         }
     }
 
+    /// Only a label tells the first volume from a tar that was cut.
+    @Test func theFirstVolume() throws {
+        let scratch = extraction.scratch
+        try scratch.write([UInt8](repeating: 7, count: 30_000), to: scratch.path("f"))
+        let made = try Tool("/bin/sh").run(
+            ["-ec", "tar -c -M -V label -L 20 -f one -f two f </dev/null; tar -c -V label -f whole f"],
+            in: scratch.path)
+        try #require(made.status == 0, "\(made.text)")
+        let problem = try Extraction().problem(try scratch.read("one"))
+        #expect(problem?.fact.contains("part of a split archive") == true)
+        #expect(problem?.remedy == "Put the parts together and send the whole.")
+        let whole = try scratch.read("whole")
+        #expect(try Extraction().problem(whole) == nil)
+        #expect(try Extraction().problem(Array(whole.prefix(5000)))?.code == .damaged)
+    }
+
     @Test func aMemberThatGoesOn() throws {
         var tar = TarBuilder()
         tar.add("a", content: "x")

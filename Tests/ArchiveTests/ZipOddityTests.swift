@@ -113,6 +113,9 @@ import Testing
         }
         #expect(try names(zip(field)) == [Array("märz".utf8)])
         #expect(try names(zip(field, local: [])) == [Array("märz".utf8)])
+        // It is to be UTF-8, and is ignored otherwise.
+        let broken = [0x75, 0x70, 7, 0] + field[4..<9] + [0x6D, 0xE4]
+        #expect(try names(zip(broken)) == [stored])
         // Somebody renamed it since.
         #expect(try names(zip(field, stored: Array("other".utf8))) == [Array("other".utf8)])
         var policy = Extraction.policy
@@ -182,6 +185,31 @@ import Testing
             unlisted.add("u", content: "x", odd { $0.isUnlisted = true })
             unlisted.add("a", content: "x")
             #expect(try Extraction().problem(unlisted.finished)?.code == .ambiguous)
+        }
+    }
+
+    /// Others look for the next header, whatever lies before it.
+    @Test func entriesBehindOtherBytes() throws {
+        let large = [UInt8](repeating: 0x50, count: 100_000)
+        let nameless = [0x50, 0x4B, 3, 4, 20, 0, 8, 0, 8] + [UInt8](repeating: 0, count: 21)
+        var hidden = ZipBuilder()
+        hidden.add("evil", content: "x")
+        for junk in [Array("JUNKJUNK".utf8), [0x50, 0x4B, 7, 8] + Array("junk".utf8), large] {
+            for entry in [Array(hidden.finished.dropLast(22)), nameless] {
+                for place in 0..<3 {
+                    var zip = ZipBuilder()
+                    for index in 0..<3 {
+                        if index == place { zip.fill((place == 0 ? [0x50, 0x4B, 7, 8] : []) + junk + entry) }
+                        // The library reads what is compressed otherwise.
+                        if index < 2 { zip.add("\(index)", content: "x") }
+                    }
+                    #expect(try Extraction().problem(zip.finished)?.code == .ambiguous, "\(place)")
+                }
+            }
+            var zip = ZipBuilder()
+            zip.add("a", content: "x")
+            zip.fill(junk)
+            #expect(try names(zip.finished) == ["a"])
         }
     }
 

@@ -90,6 +90,21 @@ final class ArchiveInput: BlockSource {
         return filled == bytes.count ? bytes : Array(bytes[..<filled])
     }
 
+    /// Where the zeros begin that end at a place.
+    func zeros(before end: Int64) throws(ArchiveError) -> Int64 {
+        var place = end
+        while place > 0 {
+            try budget.checkStopped()
+            let start = max(0, place - Int64(Self.blockSize))
+            let piece = try load(Int(place - start), at: start)
+            if piece.withUnsafeBytes({ $0.firstNonzero }) != nil {
+                return start + Int64((piece.lastIndex { $0 != 0 } ?? 0) + 1)
+            }
+            place = start
+        }
+        return 0
+    }
+
     /// Throws where anything but zeros (which fill up tapes) lies behind a place.
     func requireZeros(from place: Int64) throws(ArchiveError) {
         guard place < size, seek(to: place) != nil else { return }

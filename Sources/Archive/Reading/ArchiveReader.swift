@@ -12,6 +12,8 @@ struct ArchiveReader: ~Copyable {
     private let container: ArchiveFormat.Container
     /// Whether a tar must end with its mark.
     private let requiresEnd: Bool
+    /// Whether it is a volume of a tar that says so itself.
+    private let isVolume: Bool
     private var entries: Int64 = 0
     private var current: [UInt8]?
     /// Those that may still come.
@@ -38,10 +40,11 @@ struct ArchiveReader: ~Copyable {
 
     private init(
         handle: consuming ArchiveHandle, source: Source, container: ArchiveFormat.Container, requiresEnd: Bool = true,
-        checksums: [UInt32]? = nil
+        isVolume: Bool = false, checksums: [UInt32]? = nil
     ) {
         self.handle = handle
         self.requiresEnd = requiresEnd
+        self.isVolume = isVolume
         self.source = source
         self.container = container
         self.checksums = checksums
@@ -53,11 +56,19 @@ struct ArchiveReader: ~Copyable {
     ) throws(ArchiveError) -> ArchiveReader {
         let handle = try ArchiveHandle.make()
         try handle.enable(container)
+        let label = try stream.bytes(512, at: 0)
         let client = Unmanaged.passUnretained(stream).toOpaque()
         let status = archive_read_open(handle.pointer, client, nil, readFromStream, nil)
         if status != ARCHIVE_OK { throw stream.failure ?? handle.failure(entry: nil) }
         return ArchiveReader(
-            handle: handle, source: .stream(stream), container: container, requiresEnd: policy.tarEnd == .required)
+            handle: handle, source: .stream(stream), container: container, requiresEnd: policy.tarEnd == .required,
+            isVolume: container == .tar && isVolume(label))
+    }
+
+    /// Whether a tar begins with a label such as GNU tar gives each volume of several: `BACKUP Volume 1`.
+    private static func isVolume(_ header: [UInt8]) -> Bool {
+        header.count == 512 && header[156] == UInt8(ascii: "V")
+            && String(decoding: header[..<100].prefix { $0 != 0 }, as: UTF8.self).contains(" Volume ")
     }
 
     /// Opens an archive whose parts are read in an order of their own.
@@ -166,7 +177,7 @@ struct ArchiveReader: ~Copyable {
         if container == .tar, requiresEnd, case .stream(let stream) = source {
             let mark = stream.bytes(1024, before: position)
             guard position - end >= 1024, mark.count == 1024, mark.allSatisfy({ $0 == 0 }) else {
-                throw .early("the mark of its end is missing")
+                throw isVolume ? .part() : .early("the mark of its end is missing")
             }
         }
         if let checksums, checksums.count != entries { throw Self.miscounted }
@@ -182,6 +193,7 @@ struct ArchiveReader: ~Copyable {
         do throws(ArchiveError) {
             return try body(handle)
         } catch {
+            if isVolume, case .bad(let problem) = error, problem.code == .damaged { throw .part(current) }
             throw source.failure ?? error
         }
     }

@@ -91,12 +91,10 @@ enum IntegrityCheck {
     private static func hasCheckedStreams(xz input: ArchiveInput) throws(ArchiveError) -> Bool {
         var end = input.size
         while end > 0 {
+            // Streams are filled up with zeros, by four.
+            end -= (end - (try input.zeros(before: end))) / 4 * 4
             guard end >= 32 else { return false }
             let footer = Fields(try input.read(12, at: end - 12))
-            if footer.u32(8) == 0 {
-                end -= 4
-                continue
-            }
             guard footer.u8(10) == UInt8(ascii: "Y"), footer.u8(11) == UInt8(ascii: "Z"), let stored = footer.u32(4),
                 let check = footer.u8(9), check & 0x0F != 0
             else { return false }

@@ -34,7 +34,7 @@ enum RarHeaders {
             }
             place = try input.place(after: place, UInt64(length), data)
         }
-        throw .early("the record of its end is missing")
+        throw .unended
     }
 
     /// Throws where an archive of the new format (RAR 5) is a part or encrypted; what else is wrong, others find out.

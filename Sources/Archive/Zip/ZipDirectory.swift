@@ -43,23 +43,12 @@ struct ZipDirectory {
             throw .damaged(nil, detail: "the directory holds another number of entries than it says")
         }
         entries.sort { $0.offset < $1.offset }
-        if let first = entries.first { try Self.checkBegin(input, to: first.offset) }
-        self.entries = try Self.limited(entries, to: end.offset)
-    }
-
-    /// Throws where an entry lies before the first one that is listed. What was to be split begins with a mark.
-    private static func checkBegin(_ input: ArchiveInput, to first: UInt64) throws(ArchiveError) {
-        guard first > 0 else { return }
-        let marks: [[UInt8]] = [[0x50, 0x4B, 0x30, 0x30], [0x50, 0x4B, 7, 8]]
-        var place: UInt64 = marks.contains(try input.read(4, at: 0)) ? 4 : 0
-        while place < first {
-            let header = try input.read(30, at: Int64(place))
-            guard header.starts(with: ZipEntry.mark) else { return }
-            guard let length = ZipEntry.padding(Fields(header)), first - place >= length else {
-                throw .ambiguous(nil, "begins with an entry that its directory does not list")
-            }
-            place += length
+        // What was to be split begins with a mark.
+        let read = { (place: UInt64, count: Int) throws(ArchiveError) in try input.read(count, at: Int64(place)) }
+        if let first = entries.first, try ZipGap.hidesEntry(from: 0, to: first.offset, read: read) {
+            throw .ambiguous(nil, "begins with an entry that its directory does not list")
         }
+        self.entries = try Self.limited(entries, to: end.offset)
     }
 
     /// Whether the headers before entries' data say that what the directory has of them is encrypted (APPNOTE 7.3.4).
@@ -83,5 +72,4 @@ struct ZipDirectory {
         }
         return entries
     }
-
 }

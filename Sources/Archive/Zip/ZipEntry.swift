@@ -84,10 +84,11 @@ struct ZipEntry {
     /// What a header before an entry's data begins with.
     static let mark: [UInt8] = [0x50, 0x4B, 3, 4]
 
-    /// The length of a header (its first 30 bytes) that stands for no entry: without a name, content or checksum, it
-    /// fills up room. Nil for any other.
+    /// The length of a header (its first 30 bytes) that stands for no entry: without a name, content or checksum, also
+    /// none that would follow, it fills up room. Nil for any other.
     static func padding(_ header: Fields) -> UInt64? {
-        guard header.u32(14) == 0, header.u32(18) == 0, header.u32(22) == 0, header.u16(26) == 0,
+        guard header.u16(6).map({ $0 & 8 }) == 0, header.u32(14) == 0, header.u32(18) == 0, header.u32(22) == 0,
+            header.u16(26) == 0,
             let extra = header.u16(28)
         else { return nil }
         return 30 + UInt64(extra)

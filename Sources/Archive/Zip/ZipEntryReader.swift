@@ -41,19 +41,18 @@ final class ZipEntryReader {
     }
 
     /// Looks only at what is around the data, for an entry whose data others read.
-    func checkHeader(of entry: ZipEntry) throws(ArchiveError) { _ = try dataStart(of: entry) }
+    func checkHeader(of entry: ZipEntry) throws(ArchiveError) {
+        try checkGap(after: entry, at: try dataStart(of: entry) + entry.compressedSize)
+    }
 
-    /// Programs leave room between entries, or fill it with entries that are none (Android's zipflinger), but leave no
-    /// others: somebody else would see those.
+    /// Somebody else would see what lies there and is not listed.
     private func checkGap(after entry: ZipEntry, at start: UInt64) throws(ArchiveError) {
-        var place = start
-        while entry.limit >= place + 4, let bytes = try bytes(at: place, atLeast: 4, of: entry),
-            bytes.starts(with: ZipEntry.mark)
-        {
-            guard let header = try self.bytes(at: place, atLeast: 30, of: entry),
-                let length = ZipEntry.padding(Fields(Array(header.prefix(30)))), entry.limit - place >= length
-            else { throw .ambiguous(entry.name, "is followed by an entry that the archive's directory does not list") }
-            place += length
+        let read = { (place: UInt64, count: Int) throws(ArchiveError) -> [UInt8] in
+            guard let bytes = try self.bytes(at: place, atLeast: count, of: entry) else { return [] }
+            return Array(bytes.prefix(count))
+        }
+        guard try !ZipGap.hidesEntry(from: start, to: entry.limit, read: read) else {
+            throw .ambiguous(entry.name, "is followed by an entry that the archive's directory does not list")
         }
     }
 

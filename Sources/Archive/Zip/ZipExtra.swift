@@ -31,9 +31,11 @@ struct ZipExtra {
         }
     }
 
-    /// The name in UTF-8, if it was made for this one: programs that rename an entry leave the field as it was.
+    /// The name in UTF-8, if it is, and was made for this one: programs that rename an entry leave the field as it was.
     func name(for stored: [UInt8]) -> [UInt8]? {
-        guard let unicode, stored.withUnsafeBytes({ CRC32.of($0, after: 0) }) == unicode.sum else { return nil }
+        guard let unicode, stored.withUnsafeBytes({ CRC32.of($0, after: 0) }) == unicode.sum,
+            String(validating: unicode.name, as: UTF8.self) != nil
+        else { return nil }
         return unicode.name
     }
 }
