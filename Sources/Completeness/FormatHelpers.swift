@@ -33,8 +33,15 @@ package final class FormatHelpers: Sendable {
 package struct FormatFailure: Error, Sendable, Equatable {
     /// The sentence.
     package let text: String
+    /// Whether more time would help.
+    package let isOfTime: Bool
 
     init(_ failure: FileHelpers.Failure) {
+        isOfTime =
+            switch failure {
+            case .overTime, .overCPU: true
+            default: false
+            }
         text =
             switch failure {
             case .unavailable(let errno): "the process that looks at it cannot be started (\(errno))"

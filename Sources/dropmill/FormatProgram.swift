@@ -11,16 +11,16 @@ enum FormatProgram {
 
     /// Who tells the engine. What could not be looked at is never taken for whole; what is of no format that can tell
     /// is.
-    static let judge: FormatJudge = { @Sendable file, isStopped in
+    static let judge: FormatJudge = { @Sendable file, seconds, isStopped in
         do throws(FormatFailure) {
-            let verdict = try helpers.verdict(on: file, unless: isStopped)
+            let verdict = try helpers.verdict(on: file, seconds: seconds, unless: isStopped)
             switch verdict {
             case .whole, .unclear, .unknown: return .whole
             case .lacks: return .lacks(verdict.lack ?? "")
             case .unreadable(let errno): return .untold("it cannot be read: \(Errno(rawValue: errno))")
             }
         } catch {
-            return .untold(error.text)
+            return error.isOfTime ? nil : .untold(error.text)
         }
     }
 }

@@ -36,9 +36,9 @@ enum DigestCheck {
     /// A check for drops of an inbox, whose intake has this queue.
     static func reading(of pipeline: String, in inbox: FilePath, for owner: DispatchQueue) -> Reading {
         Reading(in: inbox, on: ["dropmill.\(pipeline).digests"], for: owner) { @Sendable error in
-            .failed("\(error)")
-        } read: { @Sendable question, key, folder, cancellation in
-            try answer(question, of: key.name, in: folder, cancellation)
+            .lasting(.failed("\(error)"))
+        } read: { @Sendable question, key, folder, cancellation, _ in
+            .lasting(try answer(question, of: key.name, in: folder, cancellation))
         }
     }
 

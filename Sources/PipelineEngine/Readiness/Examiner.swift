@@ -237,10 +237,7 @@ struct Examiner {
         case nil: return .reading
         case .whole: return nil
         case .lacks(let lack): return .incomplete(lack)
-        case .untold(let reason):
-            // Asked again when it is looked at again.
-            formats.forget(path)
-            return .untold(reason)
+        case .untold(let reason): return .untold(reason)
         }
     }
 

@@ -13,9 +13,9 @@ package enum Wholeness: Sendable, Hashable {
     case untold(String)
 }
 
-/// Tells of an open file whether it is whole. Blocks; asks now and then whether to go on. It must not say `whole` of
-/// what it could not look at.
-package typealias FormatJudge = @Sendable (_ file: Int32, _ isStopped: () -> Bool) -> Wholeness
+/// Tells of an open file whether it is whole; nil where that takes more than so many seconds. Blocks; asks now and then
+/// whether to go on. It must not say `whole` of what it could not look at.
+package typealias FormatJudge = @Sendable (_ file: Int32, _ seconds: Int64, _ isStopped: () -> Bool) -> Wholeness?
 
 /// Asks of drops whether they are whole by their content. The engine knows no format; it asks whoever does.
 enum FormatCheck {
@@ -23,6 +23,8 @@ enum FormatCheck {
 
     /// How many drops of a pipeline are asked of at once: one that takes long does not hold up all others.
     private static let width = 4
+    /// The seconds that a drop may take while others may wait, and those that each file may take afterwards.
+    private static let firstSeconds: Int64 = 2, seconds: Int64 = 60
 
     /// A check for drops of an inbox, whose intake has this queue.
     static func reading(
@@ -31,15 +33,23 @@ enum FormatCheck {
     ) -> Reading {
         let labels = (1...width).map { "dropmill.\(pipeline).formats.\($0)" }
         return Reading(in: inbox, on: labels, for: owner) { @Sendable error in
-            .untold("\(error)")
-        } read: { @Sendable unit, key, folder, cancellation in
-            guard let judge else { return .untold("no program that knows formats was named") }
-            let asking = Asking(judge: judge, limits: limits, cancellation: cancellation)
+            .passing(.untold("\(error)"))
+        } read: { @Sendable unit, key, folder, cancellation, isFirst in
+            guard let judge else { return .passing(.untold("no program that knows formats was named")) }
+            let end = isFirst ? MonotonicTime.now() + .seconds(firstSeconds) : .distantFuture
+            let asking = Asking(judge: judge, limits: limits, cancellation: cancellation, end: end)
+            let found: Wholeness?
             switch unit {
-            case .file: return try asking.file(key.name, in: folder)
+            case .file: found = try asking.file(key.name, in: folder)
             case .folder:
                 let drop = try OpenFile.open(key.name, in: folder, O_RDONLY | O_DIRECTORY)
-                return try asking.folder(drop, at: [], depth: 1)
+                found = try asking.folder(drop, at: [], depth: 1)
+            }
+            switch found {
+            case nil where isFirst: return .tooLong
+            case nil: return .passing(.untold("it took longer than \(seconds) s to look at"))
+            case .untold(let reason): return .passing(.untold(reason))
+            case .some(let wholeness): return .lasting(wholeness)
             }
         }
     }
@@ -48,11 +58,15 @@ enum FormatCheck {
         let judge: FormatJudge
         let limits: ReadyRule.Limits
         let cancellation: Cancellation
+        /// When all of it has to be told.
+        let end: MonotonicTime
 
-        func file(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> Wholeness {
+        func file(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> Wholeness? {
             let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
             guard FileKind(mode: try file.status().st_mode) == .regular else { return .whole }
-            return judge(file.descriptor) { cancellation.isCancelled }
+            let isLimited = end < .distantFuture
+            guard !isLimited || MonotonicTime.now() < end else { return nil }
+            return judge(file.descriptor, isLimited ? firstSeconds : seconds) { cancellation.isCancelled }
         }
 
         private static func kind(of name: FileName, in folder: borrowing OpenFile) -> FileKind {
@@ -63,14 +77,14 @@ enum FormatCheck {
         }
 
         /// Each file of a folder and of those in it, as deep as drops may be; the first that is not whole is told.
-        func folder(_ opened: borrowing OpenFile, at path: [UInt8], depth: Int) throws(IOError) -> Wholeness {
-            var found = Wholeness.whole
+        func folder(_ opened: borrowing OpenFile, at path: [UInt8], depth: Int) throws(IOError) -> Wholeness? {
+            var found: Wholeness? = .whole
             var inside: [FileName] = []
             try Folder.forEachEntry(of: opened) { (name, kind) throws(IOError) in
                 guard found == .whole, !cancellation.isCancelled else { return }
                 switch kind == .unknown ? Self.kind(of: name, in: opened) : kind {
                 case .folder: inside.append(name)
-                case .regular: found = try self.file(name, in: opened).named(path + name.bytes)
+                case .regular: found = try self.file(name, in: opened)?.named(path + name.bytes)
                 default: break
                 }
             }

@@ -15,7 +15,7 @@ import Testing
     init() throws { scratch = try ScratchFolder() }
 
     /// Whole is what ends in a full stop; `?` cannot be told.
-    private static let byLastByte: FormatJudge = { @Sendable file, _ in
+    private static let byLastByte: FormatJudge = { @Sendable file, _, _ in
         var byte: UInt8 = 0
         guard pread(file, &byte, 1, lseek(file, 0, SEEK_END) - 1) == 1 else { return .whole }
         switch byte {
@@ -74,7 +74,7 @@ import Testing
         let asked = Mutex(0)
         let engine = try engine()
         try engine.dropHere("a-hangs", "hang")
-        try engine.start { @Sendable file, isStopped in
+        try engine.start { @Sendable file, _, isStopped in
             var byte: UInt8 = 0
             guard pread(file, &byte, 1, 0) == 1, byte == UInt8(ascii: "h") else { return .whole }
             asked.withLock { $0 += 1 }
@@ -90,6 +90,52 @@ import Testing
         #expect(unlink(scratch.path("inbox/a-hangs").string) == 0)
         #expect(await eventually { await engine.waiting(for: "a-hangs") == nil })
         _ = await engine.stop()
+    }
+
+    @Test("Many that take too long hold up none that does not")
+    func manyHang() async throws {
+        let asked = Mutex<[Int64: Int]>([:])
+        let engine = try engine()
+        for number in 0..<10 { try engine.dropHere("a\(number)", "hang") }
+        try engine.start { @Sendable file, seconds, isStopped in
+            var byte: UInt8 = 0
+            guard pread(file, &byte, 1, 0) == 1, byte == UInt8(ascii: "h") else { return .whole }
+            asked.withLock { $0[seconds, default: 0] += 1 }
+            while seconds > 10, !isStopped() { poll(nil, 0, 5) }
+            return nil
+        }
+        // All but one queue are taken by those that have more time.
+        #expect(await eventually { asked.withLock { $0 } == [2: 10, 60: 3] })
+        for number in 0..<8 { try engine.dropHere("b\(number)", "1") }
+        #expect(await eventually { engine.reports.count == 8 })
+        #expect(asked.withLock { $0 } == [2: 10, 60: 3])
+        #expect(await engine.waiting(for: "a0")?.waiting == .reading)
+        _ = await engine.stop()
+    }
+
+    @Test("What nobody can tell is asked for less and less often")
+    func rarely() async throws {
+        let path = try scratch.write("It is?", to: "a")
+        let reads = Mutex(0)
+        let owner = DispatchQueue(label: "owner")
+        let reading = InboxReading<Int, Int>(in: scratch.path, on: ["one"], for: owner) { @Sendable _ in
+            .passing(-1)
+        } read: { @Sendable _, _, _, _, _ in
+            .passing(
+                reads.withLock {
+                    $0 += 1; return $0
+                })
+        }
+        let file = try OpenFile.open(path, O_RDONLY)
+        let state = Fingerprint(try file.status())
+        let drop = DropPath(try #require(FileName("a")))
+        func answer() -> Int? { owner.sync { reading.answer(of: drop, in: state, asking: 1) } }
+        for round in 1...8 {
+            #expect(answer() == nil)
+            #expect(await eventually { reads.withLock { $0 } == round })
+            for _ in 0..<min(1 << (round - 1), 32) { #expect(await eventually { answer() == round }) }
+        }
+        owner.sync { reading.stop() }
     }
 
     @Test("Each file of a dropped folder is asked about, and the first that is not whole is named")
@@ -112,6 +158,7 @@ import Testing
         try engine.start(once: true, asking: Self.byLastByte)
         #expect(await eventually { engine.summary != nil })
         #expect(engine.summary?.remaining.first?.reason.contains("a sentence without its end") == true)
+        #expect(engine.summary?.remaining.first?.isContradicted == true)
     }
 
     @Test("A pipeline that does not ask for it takes what stands still")
