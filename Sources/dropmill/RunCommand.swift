@@ -30,7 +30,7 @@ struct RunCommand: ParsableCommand {
     @Flag(
         help: """
             Settle what is in the inboxes now, then exit; with status 1 if a job failed or is not over, or if a drop \
-            stays because its marker or manifest contradicts it.
+            stays because its marker, manifest or format contradicts it.
             """)
     var once = false
 
@@ -145,8 +145,8 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Whether somebody has to look: a drop that merely stayed in its inbox is no trouble, unless its marker or its
-    /// manifest speaks of another one.
+    /// Whether somebody has to look: a drop that merely stayed in its inbox is no trouble, unless its marker, its
+    /// manifest or its format says that it is not all there.
     static func hadTrouble(_ summary: RunSummary) -> Bool {
         summary.failed + summary.unfinished > 0 || summary.remaining.contains(where: \.isContradicted)
     }

@@ -168,10 +168,10 @@ extension Waiting {
         }
     }
 
-    /// Whether what came with it contradicts it, so that somebody has to look.
+    /// Whether what came with it contradicts it, or its own content, so that somebody has to look.
     package var isContradicted: Bool {
         switch self {
-        case .marker(_, .size), .marker(_, .digest), .manifest(.differs): true
+        case .marker(_, .size), .marker(_, .digest), .manifest(.differs), .incomplete: true
         default: false
         }
     }
