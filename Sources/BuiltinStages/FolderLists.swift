@@ -10,6 +10,8 @@ struct FolderLists {
     /// Signatures that lie beside one of them.
     private var signatures: Set<[UInt8]> = []
     private(set) var unread: [UnreadList] = []
+    /// More than any signature has, and less than is worth hiding.
+    private static let largestSignature: Int64 = 64 << 10
 
     /// Whether the file is one that no list needs to name.
     func isOwn(_ path: [UInt8]) -> Bool { read.contains(path) || signatures.contains(path) }
@@ -45,10 +47,15 @@ struct FolderLists {
                 }
             }
         }
-        signatures = Set(
-            beside.filter { path in
-                path.lastIndex(of: UInt8(ascii: ".")).map { read.contains(Array(path[..<$0])) } ?? false
-            })
+        for path in beside {
+            guard let dot = path.lastIndex(of: UInt8(ascii: ".")), read.contains(Array(path[..<dot])) else { continue }
+            let size = try StageFailure.onIOError { () throws(IOError) in
+                try context.open(root).open(FilePath(bytes: path), O_RDONLY | O_NONBLOCK).status().st_size
+            }
+            guard size <= Self.largestSignature else { continue }
+            signatures.insert(path)
+            context.notes.add("'\(EscapedText.of(path))' is taken for a signature, and was not looked at")
+        }
     }
 
     private static func kind(of file: TreeFile, _ patterns: [Glob]) -> DigestList.NameKind {

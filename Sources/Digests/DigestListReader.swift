@@ -80,6 +80,8 @@ package struct DigestListReader: ~Copyable {
             guard let read = reader.read(line, isRaw: isRaw) else { throw .strange(line: number) }
             return read
         }
+        // What a signature's frame swallows to the end would say nothing, without a word.
+        if armor.isOpen { throw .strange(line: number) }
         return nil
     }
 
@@ -133,6 +135,8 @@ extension DigestListReader {
 
         private var part = Part.outside
         private(set) var isSigned = false
+        /// Whether its end is missing.
+        var isOpen: Bool { part != .outside }
 
         /// What the signer wrote in this line; nil for one of the frame.
         mutating func text(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {

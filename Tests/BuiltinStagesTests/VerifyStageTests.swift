@@ -143,6 +143,25 @@ import Testing
         #expect(try fixture.failure("verify", on: payload).detail == "not listed: MD5SUMS.sig")
     }
 
+    /// Whatever is called like one is named, and is no larger than one.
+    @Test(arguments: [(".sig", "\u{1}"), (".asc", "just words"), (".sig", ""), (".gpg", "MZ")])
+    func whatIsTakenForASignature(ending: String, content: String) throws {
+        for count in [1, 200_000] where !content.isEmpty || count == 1 {
+            let name = "SHA256SUMS\(ending)"
+            let payload = try payload([
+                "SHA256SUMS": "\(Self.abc)  a\n", "a": "abc", name: String(repeating: content, count: count),
+            ])
+            let notes = StageNotes()
+            if count == 1 {
+                try fixture.run("verify", on: payload, notes: notes)
+                #expect(notes.text?.contains("'\(name)' is taken for a signature, and was not looked at") == true)
+            } else {
+                #expect(try fixture.failure("verify", on: payload).detail == "not listed: \(name)")
+            }
+            try Folder.remove(payload.root)
+        }
+    }
+
     @Test func aSidecarThatCannotBeRead() throws {
         try fixture.scratch.write("{}", to: "job/.marker/report.pdf.sha256.json")
         #expect(try fixture.failure("verify").summary.contains("'report.pdf.sha256.json' lies there, but"))

@@ -97,6 +97,14 @@ private let sha512 = String(repeating: "7e", count: 64)
         #expect(alone.strangeLine == nil)
     }
 
+    /// Its lines would be none, without a word.
+    @Test func aFrameThatIsNotClosed() {
+        for end in ["-----END PGP SIGNATURE", "-----BEGIN PGP SIGNATURE", "# made", "Hash"] {
+            guard let place = Self.signed.firstRange(of: end) else { Issue.record("no \(end)"); continue }
+            #expect(list(String(Self.signed[..<place.lowerBound])).strangeLine != nil, "\(end)")
+        }
+    }
+
     @Test(arguments: [
         ("SHA256SUMS", DigestList.NameKind.list), ("a.iso.sha256", .list), ("a.sha256sum", .list), ("SHA256", .perhaps),
         ("b2", .none), ("b3sums", .list), ("xxh", .none), ("x.xxh", .list),
