@@ -10,7 +10,7 @@ package struct HTTPStage: Stage {
 
     private static let url = StageOption<WebAddress>(
         "url", "where to, with placeholders; secrets are written ${env:X} or ${file:PATH}", takes: "a URL",
-        default: nil, shown: "required"
+        default: nil, shown: "required", schema: .pattern("^[Hh][Tt][Tt][Pp][Ss]?://.")
     ) { (node, context) throws(OptionProblem) in try WebAddress(node, in: context) }
     private static let method = StageOption<Method>.choice("method", "how it is sent", default: .PUT)
     private static let body = StageOption<Body>.choice(

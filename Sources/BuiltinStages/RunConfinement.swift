@@ -100,7 +100,7 @@ extension StageOption where Value == Int64 {
     fileprivate static func most(_ name: String, _ summary: String, default fallback: Int64) -> Self {
         Self(
             name, summary, takes: "a size", default: fallback,
-            shown: "\(ByteSize(bytes: fallback))".filter { $0 != " " }, schema: .size
+            shown: "\(ByteSize(bytes: fallback))".filter { $0 != " " }, schema: .someSize
         ) { (node, _) throws(OptionProblem) in
             let size = try node.size().bytes
             guard size > 0 else { throw node.problem("0 bytes would let nothing be done; write a size such as 4GiB") }

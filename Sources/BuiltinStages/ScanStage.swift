@@ -9,7 +9,7 @@ package struct ScanStage: Stage {
     private static let standard: FilePath = "/run/clamav/clamd.ctl"
     private static let socket = StageOption<ClamdAddress>(
         "socket", "where clamd listens: a path (LocalSocket in clamd.conf), or HOST:PORT (TCPSocket)",
-        takes: "a path, or HOST:PORT", default: .local(standard), shown: standard.string
+        takes: "a path, or HOST:PORT", default: .local(standard), shown: standard.string, schema: .pattern(".")
     ) { (node, context) throws(OptionProblem) in try ClamdAddress(node, in: context) }
     private static let tooLarge = StageOption<TooLarge>.choice(
         "too_large", "what a file is that is larger than clamd looks at (MaxFileSize, StreamMaxLength)", default: .fail)

@@ -19,7 +19,8 @@ struct UnpackOptions: Sendable {
         default: .inside)
     private static let mode = StageOption<UInt32>(
         "mode", "the permission bits that files (0644) and folders (0755) keep; the umask takes from them too",
-        takes: "an octal number", default: 0o755, shown: "0755"
+        takes: "an octal number", default: 0o755, shown: "0755",
+        schema: .mode("^0*[0-7]{1,3}$", 0...0o777)
     ) { (node, _) throws(OptionProblem) in try readMode(node) }
     private static let executable = StageOption<Bool>.flag(
         "executable", "whether files keep the right to be run", default: false)
@@ -136,14 +137,14 @@ extension StageOption where Value == Int64 {
     fileprivate static func size(_ name: String, _ summary: String, default fallback: Int64) -> Self {
         Self(
             name, summary, takes: "a size", default: fallback,
-            shown: "\(ByteSize(bytes: fallback))".filter { $0 != " " }, schema: .size
+            shown: "\(ByteSize(bytes: fallback))".filter { $0 != " " }, schema: .someSize
         ) { (node, _) throws(OptionProblem) in try node.positiveSize() }
     }
 }
 
 extension StageOption where Value == Int64? {
     fileprivate static func optionalSize(_ name: String, _ summary: String, shown: String) -> Self {
-        Self(name, summary, takes: "a size", default: .some(nil), shown: shown, schema: .size) {
+        Self(name, summary, takes: "a size", default: .some(nil), shown: shown, schema: .someSize) {
             (node, _) throws(OptionProblem) in
             try node.positiveSize()
         }

@@ -9,7 +9,9 @@ package struct VerifyStage: Stage {
     private static let digest = StageOption<Digest?>(
         "digest", "the digest that a single file must have", takes: "ALGORITHM:HEX", default: .some(nil), shown: "",
         schema: .form(
-            "^(\(DigestAlgorithm.allCases.map(\.rawValue).joined(separator: "|"))|blake2b-[0-9]+):[0-9A-Fa-f]+$")
+            "^("
+                + (DigestAlgorithm.allCases + (1..<64).map { .blake2b(size: $0) })
+                .map { "\($0.rawValue):[0-9A-Fa-f]{\($0.size * 2)}" }.joined(separator: "|") + ")$")
     ) { (node, _) throws(OptionProblem) in
         let text = try node.string()
         let parts = text.split(separator: ":", maxSplits: 1)

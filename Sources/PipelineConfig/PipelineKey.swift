@@ -37,6 +37,10 @@ struct PipelineKey: Sendable {
     }
 
     private static let filled = "."
+    /// A folder's path, with placeholders.
+    private static let original = "^(?!~(/|$))."
+    /// The name of a file beside another one.
+    private static let beside = "^(?![{]name[}]$)[^/]+$"
     /// A folder's path, without placeholders.
     private static let folder = "^(?!~(/|$))([^{]|[$][{])+$"
 
@@ -47,10 +51,10 @@ struct PipelineKey: Sendable {
             "what the pipeline is called; the file's own name without its ending, unless given"),
         PipelineKey("inbox", .value(.pattern(folder)), "the folder that is watched; made if missing"),
         PipelineKey(
-            "processed", .value(.pattern(filled)),
+            "processed", .value(.pattern(original)),
             "where originals go after success, with placeholders that are known at the claim; or 'delete'"),
         PipelineKey(
-            "failed", .value(.pattern(filled)),
+            "failed", .value(.pattern(original)),
             "where originals go after failure, with NAME.error.json beside them; with the same placeholders"),
         PipelineKey("stages", .stages, "what is done with each drop, in order"),
         PipelineKey("match", .map(match), "which names are drops"),
@@ -77,7 +81,7 @@ struct PipelineKey: Sendable {
             "ownership", "whether a claimed drop becomes Dropmill's own or stays its sender's",
             of: Pipeline.Ownership.self, default: .take),
         PipelineKey(
-            "mode", .value(.either(.form("^0?[67][0-7]{2}$"), .integer(0...0o777))),
+            "mode", .value(.mode("^0?[67][0-7]{2}$", 0o600...0o777)),
             "permission bits of outputs, in octal: '0640'"),
         PipelineKey("owner", .value(.pattern(filled)), "the user that outputs are given to"),
         PipelineKey("group", .value(.pattern(filled)), "the group that outputs are given to"),
@@ -98,7 +102,7 @@ struct PipelineKey: Sendable {
             "writers", "whether a drop waits while a process has it open for writing", of: ReadyRule.Writers.self,
             default: .wait),
         PipelineKey(
-            "marker", .value(.pattern(filled)), "the file that says that a drop is complete, such as '{name}.done'"),
+            "marker", .value(.pattern(beside)), "the file that says that a drop is complete, such as '{name}.done'"),
         PipelineKey(
             "manifest", .value(.pattern(filled)),
             "with 'unit: folder': the files in it, such as SHA256SUMS, that list what has to be there"),

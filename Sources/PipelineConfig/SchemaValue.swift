@@ -51,7 +51,20 @@ enum SchemaValue {
         case .pattern(let expression):
             types(["string", "number", "boolean"], &json)
             json.text("pattern", "\(expression)|[$][{]")
+        case .mode(let expression, let modes):
+            orVariable(
+                &json,
+                { json in
+                    json.text("type", "string")
+                    json.text("pattern", expression)
+                },
+                orElse: { json in
+                    json.array("enum") { json in
+                        for mode in modes { if let digits = Int(String(mode, radix: 8)) { json.integer(nil, digits) } }
+                    }
+                })
         case .size: quantity(ByteSize.units.map(\.name), isUnitNeeded: false, &json)
+        case .someSize: quantity(ByteSize.units.map(\.name), isUnitNeeded: false, isZeroTaken: false, &json)
         case .duration: quantity(Duration.unitNames.map(\.name), isUnitNeeded: true, &json)
         case .time: quantity(Duration.unitNames.map(\.name), isUnitNeeded: true, isZeroTaken: false, &json)
         case .choice(let words):
@@ -105,7 +118,7 @@ enum SchemaValue {
             ? nil
             : { json in
                 json.text("type", "number")
-                json.integer("minimum", 0)
+                json.integer("minimum", isZeroTaken ? 0 : 1)
                 if isUnitNeeded { json.integer("maximum", 0) }
             }
         orVariable(

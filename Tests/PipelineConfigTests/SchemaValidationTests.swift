@@ -67,6 +67,7 @@ struct SchemaValidationTests {
     @Test(arguments: [
         ("processed: 'done/{date:%Y}'", true), ("failed: 'x/{path}'", true), ("inbox: 'in/{date}'", false),
         ("inbox: ''", false), ("failed: ''", false), ("inbox: ~", false), ("processed: delete", true),
+        ("processed: '~/x'", false),
     ])
     func folders(line: String, isRight: Bool) throws {
         let key = line.prefix { $0 != ":" }
@@ -109,6 +110,13 @@ struct SchemaValidationTests {
         "stages: [{compress: {format: zip, level: 9}}, {move: {to: x}}]",
         "stages: [{verify: {digest: 'md5:900150983cd24fb0d6963f7d28e17f72'}}]", "stages: [{dedupe: {window: 30d}}]",
         "stages: [{unpack: {max_bytes: 2GiB, formats: [zip, tar]}}, {move: {to: x}}]",
+        "mode: 640\nstages: [checksum]", "mode: 777\nstages: [checksum]",
+        "stages: [{unpack: {mode: 700}}, {move: {to: x}}]",
+        "stages: [{unpack: {mode: '0750', max_bytes: 1}}, {move: {to: x}}]",
+        "stages: [{unpack: {mode: '${M:-0700}'}}, {move: {to: x}}]",
+        "stages: [{http: {url: 'HTTPS://x/{name}'}}]", "stages: [{scan: {socket: 'localhost:3310'}}]",
+        "stages: [{verify: {digest: 'blake2b-8:00'}}]", "stages: [{checksum: {manifest: 5}}]",
+        "ready: {marker: '{name}.done'}\nstages: [checksum]", "ready: {marker: READY}\nstages: [checksum]",
     ]
 
     private static let wrong = [
@@ -145,6 +153,13 @@ struct SchemaValidationTests {
         "stages: [checksum]\non_failure: [{run: {command: a, retry: {attempts: 2}}}]",
         "stages: [checksum]\non_failure: {run: {command: a, retry: {attempts: 2}}}",
         "stages: [checksum]\non_failure: {run: {command: a}, http: {url: 'http://x/', body: report}}",
+        "mode: 256\nstages: [checksum]", "mode: 416\nstages: [checksum]", "mode: 511\nstages: [checksum]",
+        "mode: 680\nstages: [checksum]", "stages: [{unpack: {mode: '0999'}}]", "stages: [{unpack: {mode: 999}}]",
+        "stages: [{unpack: {max_bytes: 0}}]", "stages: [{unpack: {max_entry: 0MiB}}]",
+        "stages: [{verify: {digest: 'sha256:00'}}]", "stages: [{verify: {digest: 'blake2b-7:00'}}]",
+        "stages: [{checksum: {manifest: a/b}}]", "stages: [{scan: {socket: ''}}]", "stages: [{move: {to: ''}}]",
+        "stages: [{copy: {to: [a, '']}}]", "stages: [{http: {url: 'ftp://x'}}]",
+        "ready: {marker: '{name}'}\nstages: [checksum]", "ready: {marker: 'x/{name}'}\nstages: [checksum]",
         "stages: [checksum]\non_failure: [compress]", "stages: [checksum]\non_failure: {}",
     ]
 

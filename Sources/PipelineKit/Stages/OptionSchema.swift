@@ -6,10 +6,14 @@ package indirect enum OptionSchema: Sendable, Hashable {
     case pattern(String)
     /// `true` or `false`.
     case flag
+    /// Permission bits: a text of this form, a regular expression, or a number of such digits, which are octal.
+    case mode(String, ClosedRange<Int>)
     /// A whole number.
     case integer(ClosedRange<Int>)
     /// A number of bytes such as `10MiB`.
     case size
+    /// The same, and not zero.
+    case someSize
     /// A time such as `15m`.
     case duration
     /// The same, and not zero.

@@ -23,7 +23,9 @@ extension StageOption where Value: CaseIterable & RawRepresentable<String> {
 extension StageOption where Value == PathTemplate {
     /// A folder, with placeholders; must be given.
     package static func folder(_ name: String, _ summary: String) -> Self {
-        Self(name, summary, takes: "a folder, with placeholders", default: nil, shown: "required") {
+        Self(
+            name, summary, takes: "a folder, with placeholders", default: nil, shown: "required", schema: .pattern(".")
+        ) {
             (node, context) throws(OptionProblem) in
             PathTemplate(try node.template(for: .path, in: context), below: context.base)
         }
@@ -35,7 +37,7 @@ extension StageOption where Value == [PathTemplate] {
     package static func folders(_ name: String, _ summary: String) -> Self {
         Self(
             name, summary, takes: "a folder, with placeholders, or a list", default: nil, shown: "required",
-            schema: .oneOrMore(.text)
+            schema: .oneOrMore(.pattern("."))
         ) { (node, context) throws(OptionProblem) in
             var folders: [PathTemplate] = []
             for member in node.members {
@@ -50,7 +52,9 @@ extension StageOption where Value == [PathTemplate] {
 extension StageOption where Value == FilePath? {
     /// A file; relative ones start from the pipeline file's folder.
     package static func file(_ name: String, _ summary: String, default fallback: FilePath? = nil) -> Self {
-        Self(name, summary, takes: "a path", default: .some(fallback), shown: fallback?.text ?? "") {
+        Self(
+            name, summary, takes: "a path", default: .some(fallback), shown: fallback?.text ?? "", schema: .pattern(".")
+        ) {
             (node, context) throws(OptionProblem) in
             let text = try node.string()
             guard !text.isEmpty, !text.utf8.contains(0) else { throw node.problem("'\(text)' is no path") }
@@ -83,7 +87,7 @@ extension StageOption where Value == String? {
 extension StageOption where Value == FileName? {
     /// The name of a file; none unless given.
     package static func name(_ name: String, _ summary: String, shown: String = "") -> Self {
-        Self(name, summary, takes: "a file name", default: .some(nil), shown: shown) {
+        Self(name, summary, takes: "a file name", default: .some(nil), shown: shown, schema: .pattern("^[^/]+$")) {
             (node, _) throws(OptionProblem) in
             let text = try node.string()
             guard let name = FileName(text), name.bytes.count <= FileName.longest else {
@@ -107,8 +111,7 @@ extension StageOption where Value == ByteSize? {
 extension StageOption where Value == Duration {
     /// A duration of more than nothing.
     package static func duration(_ name: String, _ summary: String, default fallback: Duration) -> Self {
-        Self(name, summary, takes: "a duration such as 30s", default: fallback, shown: fallback.text, schema: .duration)
-        {
+        Self(name, summary, takes: "a duration such as 30s", default: fallback, shown: fallback.text, schema: .time) {
             (node, _) throws(OptionProblem) in
             let duration = try node.duration()
             guard duration > .zero else { throw node.problem("some time is needed, found \(duration.text)") }
