@@ -184,8 +184,9 @@ package struct HTTPStage: Stage {
         guard !(200..<300).contains(answer.status) else { return }
         let isTransient = answer.status >= 500 || [408, 425, 429].contains(answer.status)
         let asked = isTransient ? answer.retryAfter : nil
+        let redirect = [301, 302, 303, 307, 308].contains(answer.status) ? answer.redirect : nil
         let fact =
-            if let redirect = answer.redirect {
+            if let redirect {
                 ", a redirection to '\(Self.told(redirect, secrets))', which is not followed."
             } else if let asked {
                 " and asks to wait for \(asked.text)."
@@ -195,7 +196,7 @@ package struct HTTPStage: Stage {
         var failure = StageFailure(
             isTransient ? .transient : .file, code: "http.status",
             summary: "'\(url.source)' answered with status \(answer.status)\(fact)",
-            remedy: answer.redirect != nil
+            remedy: redirect != nil
                 ? "If that is the right place, let 'url' of the stage 'http' name it; then send the file again."
                 : isTransient
                     ? "Look after the server; then send the file again."

@@ -37,7 +37,7 @@ struct ProgramArgument: Sendable {
         guard !source.utf8.contains(0) else { throw node.problem("an argument must not hold a NUL") }
         let words = ["file", "dir"] + Template.placeholders.filter { $0 != "date" } + context.facts.sorted()
         func isKnown(_ word: some StringProtocol) -> Bool {
-            words.contains { $0 == word } || word.hasPrefix("date")
+            words.contains { $0 == word } || word == "date" || word.hasPrefix("date:")
         }
         var pieces: [Piece] = []
         var rest = source[...]

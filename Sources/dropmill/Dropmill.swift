@@ -38,7 +38,8 @@ struct Dropmill: ParsableCommand {
         TypeProgram.use("/proc/self/exe", [typeVerb])
         StandardOutput.prepare()
         let arguments = RawArguments.all
-        if let problem = unknownVerb(arguments.first) {
+        // `help` takes a verb too.
+        if let problem = unknownVerb(arguments.first { $0 != "help" }) {
             StandardError.print(StandardError.line(of: problem))
             exit(withError: ExitCode.validationFailure)
         }

@@ -103,6 +103,14 @@ struct HTTPStageTests {
         #expect(failure?.remedy.contains("'url'") == true)
     }
 
+    /// Others may have the header as well (RFC 9110, 10.2.2), and lead nowhere.
+    @Test(arguments: ["304", "404"])
+    func placesThatAreNoRedirections(status: String) async throws {
+        let server = try await WebServer(fixture.scratch)
+        let failure = try fixture.failure("http", options(server, "/status/\(status)?to=/else"))
+        #expect(failure.summary.hasSuffix("answered with status \(status)."), "\(failure.summary)")
+    }
+
     @Test func droppedAndSlowAnswers() async throws {
         let server = try await WebServer(fixture.scratch)
         #expect(try fixture.failure("http", options(server, "/drop")).class == .transient)

@@ -80,6 +80,7 @@ import Testing
         ("-o{fil}", "unknown placeholder '{fil}'; did you mean '{file}'?"), ("{Name}", "did you mean '{name}'?"),
         ("{sha512}", "unknown placeholder '{sha512}'"), ("{dates}", "unknown placeholder '{dates}'"),
         ("{print}", "for the program's own write '{{print}}'"),
+        ("{dateformat}", "for the program's own write '{{dateformat}}'"),
     ])
     func unknownPlaceholders(argument: String, message: String) {
         let problem = #expect(throws: OptionProblem.self) {
@@ -93,10 +94,14 @@ import Testing
         let notes = StageNotes()
         let arguments = [
             "{{print}}", "%{http_code}", "a{2,3}", "{}", "{ print }", "@{upstream}", "{{ name }}", "{", "{{}}",
+            "{{dateformat}}",
         ]
         try fixture.run("run", ["command": .list((["printf", "%s;"] + arguments).map { .text($0) })], notes: notes)
         #expect(
-            notes.text == "standard output:\n{print};%{http_code};a{2,3};{};{ print };@{upstream};{{ name }};{;{{}};")
+            notes.text
+                == "standard output:\n{print};%{http_code};a{2,3};{};{ print };@{upstream};{{ name }};{;{{}};"
+                + "{dateformat};"
+        )
     }
 
     @Test func namesThatAreNoUTF8() throws {

@@ -56,6 +56,12 @@ import Testing
         #expect(output.text.hasPrefix(message), "\(output.text)")
     }
 
+    @Test func helpWithAnUnknownVerb() throws {
+        let output = try Tool(DropmillBinary.path).run(["help", "chekc"])
+        #expect(output.status == 64)
+        #expect(output.text == "error: there is no verb 'chekc'; did you mean 'check'?\n")
+    }
+
     @Test(arguments: [["help"], ["--help"], ["help", "run"], ["--version"]])
     func knownWords(arguments: [String]) throws {
         #expect(try Tool(DropmillBinary.path).run(arguments).status == 0)
