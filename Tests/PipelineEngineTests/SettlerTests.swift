@@ -151,7 +151,7 @@ import Testing
         let harness = try SpoolHarness()
         for folder in ["processed", "failed"] {
             try Folder.remove(harness.scratch.path(folder))
-            try harness.scratch.write("x", to: harness.scratch.path(folder))
+            try harness.scratch.write("x", to: folder)
         }
         let (settlement, result) = harness.settle(harness.settlement(of: try harness.job(), nil, outcome))
         guard case .failed(let failure) = result else {
