@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "A work folder that somebody removed is made again, while the daemon runs; so is the one in it that jobs lie in",
+        "A work folder that somebody removed is made again, while the daemon runs; so is the one in it for jobs",
         arguments: [".dropmill", ".dropmill/test/active"])
     func remade(folder: String) async throws {
         let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [.passing])

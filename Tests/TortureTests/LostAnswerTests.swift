@@ -34,8 +34,8 @@ extension Torture {
             }
             let problems = trials.flatMap(\.problems)
             Torture.say(
-                "\(error) of calls that were made, \(place)\(without.isEmpty ? "" : ", without \(without.joined())"): at "
-                    + "\(trials.count) of \(count), \(trials.count { $0.settled }) settled in the same run, "
+                "\(error) of calls that were made, \(place)\(without.isEmpty ? "" : ", without \(without.joined())"): "
+                    + "at \(trials.count) of \(count), \(trials.count { $0.settled }) settled in the same run, "
                     + "\(problems.count) violations")
             let allSettled = trials.allSatisfy { $0.settled }
             #expect(allSettled)

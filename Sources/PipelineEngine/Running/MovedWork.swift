@@ -68,8 +68,8 @@ struct MovedWork {
         }
     }
 
-    /// By a rename; where that cannot reach by a copy, which gets its name once it is on the disk. False where something
-    /// else has that.
+    /// By a rename; where that cannot reach by a copy, which gets its name once it is on the disk. False where
+    /// something else has that.
     private func take(_ name: FileName, in folder: borrowing Folder, at active: FilePath) throws(IOError) -> Bool {
         let (source, target) = (active.appending(name), work.active.appending(name))
         do throws(IOError) {

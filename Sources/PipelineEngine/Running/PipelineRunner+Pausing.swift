@@ -7,7 +7,8 @@ struct PauseState {
     var since = MonotonicTime(nanoseconds: 0)
     /// The same on the wall clock, for people.
     var pausedAt = Timestamp(nanoseconds: 0)
-    /// When the last trouble was over.
+    /// The last trouble, and when it was over.
+    var last: StageFailure?
     var ended = MonotonicTime(nanoseconds: 0)
     /// It goes on as if all were well; that all is well shows only when something is claimed, or nothing fails for a
     /// while.
@@ -41,9 +42,10 @@ extension PipelineRunner {
             pause.probing = nil
             pause.delay = min(pause.delay * 2, PauseState.longestDelay)
         } else {
-            // Trouble that comes back at once is the same trouble.
-            let isSame = pause.isOnTrial && pause.reason?.code == failure.code
+            // Trouble that comes back at once is the same trouble. What is tried next may fare better than what fails.
+            let isNews = !pause.isOnTrial || pause.reason?.code != failure.code
             let isRelapse = pause.isOnTrial || MonotonicTime.now() - pause.ended < pause.delay * 2
+            let isSame = isRelapse && (pause.reason ?? pause.last)?.code == failure.code
             pause.delay = isRelapse ? min(pause.delay * 2, PauseState.longestDelay) : PauseState.firstDelay
             pause.reason = failure
             pause.isOnTrial = false
@@ -58,7 +60,7 @@ extension PipelineRunner {
                     held.append(work.job.id)
                 }
             }
-            if !isSame { observer(.paused(pipeline: pipeline.name, failure)) }
+            if isNews { observer(.paused(pipeline: pipeline.name, failure)) }
         }
         later(pause.delay) { runner in runner.probe() }
     }
@@ -132,7 +134,7 @@ extension PipelineRunner {
 
     private func recovered() {
         let paused = MonotonicTime.now() - pause.since
-        pause.reason = nil
+        (pause.last, pause.reason) = (pause.reason, nil)
         pause.ended = .now()
         note()
         observer(.resumed(pipeline: pipeline.name, after: paused))

@@ -284,8 +284,8 @@ struct SettlementBatch {
         }
     }
 
-    /// What was copied goes when all of its job is in its place: until then the copies can be taken back. From here on a
-    /// job is published, and what goes wrong is no failure of its drop.
+    /// What was copied goes when all of its job is in its place: until then the copies can be taken back. From here on
+    /// a job is published, and what goes wrong is no failure of its drop.
     private mutating func removeCopied() {
         for index in steps.indices where steps[index].failure == nil {
             do throws(IOError) {

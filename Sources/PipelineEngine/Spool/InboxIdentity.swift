@@ -18,8 +18,8 @@ struct InboxIdentity {
         mount = inbox.withPlatformString { dm_mount_id($0) }
     }
 
-    /// Whether it is the one that it was earlier in this process. Without a number of its own a file system is not known
-    /// again once it is mounted anew.
+    /// Whether it is the one that it was earlier in this process. Without a number of its own a file system is not
+    /// known again once it is mounted anew.
     func isSame(as other: InboxIdentity) -> Bool {
         guard folder.inode == other.folder.inode, fileSystem == other.fileSystem else { return false }
         return fileSystem != 0 || folder == other.folder && mount == other.mount

@@ -58,9 +58,12 @@ package struct Seal: Sendable {
         var hasher = Hasher()
         hasher.combine(path)
         if FileKind(mode: status.st_mode) == .folder {
-            hasher.combine(FileIdentity(status))
+            hasher.combine(status.st_ino)
         } else {
-            hasher.combine(Fingerprint(status))
+            // Its device may be mounted again meanwhile, and has another number then.
+            var print = Fingerprint(status)
+            print.device = 0
+            hasher.combine(print)
         }
         return hasher.finalize()
     }

@@ -292,8 +292,8 @@ extension Spool {
         (one.kind == .folder) == (other.kind == .folder)
     }
 
-    /// Whether what was renamed is still at its target. Devices have other numbers after a mount, so the folder is to be
-    /// on the one that the work folder is on now. (A file of an overlay may bear another number than its folder.)
+    /// Whether what was renamed is still at its target. Devices have other numbers after a mount, so the folder is to
+    /// be on the one that the work folder is on now. (A file of an overlay may bear another number than its folder.)
     private func isThere(_ intent: Intent, in folder: HeldFolder) throws(IOError) -> Bool {
         guard let there = try Spot(intent.target.lastEntry, in: folder).statusNow else { return false }
         let device = try folder.folder.file.status().st_dev

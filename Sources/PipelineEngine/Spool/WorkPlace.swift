@@ -7,8 +7,8 @@ package import SystemPackage
 package struct WorkPlace: Sendable, Hashable {
     /// The work folder.
     package var path: FilePath
-    /// The inode of the inbox: as long as that and the file system are the same ones, a work folder that is missing beside
-    /// it is not away with its file system, but gone. 0 for one that could not be told.
+    /// The inode of the inbox: as long as that and the file system are the same ones, a work folder that is missing
+    /// beside it is not away with its file system, but gone. 0 for one that could not be told.
     package var inbox: UInt64
     /// What its file system is known by; 0 for one that could not be told.
     package var fileSystem: UInt64

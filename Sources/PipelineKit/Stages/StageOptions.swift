@@ -10,10 +10,14 @@ package struct StageOptions: Sendable {
     ) -> (options: StageOptions?, problems: [OptionProblem]) {
         var values: [String: any Sendable] = [:]
         var problems: [OptionProblem] = []
+        // A slip in the name of one that must be given is told once.
+        var meant: Set<String> = []
         for entry in entries {
             guard let option = descriptor.options.first(where: { $0.name == entry.key }) else {
                 let known = descriptor.options.map(\.name) + StageDescriptor.commonOptions
-                let hint = Suggestion.nearest(to: entry.key, among: known).map { "did you mean '\($0)'?" }
+                let nearest = Suggestion.nearest(to: entry.key, among: known)
+                if let nearest { meant.insert(nearest) }
+                let hint = nearest.map { "did you mean '\($0)'?" }
                 let list = "it has " + known.joined(separator: ", ")
                 problems.append(
                     OptionProblem(
@@ -27,8 +31,8 @@ package struct StageOptions: Sendable {
                 problems.append(OptionProblem("'\(entry.key)': \(error.message)", at: error.position))
             }
         }
-        for option in descriptor.options where option.isRequired && !entries.contains(where: { $0.key == option.name })
-        {
+        let given = meant.union(entries.map(\.key))
+        for option in descriptor.options where option.isRequired && !given.contains(option.name) {
             problems.append(
                 OptionProblem(
                     "stage '\(descriptor.kind)' needs the option '\(option.name)': \(option.summary)", at: position))

@@ -42,7 +42,9 @@ extension StatusReport {
     private func daemon(now: Timestamp) -> String {
         guard let run else { return isRunning ? "a daemon is running" : "no daemon is running" }
         if isRunning {
-            let since = "since \(run.startedAt.localText) (\((now - run.startedAt).text))"
+            // Before that the clock was another one.
+            let age = now < run.startedAt ? "" : " (\((now - run.startedAt).text))"
+            let since = "since \(run.startedAt.localText)\(age)"
             return run.endedAt == nil ? "running \(since), process \(run.process)" : "a daemon is starting or stopping"
         }
         guard let ended = run.endedAt else {
