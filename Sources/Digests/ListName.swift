@@ -14,7 +14,7 @@ extension DigestList {
 
     /// What a name says.
     package static func kind(ofName name: [UInt8]) -> NameKind {
-        let text = String(decoding: name, as: UTF8.self).lowercased()
+        let text = folded(name)
         if let base = text.without([".asc", ".gpg", ".sig", ".sign", ".minisig", ".p7s"]) {
             return kind(of: base) == .none ? .none : .signature
         }
@@ -37,6 +37,11 @@ extension DigestList {
         return isGeneral ? .perhaps : .none
     }
 
+    /// `SHA3_256SUMS` is as good as `sha3-256sums`.
+    private static func folded(_ name: [UInt8]) -> String {
+        String(String(decoding: name, as: UTF8.self).lowercased().map { $0 == "_" ? "-" : $0 })
+    }
+
     /// Whether a list's name says that it is read as SFV.
     package static func isSFV(_ name: [UInt8]) -> Bool {
         String(decoding: name.suffix(4), as: UTF8.self).lowercased() == ".sfv"
@@ -45,7 +50,7 @@ extension DigestList {
     /// What a list's or a sidecar's name says of its algorithm: `SHA256SUMS`, `a.md5`, `manifest-sha512.txt`. Of
     /// xxHash's functions, and of BLAKE2b's lengths, it may be any.
     package static func algorithm(ofListNamed name: [UInt8]) -> DigestAlgorithm? {
-        let text = String(decoding: name, as: UTF8.self).lowercased()
+        let text = folded(name)
         if text.hasSuffix(".sfv") { return .crc32 }
         let list = text.without([".asc"]) ?? text
         let base = list.without([".txt"])
@@ -62,7 +67,7 @@ extension DigestList {
 
         init(_ word: String, _ algorithm: DigestAlgorithm? = nil) {
             self.algorithm = algorithm
-            sums = ["\(word)sum", "\(word)sums"]
+            sums = ["", ".", "-"].flatMap { ["\(word)\($0)sum", "\(word)\($0)sums"] }
             endings = ["", "sum", "sums"].map { ".\(word)\($0)" }
             textEndings = endings + ["", "sum", "sums"].map { "-\(word)\($0)" }
         }
@@ -84,7 +89,7 @@ extension DigestList {
         ] + DigestAlgorithm.allCases.map { Word($0.rawValue, $0) }
 
     private static let foreign =
-        ["sha512-256", "whirlpool", "tiger", "rmd160", "ripemd160", "sm3", "md4", "blake2s"].map { Word($0) }
+        ["sha512-256", "sha512-224", "sha512256", "sha512224", "sha3", "whirlpool", "tiger", "rmd160", "ripemd160", "sm3", "md4", "blake2s"].map { Word($0) }
 }
 
 extension String {

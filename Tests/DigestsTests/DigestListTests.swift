@@ -106,6 +106,8 @@ private let sha512 = String(repeating: "7e", count: 64)
     }
 
     @Test(arguments: [
+        ("SHA3_256SUMS", .list), ("sha256.sum", .list), ("SHA3SUMS", .foreign), ("a.txt.sha3", .foreign),
+        ("sums.sha512224", .foreign),
         ("SHA256SUMS", DigestList.NameKind.list), ("a.iso.sha256", .list), ("a.sha256sum", .list), ("SHA256", .perhaps),
         ("b2", .none), ("b3sums", .list), ("xxh", .none), ("x.xxh", .list),
         ("a.md5.txt", .list), ("SHA1SUM", .list), ("b.sfv", .list), ("B3SUMS", .list), ("xxhsums.txt", .list),

@@ -34,9 +34,12 @@ extension SQLiteJournal {
             do {
                 try back(writer, up: copy)
             } catch {
+                try Self.remove(copy)
+                let reason = JournalError(error, "copy", path)
+                // A full disk comes to an end, and history must not end with it.
+                guard reason.kind == .corrupt else { throw reason }
                 // What is open is damaged, too.
                 keepsHistory = false
-                try Self.remove(copy)
             }
             // Of a round that failed, untouched since: a newer one replaces it, or a full disk would never have room.
             let isOwn = unopened.withLock { $0 != nil && $0 == Spot(path).status.map { Fingerprint($0) } }

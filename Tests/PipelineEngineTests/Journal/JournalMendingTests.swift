@@ -59,6 +59,30 @@ import Testing
         #expect(stat(scratch.path("journal.sqlite").string, &status) == 0 && status.st_mode & 0o077 == 0)
     }
 
+    @Test(
+        "Where there is no room for a copy, nothing is begun without what is known",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func noRoom() throws {
+        let mount = try TemporaryMount(tmpfs: "size=4m,mode=700", at: scratch.path("small"))
+        let journal = try SQLiteJournal.open(writing: mount.path, durable: false)
+        defer { journal.close() }
+        _ = try journal.beginRun(run)
+        for number in 1...20 { try journal.write([try JournalSamples.fullJob(number)], pipelines: []) }
+        for suffix in ["", "-wal", "-shm"] {
+            #expect(unlink(mount.path.appending("journal.sqlite\(suffix)").string) == 0)
+        }
+        let ballast = mount.path.appending("ballast")
+        let file = try OpenFile.open(ballast, O_WRONLY | O_CREAT, mode: 0o600)
+        let block = [UInt8](repeating: 1, count: 4096)
+        while write(file.descriptor, block, block.count) > 0 {}
+        try file.close()
+        let error = #expect(throws: JournalError.self) { try journal.mend(run) }
+        #expect(error?.kind == .environment, "\(String(describing: error))")
+        try Folder.remove(ballast)
+        #expect(try journal.mend(run)?.keepsHistory == true)
+        #expect(try journal.jobs(JobQuery()).count == 20)
+    }
+
     @Test("Another journal in its place is kept beside it")
     func replaced() throws {
         let backup = try scratch.makeFolder("backup")
