@@ -53,6 +53,11 @@ struct FolderExaminer {
             if isThere { try Canary.tidy(folder) }
             _ = try Canary(in: existing)
         } catch {
+            if error.errno == .ioError || error.errno.isOfNetwork {
+                return .problem(
+                    .rights, "cannot be used: \(error.errno)",
+                    "Look at its disk, mount or server, and at the kernel's log")
+            }
             let what = isThere ? "may not be used" : "is missing and cannot be made"
             return .problem(
                 .rights, "\(what): \(error.errno) for \(CurrentUser.name)",
