@@ -89,7 +89,10 @@ extension DigestList {
         ] + DigestAlgorithm.allCases.map { Word($0.rawValue, $0) }
 
     private static let foreign =
-        ["sha512-256", "sha512-224", "sha512256", "sha512224", "sha3", "whirlpool", "tiger", "rmd160", "ripemd160", "sm3", "md4", "blake2s"].map { Word($0) }
+        [
+            "sha512-256", "sha512-224", "sha512256", "sha512224", "sha3", "whirlpool",
+            "tiger", "rmd160", "ripemd160", "sm3", "md4", "blake2s",
+        ].map { Word($0) }
 }
 
 extension String {

@@ -71,6 +71,32 @@ import Testing
         #expect(try states(engine.scratch) == [.lost: 3, .processed: 1])
     }
 
+    @Test(
+        "Where a work folder is put back whose jobs were given up, that is told, and the next start goes on with them")
+    func putBack() async throws {
+        let gate = Gate()
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry])
+        try engine.start()
+        try engine.drop("a")
+        #expect(await eventually { claimed(engine).count == 1 })
+        let (work, aside) = (engine.scratch.path(".dropmill"), engine.scratch.path("aside"))
+        try NoReplace.rename(work, to: aside)
+        gate.open()
+        #expect(await eventually { warnings(engine).contains { $0.contains("is lost") } }, "\(warnings(engine))")
+        try Folder.remove(work)
+        try NoReplace.rename(aside, to: work)
+        try engine.drop("b")
+        #expect(
+            await eventually { warnings(engine).contains { $0.contains("holds 1 job that nothing goes on with") } },
+            "\(warnings(engine))")
+        #expect(await eventually { engine.reports.count == 1 })
+        _ = await engine.stop()
+        let next = try EngineHarness(scratch: engine.scratch, stages: [.passing])
+        try next.start(once: true)
+        #expect(await eventually { next.summary != nil })
+        #expect(try states(engine.scratch) == [.processed: 2])
+    }
+
     @Test("While the work folder is away nothing fails for want of it")
     func awayAtWork() async throws {
         let gate = Gate()

@@ -32,6 +32,21 @@ extension PipelineRunner {
         }
     }
 
+    /// Where the work folder is the one that was gone, jobs lie in it that were given up: a start takes them up.
+    func lookForLost() {
+        ask({ $0.filledFolders }) { runner, found in
+            let count = found.count { runner.jobs[$0] == nil }
+            guard count > 0 else { return }
+            let work = runner.intake.spool.work.path.text
+            runner.observer(
+                .warning(
+                    pipeline: runner.pipeline.name,
+                    message:
+                        "the work folder '\(work)' holds \(count == 1 ? "1 job" : "\(count) jobs") that nothing goes "
+                        + "on with: start Dropmill again to have that done, and do not send the drops again"))
+        }
+    }
+
     /// The job is over, and nobody knows where its drop is.
     func lose(_ id: JobID) {
         guard let active = jobs.removeValue(forKey: id) else { return }

@@ -160,6 +160,11 @@ package final class WorkFolder: Sendable {
         return now != nil && place.withLock { now?.inode == $0.identity?.inode && !$0.owner.isLost }
     }
 
+    /// Those of jobs' folders with something in them; none where that cannot be told.
+    var filledFolders: [JobID] {
+        do throws(IOError) { return try jobs().filter { !isEmpty(folder(of: $0)) } } catch { return [] }
+    }
+
     /// The ids of the jobs' folders that there are.
     package func jobs() throws(IOError) -> [JobID] { try Folder.names(in: active).compactMap { JobID($0.text) } }
 
