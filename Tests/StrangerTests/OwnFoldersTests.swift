@@ -116,12 +116,14 @@ struct OwnFoldersTests {
         let target = world.path(user == .root ? "of-root" : "of-daemon")
         var daemon = try await world.startWatching()
         try #require(daemon.status == nil, "\(daemon.transcript)")
-        _ = world.path("hers/in").withPlatformString { old in
-            world.path("hers/old").withPlatformString { Glibc.rename(old, $0) }
+        // Root's own, as this process makes it, would be followed.
+        let (link, hers) = (world.path("hers/in"), world.path("hers/link"))
+        #expect(hers.withPlatformString { symlink(target.string, $0) } == 0)
+        #expect(hers.withPlatformString { lchown($0, Sender.stranger.rawValue, Sender.group) } == 0)
+        for (from, to) in [(link, world.path("hers/old")), (hers, link)] {
+            let renamed = from.withPlatformString { old in to.withPlatformString { Glibc.rename(old, $0) } }
+            #expect(renamed == 0)
         }
-        let link = world.path("hers/in")
-        #expect(link.withPlatformString { symlink(target.string, $0) } == 0)
-        #expect(link.withPlatformString { lchown($0, Sender.stranger.rawValue, Sender.group) } == 0)
         #expect(try await eventually { try daemon.hasLogged("paused") || daemon.hasEnded() })
         #expect(try await daemon.stops())
         let (status, text) = try await startsAnew(world)
