@@ -37,6 +37,8 @@ struct SettlementBatch {
     /// The folders that things go into, as far as they were opened.
     private var open: OpenFolders
     private var effects = SettlementEffects()
+    /// Folders that were looked at in this batch and are in nobody's way: one look for all that goes there.
+    private var cleared: Set<FilePath> = []
     /// Whether the work folder could be reached when the batch began.
     private var isWorkInPlace = true
     /// What there is to be said that changes no outcome: sentences.
@@ -175,13 +177,18 @@ struct SettlementBatch {
     private mutating func unreserved(
         _ placement: Placement, _ number: Int, _ index: Int
     ) throws(StageFailure) -> Placement {
+        let isCertain = placement.role == .output && placement.onConflict != .replace
+        if isCertain, cleared.contains(placement.folder) { return placement }
         let found: ReservedFolders.Reserved?
         do throws(IOError) {
             found = try spool.reservedFolder(for: placement, &open)
         } catch {
             throw .settling(error)
         }
-        guard let found else { return placement }
+        guard let found else {
+            if isCertain { cleared.insert(placement.folder) }
+            return placement
+        }
         guard placement.isFailure else { throw .reserved(placement.folder.appending(placement.name), found) }
         var other = placement
         (other.subfolders, other.onConflict) = ([], .rename)
@@ -388,12 +395,5 @@ struct SettlementBatch {
                 steps[index].failure = error
             }
         }
-    }
-}
-
-extension StageFailure {
-    /// The journal could not be written: the surroundings' fault.
-    init(_ error: JournalError) {
-        self.init(.environment, code: "journal", summary: error.message, remedy: error.remedy)
     }
 }
