@@ -21,7 +21,7 @@ extension ArchiveError {
     static let unended = ArchiveError.bad(
         Problem(
             code: .damaged, entry: nil, fact: "has no record of its end, so nobody can tell whether more is to follow",
-            remedy: "RAR writes that record since its version 3.0: pack the files anew with a later one.", detail: ""))
+            remedy: "RAR before 3.0 did not write that record: repack the files with a newer version.", detail: ""))
 
     /// So many bytes follow its end, or some where nobody has counted; nothing would unpack them.
     static func trailing(_ count: Int64? = nil) -> ArchiveError {

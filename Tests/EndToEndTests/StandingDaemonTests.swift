@@ -63,6 +63,27 @@ import Testing
 
     // MARK: The state folder
 
+    @Test(.enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func aJournalThatFindsNoRoomIsAProblem() async throws {
+        let mount = try TemporaryMount(tmpfs: "size=4m,mode=700", at: scratch.path(".dropmill-state"))
+        var daemon = try await start()
+        try await process("before")
+        let ballast = mount.path.appending("ballast")
+        let file = try OpenFile.open(ballast, O_WRONLY | O_CREAT, mode: 0o600)
+        let block = [UInt8](repeating: 1, count: 4096)
+        while Glibc.write(file.descriptor, block, block.count) > 0 {}
+        try file.close()
+        for number in 0..<200 { try scratch.write("x", to: "pipelines/a-in/f\(number)") }
+        #expect(try await eventually { try run("doctor").text.contains("the pipeline 'a' is paused") })
+        #expect(try run("doctor").status == 1)
+        #expect(try run("status").text.contains("paused"))
+        try Folder.remove(ballast)
+        #expect(try await eventually { try scratch.tree("pipelines/a-done").contains("f199") })
+        #expect(try await eventually { try !run("status").text.contains("paused") })
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
     @Test(arguments: ["journal", "folder"]) func aJournalThatIsTakenAwayIsPutBack(what: String) async throws {
         var daemon = try await start()
         try await process("before")

@@ -241,6 +241,7 @@ import Testing
             "5:15: stage 'checksum' takes a map of algorithm, strict, workers, timeout, retry, when; found 'md5'"
         ),
         ("- move", "5:5: stage 'move' needs the option 'to': where to publish"),
+        ("- move: { too: out }", "5:13: stage 'move' has no option 'too'; did you mean 'to'?"),
         ("- move: { to: 'a/{stm}' }", "5:17: 'to': unknown placeholder '{stm}'; did you mean '{stem}'?"),
         (
             "- checksum:\n    algorithm: md5",

@@ -115,6 +115,23 @@ import Testing
         #expect(report.rows.first?.waiting == 1, "then the journal's number is told")
     }
 
+    /// A pause that cannot be written down, since the journal is what is wrong.
+    @Test func theDaemonItselfTellsOfAPause() throws {
+        try fill()
+        var report = try StatusReport(fixture.journal, isRunning: true)
+        report.add(
+            InboxLook(inboxes: [
+                "quiet": InboxLook.Inbox(
+                    waiting: 0, paused: StageFailure(.environment, code: "journal", summary: "Full."))
+            ]))
+        #expect(report.lines(now: JournalFixture.at(90)).contains("  paused: Full."))
+        #expect(report.json.contains(#""paused":true,"failure":{"class":"environment","code":"journal""#))
+        #expect(
+            report.lines(now: JournalFixture.at(-90)).first
+                == "running since \(JournalFixture.noon.localText), process 42",
+            "no age by a clock that was set back")
+    }
+
     @Test func whatIsNotWrittenDownYetIsTold() throws {
         var report = try StatusReport(fixture.journal, isRunning: true)
         report.add(InboxLook(inboxes: ["scans": InboxLook.Inbox(waiting: 2)]))

@@ -5,7 +5,7 @@ enum RIFFFile: FormatReader {
     private static let forms: Set<String> = [
         "WAVE", "AVI ", "AVIX", "WEBP", "ACON", "sfbk", "DLS ", "RMID", "PAL ", "CDDA", "XWMA",
     ]
-    /// Of a sound that is written to a pipe nobody knows the length: it says none, or about the most that fits.
+    /// A sound written to a pipe has no known length: its header holds 0, or about the largest number that fits.
     private static func isGuess(_ length: Int64) -> Bool {
         length <= 4 || (0x7FFF_F000...0x7FFF_FFFF).contains(length) || (0xFFFF_F000...0xFFFF_FFFF).contains(length)
     }

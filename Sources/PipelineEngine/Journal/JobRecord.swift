@@ -18,8 +18,8 @@ package struct JobRecord: Sendable, Equatable {
         case processed
         /// Over: `failure` says why.
         case failed
-        /// Over: its drop was gone from the work folder at a start; a power cut can undo a claim, then it is in the
-        /// inbox.
+        /// Over: its folder or its drop was gone from the work folder, or `forget` gave it up. A power cut can undo a
+        /// claim, and then the drop is in the inbox.
         case lost
 
         /// Whether nothing more happens to the job.

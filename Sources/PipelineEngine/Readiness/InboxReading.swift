@@ -86,8 +86,7 @@ final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unch
         laterLine.append(key)
     }
 
-    /// The next one that somebody who is idle may read. What was forgotten meanwhile stands in line still, and so may
-    /// one that is being read.
+    /// The next drop for an idle queue. Those that were forgotten, or are being read, may still stand in line.
     private func next() -> DropPath? {
         while let key = line.popFirst() {
             if let next = asked[key], next.isFirst, !next.isBegun { return key }

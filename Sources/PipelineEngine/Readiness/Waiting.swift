@@ -168,7 +168,7 @@ extension Waiting {
         }
     }
 
-    /// Whether what came with it contradicts it, or its own content, so that somebody has to look.
+    /// Whether its marker, its manifest or its own content contradicts it: it needs a person's attention.
     package var isContradicted: Bool {
         switch self {
         case .marker(_, .size), .marker(_, .digest), .manifest(.differs), .incomplete: true

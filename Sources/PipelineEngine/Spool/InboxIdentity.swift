@@ -19,7 +19,7 @@ struct InboxIdentity {
     }
 
     /// Whether it is the one that it was earlier in this process. Without a number of its own a file system is not
-    /// known again once it is mounted anew.
+    /// recognized after it is mounted again.
     func isSame(as other: InboxIdentity) -> Bool {
         guard folder.inode == other.folder.inode, fileSystem == other.fileSystem else { return false }
         return fileSystem != 0 || folder == other.folder && mount == other.mount

@@ -87,7 +87,7 @@ final class WorkOwner: Sendable {
                 throw IOError("take", work, .wouldBlock)
             }
         } catch {
-            // Gone where it was renamed.
+            // A draft that stays is known by its name, and the folder may be taken all the same.
             do throws(IOError) { try Folder.remove(work.appending(draft)) } catch {}
             throw refusal(error)
         }

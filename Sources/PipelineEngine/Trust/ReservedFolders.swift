@@ -57,10 +57,10 @@ final class ReservedFolders: Sendable {
         func reserved(_ what: String, _ path: FilePath, _ kind: Kind = .ours) -> Reserved {
             Reserved(what: "\(what) of '\(pipeline.name)'", path: path, kind: kind)
         }
-        var folders = [
-            reserved("the folder of the pipeline file", pipeline.source.absolute.removingLastComponent(), .pipelines),
-            reserved("the folder 'failed'", pipeline.failed),
-        ]
+        // One for all of its pipelines, by its path, which is no pipeline's name.
+        let source = pipeline.source.absolute.removingLastComponent()
+        note([Reserved(what: "the folder of pipeline files", path: source, kind: .pipelines)], of: source.string)
+        var folders = [reserved("the folder 'failed'", pipeline.failed)]
         if case .folder(let processed) = pipeline.processed {
             folders.append(reserved("the folder 'processed'", processed))
         }

@@ -1,0 +1,46 @@
+import Dispatch
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineEngine
+
+/// A probe may do well where what failed before it fails again.
+@Suite("Relapses", .timeLimit(.minutes(3))) struct RelapseTests {
+    @Test("Trouble that comes back at once is as old as it was")
+    func age() async throws {
+        let turn = DispatchSemaphore(value: 0)
+        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
+            while turn.wait(timeout: .now() + .milliseconds(20)) != .success { try context.checkCancelled() }
+            return payload
+        }
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [stage])
+        let scratch = engine.scratch
+        try engine.start()
+        try Folder.remove(scratch.path("processed"))
+        try scratch.write("x", to: "processed")
+        for name in ["a", "b", "c"] { try engine.drop(name) }
+        let claimed = await eventually { engine.events.count { if case .claimed = $0 { true } else { false } } == 3 }
+        #expect(claimed)
+        func pauses() -> Int { engine.events.count { if case .paused = $0 { true } else { false } } }
+        func pausedSince() throws -> Timestamp? {
+            let journal = try SQLiteJournal.open(reading: scratch.path("state"))
+            defer { journal.close() }
+            return try journal.pipelines().first?.pausedSince
+        }
+        // The first is settled, which fails; the second runs meanwhile, and the third is held with the first.
+        turn.signal()
+        #expect(try await eventually { try pauses() == 1 && pausedSince() != nil })
+        let began = try pausedSince()
+        // The third does well, so that all go on, and the first fails again.
+        turn.signal()
+        turn.signal()
+        #expect(await eventually { pauses() == 2 })
+        #expect(try await eventually { try pausedSince() == began })
+        try Folder.remove(scratch.path("processed"))
+        try Folder.make(scratch.path("processed"))
+        #expect(await eventually { engine.reports.count == 3 })
+        _ = await engine.stop()
+    }
+}
