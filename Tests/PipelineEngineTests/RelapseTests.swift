@@ -24,20 +24,24 @@ import Testing
         let claimed = await eventually { engine.events.count { if case .claimed = $0 { true } else { false } } == 3 }
         #expect(claimed)
         func pauses() -> Int { engine.events.count { if case .paused = $0 { true } else { false } } }
-        func pausedSince() throws -> Timestamp? {
+        func record() throws -> PipelineRecord? {
             let journal = try SQLiteJournal.open(reading: scratch.path("state"))
             defer { journal.close() }
-            return try journal.pipelines().first?.pausedSince
+            return try journal.pipelines().first
         }
         // The first is settled, which fails; the second runs meanwhile, and the third is held with the first.
         turn.signal()
-        #expect(try await eventually { try pauses() == 1 && pausedSince() != nil })
-        let began = try pausedSince()
+        #expect(try await eventually { try pauses() == 1 && record()?.paused != nil })
+        let first = try #require(try record())
         // The third does well, so that all go on, and the first fails again.
         turn.signal()
         turn.signal()
         #expect(await eventually { pauses() == 2 })
-        #expect(try await eventually { try pausedSince() == began })
+        let isWritten = try await eventually {
+            try record().map { $0.paused != nil && $0.updatedAt > first.updatedAt } ?? false
+        }
+        #expect(isWritten)
+        #expect(try record()?.pausedSince == first.pausedSince)
         try Folder.remove(scratch.path("processed"))
         try Folder.make(scratch.path("processed"))
         #expect(await eventually { engine.reports.count == 3 })
