@@ -80,11 +80,11 @@ import Testing
 
     /// What a folder that a job made fails with where it is to be published as this.
     private func failure(
-        publishing path: String, _ adjust: (inout Pipeline, ScratchFolder) -> Void
+        publishing path: String, _ adjust: (inout Pipeline, ScratchFolder) throws -> Void
     ) throws -> (StageFailure?, SpoolHarness) {
         let harness = try SpoolHarness { (pipeline, scratch) in
             pipeline.onConflict = .replace
-            adjust(&pipeline, scratch)
+            try adjust(&pipeline, scratch)
         }
         let job = try harness.job(["drop": "x", ".1-fake/made/file": "x"])
         var payload = Payload(folder: job.folder.pushing(".1-fake/made"))
@@ -98,7 +98,7 @@ import Testing
     @Test("Nothing replaces one, or a folder that holds one", arguments: ["out/done", "out"])
     func replaced(path: String) throws {
         let (failure, harness) = try failure(publishing: path) { (pipeline, scratch) in
-            _ = try? scratch.write("kept", to: "out/done/kept")
+            try scratch.write("kept", to: "out/done/kept")
             pipeline.processed = .folder(scratch.path("out/done"))
         }
         #expect(failure?.code == "publish.reserved")

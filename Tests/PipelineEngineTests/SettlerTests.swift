@@ -169,6 +169,22 @@ import Testing
         }
     }
 
+    @Test("Nor is one that a placeholder leads below", arguments: ["output", "output/deep"])
+    func fileAboveFolder(destination: String) throws {
+        let harness = try SpoolHarness { (pipeline, scratch) in
+            pipeline.stages = [try .publishing(below: scratch.path("output"))]
+        }
+        try harness.scratch.write("x", to: "output")
+        let job = try harness.job()
+        var payload = Payload(dropOf: job)
+        payload.destination = harness.scratch.path(destination)
+        guard case .failed(let failure) = harness.settle(harness.settlement(of: job, payload)).result else {
+            Issue.record("published in a file")
+            return
+        }
+        #expect(failure.class == .environment)
+    }
+
     @Test("A name is free again once its batch is over")
     func namesAreReleased() async throws {
         let harness = try SpoolHarness()

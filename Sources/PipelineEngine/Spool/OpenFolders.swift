@@ -40,21 +40,29 @@ struct OpenFolders: Sendable {
     /// Looks for a folder, from the configured one down.
     mutating func look(_ path: FilePath) throws(IOError) -> Found {
         if let folder = held[path] { return .open(folder) }
+        if root(of: path) == path { return try lookAtRoot(path) }
+        let above = try look(path.removingLastComponent())
+        guard case .open(let parent) = above, let name = path.lastName else { return above }
         do throws(IOError) {
-            if root(of: path) == path { return .open(keep(try HeldFolder(path, OpenFile.pathOnly), at: path)) }
-            let above = try look(path.removingLastComponent())
-            guard case .open(let parent) = above, let name = path.lastName else { return above }
             let folder = try HeldFolder(name, in: parent, OpenFile.pathOnly)
             if !accepted.contains(path), try !folder.isOurs() { return .others }
             return .open(keep(folder, at: path))
         } catch {
             switch error.errno {
             case .noSuchFileOrDirectory, .fileNameTooLong: return .missing
-            // What was configured is no name to step aside from.
-            case .notDirectory where root(of: path) != path: return .others
-            case .tooManySymbolicLinkLevels where root(of: path) != path: return .others
+            case .notDirectory, .tooManySymbolicLinkLevels: return .others
             default: throw error
             }
+        }
+    }
+
+    /// A configured folder is no name to step aside from: what is in its place is an error.
+    private mutating func lookAtRoot(_ path: FilePath) throws(IOError) -> Found {
+        do throws(IOError) {
+            return .open(keep(try HeldFolder(path, OpenFile.pathOnly), at: path))
+        } catch {
+            guard [.noSuchFileOrDirectory, .fileNameTooLong].contains(error.errno) else { throw error }
+            return .missing
         }
     }
 

@@ -11,7 +11,7 @@ struct SpoolHarness {
     let writer: JournalWriter
     private let ids = JobIDGenerator()
 
-    init(_ adjust: (inout Pipeline, ScratchFolder) -> Void = { _, _ in }) throws {
+    init(_ adjust: (inout Pipeline, ScratchFolder) throws -> Void = { _, _ in }) throws {
         scratch = try ScratchFolder()
         for folder in ["inbox", "processed", "failed", "state"] { try scratch.makeFolder(folder) }
         writer = JournalWriter(journal: try SQLiteJournal.open(writing: scratch.path("state"), durable: false))
@@ -19,7 +19,7 @@ struct SpoolHarness {
             name: "test", source: "test.yaml", inbox: scratch.path("inbox"),
             processed: .folder(scratch.path("processed")), failed: scratch.path("failed"),
             stages: [try .publishing(below: scratch.path)])
-        adjust(&pipeline, scratch)
+        try adjust(&pipeline, scratch)
         spool = Spool(pipeline: pipeline, work: try WorkFolder(for: pipeline))
     }
 
