@@ -38,8 +38,6 @@ static int release(struct dl_phdr_info *object, size_t size, void *page_size) {
     return 0;
 }
 
-void dm_share_heaps(void) { mallopt(M_ARENA_MAX, 2); }
-
 void dm_release_idle_memory(void) {
     ElfW(Addr) page = (ElfW(Addr))sysconf(_SC_PAGESIZE);
     dl_iterate_phdr(release, &page);

@@ -9,6 +9,7 @@ final class IdleMemory: Sendable {
         /// Whether it is going to be looked at; then an event only counts.
         var isAwaited = false
         var hasHappened = false
+        var release: @Sendable () -> Void = {}
     }
 
     private let state = Mutex(State())
@@ -24,6 +25,9 @@ final class IdleMemory: Sendable {
         self.giveBack = giveBack
     }
 
+    /// Has this free what it can, before what is free is given back.
+    func release(by body: @escaping @Sendable () -> Void) { state.withLock { $0.release = body } }
+
     /// Something happened: memory is given back once, when nothing has happened for a while. Any thread may tell.
     func noteEvent() {
         let begins = state.withLock { state in
@@ -37,12 +41,14 @@ final class IdleMemory: Sendable {
     private func look() {
         queue.asyncAfter(deadline: .now() + pause) { @Sendable [weak self] in
             guard let self else { return }
-            let isIdle = state.withLock { state in
+            let release = state.withLock { state in
                 defer { state.hasHappened = false }
                 state.isAwaited = state.hasHappened
-                return !state.hasHappened
+                return state.hasHappened ? nil : state.release
             }
-            if isIdle { giveBack() } else { look() }
+            guard let release else { return look() }
+            release()
+            giveBack()
         }
     }
 

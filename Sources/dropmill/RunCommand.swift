@@ -54,7 +54,6 @@ struct RunCommand: ParsableCommand {
             StandardError.print(StandardError.line(of: "memory cannot be closed to others: \(Errno.last)"))
             throw ExitStatus.failure
         }
-        dm_share_heaps()
         // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGIO, SIG_IGN)
@@ -76,6 +75,7 @@ struct RunCommand: ParsableCommand {
             log.record($0)
             memory?.noteEvent()
         }
+        memory?.release { @Sendable in engine.releaseMemory() }
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
             engine.stop(grace: grace)

@@ -47,7 +47,12 @@ import Testing
 
     @Test func itIsGivenBackOnceAfterEachTimeOfWork() async throws {
         let given = Counter()
-        let memory = IdleMemory(after: .milliseconds(10)) { @Sendable in given.count.withLock { $0 += 1 } }
+        let released = Counter()
+        let memory = IdleMemory(after: .milliseconds(10)) { @Sendable in
+            // What was freed before can be given back with the rest.
+            given.count.withLock { $0 = released.count.withLock { $0 } }
+        }
+        memory.release { @Sendable in released.count.withLock { $0 += 1 } }
         for work in 1...3 {
             for _ in 0..<10 { memory.noteEvent() }
             #expect(await eventually { given.count.withLock { $0 } == work })

@@ -2,10 +2,6 @@
 #ifndef DROPMILL_CLINUX_MEMORY_H
 #define DROPMILL_CLINUX_MEMORY_H
 
-/// Lets all threads share two heaps (mallopt(3), M_ARENA_MAX). With eight for each processor, and threads that come and
-/// go, what is left free in each of them grows for hundreds of thousands of drops. Before there are threads.
-void dm_share_heaps(void);
-
 /// Gives back the pages of the program's and its libraries' code and constants, as they are in their files, and the free
 /// memory of the heap. What is needed again is mapped again, from the page cache. Any thread may go on meanwhile.
 void dm_release_idle_memory(void);

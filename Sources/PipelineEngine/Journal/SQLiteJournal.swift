@@ -154,6 +154,10 @@ package final class SQLiteJournal: Journal {
         return removed
     }
 
+    /// Frees pages of the database that are kept for speed alone: allocated one by one, they keep what lies around
+    /// them in the heap from being given back.
+    func releaseMemory() { writer?.releaseMemory() }
+
     package func close() {
         do {
             // GRDB closes its readers last, and those cannot move the log into the database; so that is done before.

@@ -20,6 +20,8 @@ struct ActiveJob {
     /// Whether intents of it may be on record, though the commit was said to have failed: what they name must not be
     /// made anew before the record says otherwise.
     var mayBeIntended = false
+    /// Whether it is known that a worker took it.
+    var isBegun = false
     /// For a job that failed: how many stages of `on_failure` were run.
     var told = 0
     /// Whether `recoveries` counts a settlement that is under way, for the case that the daemon dies of it.

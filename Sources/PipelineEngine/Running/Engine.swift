@@ -8,7 +8,6 @@ import SystemPackage
 package final class Engine: @unchecked Sendable {
     enum Message: Sendable {
         case intake(Int, Intake.Message)
-        case begun(Int, StageWorkers.Work)
         case stage(Int, StageWorkers.Result)
         case settled(Int, [Settler.Outcome])
     }
@@ -79,6 +78,9 @@ package final class Engine: @unchecked Sendable {
         queue.async { @Sendable [self] in stopWorking(grace: grace) }
     }
 
+    /// Frees what is kept for speed alone. Blocks while the journal is written.
+    package func releaseMemory() { queue.sync { opened }?.journal.releaseMemory() }
+
     // MARK: Starting
 
     private func run(_ prepared: [Prepared], _ state: OpenedState) {
@@ -101,7 +103,6 @@ package final class Engine: @unchecked Sendable {
                 PipelineRunner(
                     spool: pipeline.spool, intake: intake, journal: state.writer,
                     seen: JournalMemory(state.journal), observer: observer,
-                    deliverBegun: { mailbox.post(.begun(index, $0)) },
                     deliverStage: { mailbox.post(.stage(index, $0)) },
                     deliverSettled: { mailbox.post(.settled(index, $0)) },
                     suspect: { [unowned self] id, action in
@@ -173,7 +174,6 @@ package final class Engine: @unchecked Sendable {
         for message in messages {
             switch message {
             case .intake(let index, let message): runners[index].take(message)
-            case .begun(let index, let work): runners[index].began(work)
             case .stage(let index, let result): runners[index].take(result)
             case .settled(let index, let outcomes): runners[index].take(outcomes)
             }

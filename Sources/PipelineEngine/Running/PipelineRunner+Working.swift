@@ -59,7 +59,41 @@ extension PipelineRunner {
                 do throws(JournalError) { try journal.commit(record) } catch { throw StageFailure(error) }
             }
         }
-        workers[stage].submit(work)
+        submit(work)
+    }
+
+    private func submit(_ work: StageWorkers.Work) {
+        jobs[work.job.id]?.isBegun = false
+        workers[work.stage].submit(work)
+        lookSoon()
+    }
+
+    /// Has it told and written down before long what workers are at. That each tells what it takes would be a message
+    /// and a row for every job, a tenth of the work with small files, and most stages are done in a millisecond.
+    private func lookSoon() {
+        guard !isLookDue, !busy.isEmpty else { return }
+        isLookDue = true
+        later(.milliseconds(200)) { runner in
+            runner.isLookDue = false
+            runner.lookAtWorkers()
+            runner.lookSoon()
+        }
+    }
+
+    func lookAtWorkers() {
+        for stage in workers {
+            for running in stage.running where began(running.work) { write(running.work.job.id) }
+        }
+    }
+
+    /// A worker took a job; false where that is known.
+    @discardableResult
+    func began(_ work: StageWorkers.Work) -> Bool {
+        guard let active = jobs[work.job.id], !active.isBegun else { return false }
+        jobs[work.job.id]?.isBegun = true
+        observer(.stageStarted(active.job, stage: pipeline.allStages[work.stage].kind))
+        if work.failed == nil { apply([.started], to: work.job.id) }
+        return true
     }
 
     /// `isDropThere`: whether its drop is, where that was asked already.
@@ -129,7 +163,7 @@ extension PipelineRunner {
             }
             busy.insert(id)
             let stage = pipeline.stages.count + index
-            workers[stage].submit(
+            submit(
                 StageWorkers.Work(
                     job: active.job, payload: drop, stage: stage, failed: active.failed(because: failure)))
             return true

@@ -31,6 +31,8 @@ final class PipelineRunner: @unchecked Sendable {
     var parked = 0
     /// How many drops wait in the inbox, as far as was told.
     var waiting = 0
+    /// Whether a look at what the workers are at is to come.
+    var isLookDue = false
     /// Where its work folder is, and was.
     var works: [WorkPlace] = []
     private var lastNote: PipelineRecord?
@@ -38,7 +40,6 @@ final class PipelineRunner: @unchecked Sendable {
     init(
         spool: Spool, intake: Intake, journal: JournalWriter, seen: any SeenContent,
         observer: @escaping @Sendable (EngineEvent) -> Void,
-        deliverBegun: @escaping @Sendable (StageWorkers.Work) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
         suspect: @escaping (JobID, JobState.Action) -> Void,
@@ -56,7 +57,7 @@ final class PipelineRunner: @unchecked Sendable {
             StageWorkers(
                 entry: $0, pipeline: name, durability: spool.pipeline.durability,
                 isShared: spool.pipeline.ownership == .keep, space: space, seen: seen,
-                begun: deliverBegun, deliver: deliverStage)
+                deliver: deliverStage)
         }
         let warn = { @Sendable (message: String) in observer(.warning(pipeline: name, message: message)) }
         settler = Settler(spool: spool, journal: journal, warn: warn, deliver: deliverSettled)
@@ -163,17 +164,9 @@ final class PipelineRunner: @unchecked Sendable {
         write(job.job.id)
     }
 
-    /// A worker took a job.
-    func began(_ work: StageWorkers.Work) {
-        guard let job = jobs[work.job.id]?.job else { return }
-        observer(.stageStarted(job, stage: pipeline.allStages[work.stage].kind))
-        guard work.failed == nil else { return }
-        apply([.started], to: job.id)
-        write(job.id)
-    }
-
     func take(_ result: StageWorkers.Result) {
         let id = result.work.job.id
+        began(result.work)
         if case .failure = result.result, result.work.failed == nil, jobs[id] != nil {
             return look(for: [id]) { runner, gone in
                 guard let gone else { return runner.take(result.ofWorkAway(runner.intake.spool), isGone: false) }
@@ -279,6 +272,7 @@ final class PipelineRunner: @unchecked Sendable {
 
     /// Has the journal know of everything that is not over.
     func writeAll() {
+        lookAtWorkers()
         lastNote = nil
         note()
         for id in jobs.keys { write(id) }

@@ -67,24 +67,20 @@ package final class StageWorkers: Sendable {
     private let state: Mutex<State>
     private let space: FreeSpace
     private let seen: any SeenContent
-    private let begun: @Sendable (Work) -> Void
     private let deliver: @Sendable (Result) -> Void
 
     /// Workers for a stage. `durability`: what becomes of what it makes. `isShared`: whether
     /// senders can still write to their drops. `space`: looked at before a stage that makes
-    /// files; `seen`: what stages may ask. `begun` is told what a worker takes, `deliver` what came of it; both are
-    /// called on the worker's queue.
+    /// files; `seen`: what stages may ask. `deliver` is told what came of it, on the worker's queue.
     package init(
         entry: StageEntry, pipeline: String, durability: Pipeline.Durability, isShared: Bool = false, space: FreeSpace,
-        seen: any SeenContent = NothingSeen(), begun: @escaping @Sendable (Work) -> Void = { @Sendable _ in },
-        deliver: @escaping @Sendable (Result) -> Void
+        seen: any SeenContent = NothingSeen(), deliver: @escaping @Sendable (Result) -> Void
     ) {
         self.entry = entry
         self.durability = durability
         self.isShared = isShared
         self.space = space
         self.seen = seen
-        self.begun = begun
         self.deliver = deliver
         label = "dropmill.\(pipeline).\(entry.kind)"
         let label = label
@@ -129,8 +125,8 @@ package final class StageWorkers: Sendable {
     }
 
     private func run(_ worker: Int) {
-        while let running = next(worker) {
-            begun(running.work)
+        var taken = next(worker)
+        while let running = taken {
             let result: Swift.Result<Payload, StageFailure>
             var hasRun = false
             do throws(StageFailure) {
@@ -141,6 +137,8 @@ package final class StageWorkers: Sendable {
                 result = .failure(error)
             }
             let duration = MonotonicTime.now() - running.since
+            // First: what is told of is not among what is running.
+            taken = next(worker)
             deliver(
                 Result(work: running.work, result: result, duration: duration, notes: running.notes, hasRun: hasRun))
         }
