@@ -65,6 +65,10 @@ let package = Package(
             name: "FileTypes", dependencies: ["CLinux", "CMagic", "Helpers", system], swiftSettings: strict),
         .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(name: "Web", dependencies: ["CCurl"], swiftSettings: strict),
+        .target(
+            name: "FolderWatch", dependencies: ["PipelineKit", "CLinux", "Digests", system, heap],
+            swiftSettings: strict),
+        .target(name: "Journal", dependencies: ["PipelineKit", system], swiftSettings: strict),
 
         // L2
         .target(
@@ -72,20 +76,30 @@ let package = Package(
             dependencies: ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web", system],
             swiftSettings: strict),
         .target(
+            name: "SQLiteJournal", dependencies: ["PipelineKit", "Journal", "CLinux", system, database, sqlite],
+            swiftSettings: strict),
+        .target(
             name: "PipelineEngine",
-            dependencies: ["PipelineKit", "Digests", "CLinux", system, deque, heap, database, sqlite],
+            dependencies: ["PipelineKit", "FolderWatch", "Journal", "SQLiteJournal", "CLinux", system, deque, heap],
+            swiftSettings: strict),
+        .target(
+            name: "Doctor", dependencies: ["PipelineKit", "FolderWatch", "PipelineEngine", "CLinux", system],
             swiftSettings: strict),
         .target(name: "PipelineConfig", dependencies: ["PipelineKit", "CYaml", system], swiftSettings: strict),
 
+        // L3
+        .target(
+            name: "DropmillCommand",
+            dependencies: [
+                "PipelineKit", "BuiltinStages", "Completeness", "Doctor", "FolderWatch", "Journal", "PipelineEngine",
+                "PipelineConfig", "SQLiteJournal", "CLinux", system, log, arguments,
+            ],
+            swiftSettings: strict),
+
         // L4
         .executableTarget(
-            name: "dropmill",
-            dependencies: [
-                "PipelineKit", "BuiltinStages", "Completeness", "PipelineEngine", "PipelineConfig", "CLinux", system,
-                log,
-                arguments,
-            ],
-            swiftSettings: strict, linkerSettings: hardenedLinking),
+            name: "dropmill", dependencies: ["BuiltinStages", "DropmillCommand"], swiftSettings: strict,
+            linkerSettings: hardenedLinking),
 
         .target(
             name: "TestSupport", dependencies: ["PipelineKit", "Digests", system], path: "Tests/TestSupport",
@@ -115,13 +129,16 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PipelineEngineTests",
-            dependencies: ["PipelineEngine", "PipelineKit", "Digests", "TestSupport", database],
+            dependencies: [
+                "PipelineEngine", "Doctor", "FolderWatch", "Journal", "SQLiteJournal", "PipelineKit", "Digests",
+                "TestSupport", database,
+            ],
             swiftSettings: strict),
         .testTarget(
-            name: "dropmillTests",
+            name: "DropmillCommandTests",
             dependencies: [
-                "dropmill", "BuiltinStages", "PipelineEngine", "PipelineConfig", "PipelineKit", "TestSupport", system,
-                log, arguments,
+                "DropmillCommand", "dropmill", "BuiltinStages", "Doctor", "FolderWatch", "Journal", "PipelineEngine",
+                "PipelineConfig", "PipelineKit", "SQLiteJournal", "TestSupport", system, log, arguments,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -146,7 +163,10 @@ let package = Package(
         .target(name: "fakeclock", path: "Tests/fakeclock", publicHeadersPath: "."),
         .testTarget(
             name: "TortureTests",
-            dependencies: ["PipelineEngine", "PipelineKit", "TestSupport", "dropmill", "faultline", system],
+            dependencies: [
+                "PipelineEngine", "FolderWatch", "Journal", "SQLiteJournal", "PipelineKit", "TestSupport", "dropmill",
+                "faultline", system,
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

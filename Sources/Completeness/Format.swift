@@ -62,17 +62,3 @@ package enum Format: String, CaseIterable, Sendable {
         }
     }
 }
-
-/// One format: what it looks at is bounded, and nothing of a file is trusted.
-protocol FormatReader {
-    /// Nil where the file is not of this format.
-    static func look(at content: Content) throws(ReadError) -> Finding?
-}
-
-/// What a format found in a file of its kind.
-enum Finding: Equatable {
-    case whole
-    case lacks(Lack)
-    /// It cannot tell: a part of several, of a length that nothing announces, or too much to be looked at.
-    case unclear
-}

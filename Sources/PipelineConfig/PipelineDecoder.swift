@@ -61,7 +61,7 @@ struct PipelineDecoder {
             } ?? draft.onConflict
         draft.durability =
             map.read("durability", problems: &problems) { node throws(OptionProblem) in
-                try node.choice(of: Pipeline.Durability.self)
+                try node.choice(of: Durability.self)
             } ?? draft.durability
         draft.ownership =
             map.read("ownership", problems: &problems) { node throws(OptionProblem) in

@@ -44,7 +44,7 @@ struct PipelineDraft {
     var order = Pipeline.Order.arrival
     var activeJobs = 256
     var activeBytes: ByteSize?
-    var durability = Pipeline.Durability.full
+    var durability = Durability.full
     var ownership = Pipeline.Ownership.take
     var rights = OutputRights()
     var retry = RetryPolicy()

@@ -71,7 +71,7 @@ struct PipelineKey: Sendable {
             "trust", .value(.anyNumber(.pattern(folder))),
             "folders and links that are accepted although others could exchange what is in them"),
         choice(
-            "durability", "whether results are on disk before a job counts as done", of: Pipeline.Durability.self,
+            "durability", "whether results are on disk before a job counts as done", of: Durability.self,
             default: .full),
         PipelineKey(
             "min_free", .value(.size), "what each file system written to must have free before a drop is claimed",

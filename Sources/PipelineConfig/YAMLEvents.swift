@@ -1,23 +1,6 @@
 import CYaml
 import PipelineKit
 
-/// One thing that the YAML parser met.
-struct YAMLEvent {
-    enum Content {
-        case streamStart, streamEnd, documentStart, documentEnd
-        case alias(String)
-        /// `plain`: it stood without quotation marks.
-        case scalar(String, plain: Bool)
-        case listStart, listEnd, mapStart, mapEnd
-    }
-
-    let content: Content
-    /// Where it begins.
-    let position: SourcePosition
-    var anchor: String?
-    var tag: String?
-}
-
 /// The events of a YAML text, one after the other, as libyaml sees them: it holds no tree, so no text can make it grow.
 struct YAMLEvents: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>

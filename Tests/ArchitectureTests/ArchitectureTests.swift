@@ -14,10 +14,52 @@ import Testing
         #expect(Set(folders) == HouseRules.targets)
     }
 
+    /// Folders of a target may use each other, but not in circles; and the picture in the sources' README is this one.
+    @Test func foldersHaveNoCircles() throws {
+        let sources = try House.sources()
+        let graphs = HouseRules.arrows.keys.sorted().map { FolderGraph(of: $0, sources) }
+        let circles = graphs.flatMap(\.circles)
+        #expect(circles.isEmpty, "\(circles.joined(separator: "\n"))")
+        let picture = graphs.filter { $0.arrows.count > 1 }.flatMap(\.picture).joined(separator: "\n")
+        let page = House.root.appending("Sources/README.md")
+        let text = String(decoding: try ScratchFolder.read(page), as: UTF8.self)
+        #expect(
+            text.contains("<!-- folders -->\n```\n\(picture)\n```\n"), "put this into Sources/README.md:\n\(picture)")
+    }
+
     @Test func nothingElseLiesAtTheTop() throws {
         let others = try Folder.names(in: House.root).filter { !$0.isHidden }.map(\.text)
             .filter { !HouseRules.topLevel.contains($0) }
         #expect(others.isEmpty, "these belong below packaging, docs or Sources: \(others)")
+    }
+}
+
+@Suite struct FolderGraphTests {
+    private func graph(_ files: [String: String]) -> FolderGraph {
+        FolderGraph(of: "T", files.sorted { $0.key < $1.key }.map { SourceFile("Sources/T/\($0.key)", text: $0.value) })
+    }
+
+    @Test func drawsWhatUsesTheMostFirst() {
+        let graph = graph([
+            "A.swift": "struct A { var b: B }", "Low/B.swift": "struct B {}",
+            "High/C.swift": "// A\nlet text = \"A\"\nlet c: [B] = []", "High/D.swift": "private struct B2 {}",
+        ])
+        #expect(graph.circles == [])
+        #expect(graph.picture == ["T", "    (top) → Low", "    High  → Low", "    Low"])
+    }
+
+    @Test func findsCircles() {
+        let graph = graph([
+            "One/A.swift": "struct A { var b: B }", "Two/B.swift": "struct B { var c: C }",
+            "Three/C.swift": "extension A {}\nstruct C {}", "Four/D.swift": "struct D { var d: D }",
+        ])
+        #expect(graph.circles.count == 3 && graph.circles[0].contains("One → Two by 'B' in Sources/T/One/A.swift"))
+    }
+
+    /// Which of two is meant a text does not tell.
+    @Test func aNameThatTwoFoldersDeclareMakesNoArrow() {
+        let graph = graph(["One/A.swift": "struct A {}", "Two/A.swift": "struct A {}", "Three/C.swift": "let a: A"])
+        #expect(graph.arrows == ["One": [:], "Two": [:], "Three": [:]])
     }
 }
 
@@ -37,6 +79,9 @@ import Testing
         ("Sources/Elsewhere/A.swift", "import Glibc", "is no target of the house"),
         ("Sources/PipelineKit/A.swift", String(repeating: "//\n", count: 401), "401 lines, at most 400"),
         ("Sources/PipelineKit/A.swift", String(repeating: "/", count: 121), "121 columns, at most 120"),
+        ("Sources/PipelineKit/A.swift", "package struct B {}", "'B' belongs in a file of its name"),
+        ("Sources/PipelineKit/A+B.swift", "extension A {}\n@MainActor final class B {}", "A+B.swift:2: 'B' belongs"),
+        ("Sources/PipelineEngine/A.swift", "import GRDB", "must not import 'GRDB'"),
         ("Sources/PipelineKit/A.swift", "let a = try" + "! b()", "traps"),
         ("Sources/PipelineKit/A.swift", "let a = b as" + "! C", "traps"),
         ("Sources/PipelineKit/A.swift", "let a = b()" + "!.c", "traps"),
@@ -53,7 +98,9 @@ import Testing
 
     @Test(arguments: [
         ("Sources/BuiltinStages/A.swift", "package import PipelineKit\nimport Archive\nimport Glibc"),
-        ("Sources/dropmill/A.swift", "import PipelineEngine\nimport BuiltinStages"),
+        ("Sources/DropmillCommand/A.swift", "import PipelineEngine\nimport BuiltinStages"),
+        ("Sources/SQLiteJournal/A.swift", "import GRDB\nimport GRDBSQLite"),
+        ("Sources/PipelineKit/A+B.swift", "package struct A {}\nprivate enum B {}"),
         ("Sources/PipelineKit/A.swift", String(repeating: "//\n", count: 400)),
         ("Sources/PipelineKit/A.swift", "// never try" + "! this"),
         ("Sources/PipelineKit/A.swift", "let a = \"hello (you)" + "!\""),

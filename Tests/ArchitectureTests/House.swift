@@ -36,6 +36,26 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// The types that are declared at the top level.
+    var declarations: [(name: String, isPrivate: Bool, line: Int)] {
+        lines.enumerated().compactMap { index, line in
+            guard let first = line.first, first.isLetter || first == "@" else { return nil }
+            var words = line.split { !($0.isLetter || $0.isNumber || "_@".contains($0)) }[...]
+            var isPrivate = false
+            while let word = words.first, word.hasPrefix("@") || Self.modifiers.contains(word) {
+                if word == "private" || word == "fileprivate" { isPrivate = true }
+                words.removeFirst()
+            }
+            guard let kind = words.popFirst(), Self.kinds.contains(kind), let name = words.first else { return nil }
+            return (String(name), isPrivate, index + 1)
+        }
+    }
+
+    private static let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor"]
+    private static let modifiers: Set<Substring> = [
+        "package", "public", "internal", "private", "fileprivate", "final", "indirect", "unchecked", "Sendable",
+    ]
+
     private static let importModifiers: Set<Substring> = [
         "@preconcurrency", "@testable", "@_implementationOnly", "package", "public", "internal", "private",
         "fileprivate",

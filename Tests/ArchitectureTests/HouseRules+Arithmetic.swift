@@ -2,7 +2,7 @@ extension HouseRules {
     /// Who turns seconds into nanoseconds: of the machine's own clocks, or by sums that cannot trap.
     static let clocks: Set<String> = [
         "Sources/PipelineKit/Values/Timestamp.swift", "Sources/PipelineKit/Values/Duration+Text.swift",
-        "Sources/PipelineEngine/Watching/MonotonicTime.swift", "Sources/Archive/Helper/UnpackWorker.swift",
+        "Sources/PipelineKit/System/MonotonicTime.swift", "Sources/Archive/Helper/UnpackWorker.swift",
         "Sources/Helpers/Clock.swift",
     ]
 

@@ -11,19 +11,25 @@ enum HouseRules {
         "FileTypes": ["CLinux", "CMagic", "Helpers"],
         "Programs": ["CLinux"],
         "Web": ["CCurl"],
+        "FolderWatch": ["PipelineKit", "CLinux", "Digests"],
+        "Journal": ["PipelineKit"],
         "BuiltinStages": ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web"],
-        "PipelineEngine": ["PipelineKit", "CLinux", "Digests"],
+        "SQLiteJournal": ["PipelineKit", "CLinux", "Journal"],
+        "PipelineEngine": ["PipelineKit", "CLinux", "FolderWatch", "Journal", "SQLiteJournal"],
         "PipelineConfig": ["PipelineKit", "CYaml"],
-        "dropmill": [
-            "PipelineKit", "Helpers", "Archive", "Completeness", "Digests", "FileTypes", "Programs", "Web",
-            "BuiltinStages", "PipelineEngine", "PipelineConfig", "CArchive", "CCrypto", "CCurl", "CISAL", "CLinux",
-            "CMagic", "CXXHash",
-            "CYaml",
+        "Doctor": ["PipelineKit", "CLinux", "FolderWatch", "PipelineEngine"],
+        "DropmillCommand": [
+            "PipelineKit", "CLinux", "Completeness", "FolderWatch", "Journal", "BuiltinStages", "SQLiteJournal",
+            "PipelineEngine", "PipelineConfig", "Doctor",
         ],
+        "dropmill": ["BuiltinStages", "DropmillCommand"],
     ]
 
     /// Every target of ours: the ends of arrows.
     static let targets: Set<String> = Set(arrows.keys).union(arrows.values.joined())
+
+    /// The one library that one target alone may know.
+    static let database = (module: "GRDB", target: "SQLiteJournal")
 
     /// The most lines of a file, and the most columns of a line.
     static let mostLines = 400, mostColumns = 120
@@ -37,15 +43,30 @@ enum HouseRules {
 
     /// All that is wrong with a file.
     static func problems(of file: SourceFile) -> [String] {
-        imports(file) + length(file) + unsafe(file) + sleeps(file) + arithmetic(file)
+        imports(file) + length(file) + names(file) + unsafe(file) + sleeps(file) + arithmetic(file)
     }
 
     /// Imports that are no arrow of the house.
     static func imports(_ file: SourceFile) -> [String] {
         guard let target = file.target else { return [] }
         guard let allowed = arrows[target] else { return ["\(file.path): '\(target)' is no target of the house"] }
-        return file.imports.filter { targets.contains($0.module) && !allowed.contains($0.module) }
-            .map { "\(file.path):\($0.line): '\(target)' must not import '\($0.module)'" }
+        return file.imports.filter {
+            targets.contains($0.module) && !allowed.contains($0.module) || isForeign($0.module, to: target)
+        }
+        .map { "\(file.path):\($0.line): '\(target)' must not import '\($0.module)'" }
+    }
+
+    private static func isForeign(_ module: String, to target: String) -> Bool {
+        module.hasPrefix(database.module) && target != database.target
+    }
+
+    /// Types that are not found where their names say; small private ones may lie beside what they are for.
+    static func names(_ file: SourceFile) -> [String] {
+        guard file.target != nil,
+            let name = file.path.split(separator: "/").last?.prefix(while: { $0 != "." && $0 != "+" })
+        else { return [] }
+        return file.declarations.filter { !$0.isPrivate && $0.name != name }
+            .map { "\(file.path):\($0.line): '\($0.name)' belongs in a file of its name" }
     }
 
     /// Files and lines that are too long.

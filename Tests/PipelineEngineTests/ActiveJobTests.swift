@@ -2,6 +2,7 @@ import PipelineKit
 import SystemPackage
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
 
 @Suite("Active job") struct ActiveJobTests {

@@ -1,6 +1,7 @@
 import PipelineKit
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
 
 /// Clocks that are set.

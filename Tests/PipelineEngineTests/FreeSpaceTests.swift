@@ -4,8 +4,6 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
-
 /// `min_free` and the stages of `on_failure`.
 @Suite("Free space", .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
 struct FreeSpaceTests {

@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import FolderWatch
 @testable import PipelineEngine
 
 /// What somebody who may change the inbox can do just before a claim.

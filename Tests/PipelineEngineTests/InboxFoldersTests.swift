@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 @Suite("InboxWatcher: folders, limits, absences", .timeLimit(.minutes(5)), .serialized) struct InboxFoldersTests {
     private let scratch: ScratchFolder
@@ -246,9 +246,9 @@ import Testing
         var pace = paces(poll: .milliseconds(20))
         pace.pulse = .milliseconds(20)
         let flag = Flag()
-        let watcher = WatcherHarness(inbox, nil, pace: pace) { () throws(StageFailure) in
+        let watcher = WatcherHarness(inbox, nil, pace: pace) { () throws(WatchError) in
             guard flag.isSet else { return }
-            throw StageFailure(.environment, code: "inbox.away", summary: "Away.", remedy: "")
+            throw .away(code: "inbox.away", summary: "Away.", remedy: "")
         }
         watcher.start()
         watcher.forgetHeard()

@@ -3,7 +3,7 @@ import PipelineKit
 import SystemPackage
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 @Suite("InboxScan") struct InboxScanTests {
     private func list(_ scan: inout InboxScan, _ folder: InboxFolder, _ names: [String], folders: [String] = []) throws

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 @Suite("InboxWatcher", .timeLimit(.minutes(5)), .serialized) struct InboxWatcherTests {
     private let scratch: ScratchFolder

@@ -3,6 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import FolderWatch
 @testable import PipelineEngine
 
 @Suite("Long looks") struct LongLooksTests {

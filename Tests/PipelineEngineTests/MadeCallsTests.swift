@@ -4,8 +4,6 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
-
 @Suite("Calls that failed, but may have been made") struct MadeCallsTests {
     private let scratch: ScratchFolder
     /// A way that the kernel refuses to go: what is there cannot be told.

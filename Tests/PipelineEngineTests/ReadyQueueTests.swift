@@ -1,6 +1,7 @@
 import PipelineKit
 import Testing
 
+@testable import FolderWatch
 @testable import PipelineEngine
 
 @Suite("ReadyQueue and ActiveRoom") struct ReadyQueueTests {

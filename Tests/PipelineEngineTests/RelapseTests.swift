@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import Journal
+@testable import SQLiteJournal
 
 /// A probe may do well where what failed before it fails again.
 @Suite("Relapses", .timeLimit(.minutes(3))) struct RelapseTests {

@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
 
 /// Failed originals on their way back into an inbox whose folders are the senders'.

@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
 
 /// Batches that are settled at the same time: the journal stands still until a test lets it go on.
@@ -113,8 +114,8 @@ import Testing
         #expect(try names.choose(placement, in: try HeldFolder(output), of: job).name.text == "drop.2")
     }
 
-    @Test("Only a pipeline that syncs may say that a folder is on the disk", arguments: Pipeline.Durability.allCases)
-    func foldersBySyncing(_ durability: Pipeline.Durability) throws {
+    @Test("Only a pipeline that syncs may say that a folder is on the disk", arguments: Durability.allCases)
+    func foldersBySyncing(_ durability: Durability) throws {
         let harness = try SpoolHarness { (pipeline, _) in pipeline.durability = durability }
         let folder = harness.scratch.path("output").appending("a")
         let job = try harness.job()

@@ -5,7 +5,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import FolderWatch
+@testable import Journal
 @testable import PipelineEngine
+@testable import SQLiteJournal
 
 @Suite("Spool") struct SpoolTests {
     private let scratch: ScratchFolder

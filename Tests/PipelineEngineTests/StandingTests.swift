@@ -5,7 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
+@testable import SQLiteJournal
 
 /// What others can see of jobs and pauses while the engine is at work.
 @Suite("How jobs and pauses stand", .timeLimit(.minutes(5)), .serialized) struct StandingTests {

@@ -4,7 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
+@testable import SQLiteJournal
 
 /// Starts with a state folder that is not as the last run left it.
 @Suite("Start", .timeLimit(.minutes(5))) struct StartTests {

@@ -5,7 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
+@testable import SQLiteJournal
 
 /// Work folders that are gone, or somewhere else than before: every job ends, or it is said what it waits for.
 @Suite("Stranded jobs", .timeLimit(.minutes(5))) struct StrandedTests {

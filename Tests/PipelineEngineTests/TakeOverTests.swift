@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import FolderWatch
 @testable import PipelineEngine
 
 /// Drops of other users, which only root can make and take over.

@@ -3,6 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import FolderWatch
 @testable import PipelineEngine
 
 /// What names cost while they are known.

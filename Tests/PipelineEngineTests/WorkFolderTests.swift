@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
 
 /// Folders of jobs, one job after another.
@@ -115,7 +116,7 @@ import Testing
         for name in names { try harness.scratch.write("mine", to: "theirs/\(name)") }
         var pipeline = harness.spool.pipeline
         pipeline.work = harness.scratch.path("theirs")
-        #expect(throws: EngineError.self) { try WorkFolder(for: pipeline) }
+        #expect(throws: FolderError.self) { try WorkFolder(for: pipeline) }
         #expect(try harness.scratch.tree("theirs") == names.sorted())
         for name in names {
             #expect(try ScratchFolder.read(harness.scratch.path("theirs/\(name)")) == Array("mine".utf8))
@@ -127,7 +128,7 @@ import Testing
         try harness.scratch.write("x", to: "theirs/active")
         var pipeline = harness.spool.pipeline
         pipeline.work = harness.scratch.path("theirs")
-        #expect(throws: EngineError.self) { try WorkFolder(for: pipeline) }
+        #expect(throws: FolderError.self) { try WorkFolder(for: pipeline) }
         #expect(try harness.scratch.tree("theirs") == ["active"])
     }
 

@@ -36,7 +36,7 @@ import Testing
 
     @Test("Another host's that was renewed lately is refused, and named") func fresh() throws {
         let first = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one"))
-        do throws(EngineError) {
+        do throws(FolderError) {
             _ = try WorkOwner(of: work, of: "test", isShared: true, as: holder("two"))
             Issue.record("it was taken")
         } catch {
@@ -51,7 +51,7 @@ import Testing
     @Test("What is refused leaves nothing, and takes nothing from another that is about to write")
     func refusal() throws {
         let first = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one"))
-        #expect(throws: EngineError.self) { try WorkOwner(of: work, of: "test", isShared: true, as: holder("two")) }
+        #expect(throws: FolderError.self) { try WorkOwner(of: work, of: "test", isShared: true, as: holder("two")) }
         #expect(try Folder.names(in: work).map(\.text) == ["owner"])
         // Another host's, half written.
         try scratch.write("host two", to: "owner.99")
@@ -82,7 +82,7 @@ import Testing
     @Test("Another host of the same name is known by what it said since this one was started") func namesake() throws {
         _ = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one"))
         try age(by: 60)
-        let error = #expect(throws: EngineError.self) {
+        let error = #expect(throws: FolderError.self) {
             try WorkOwner(of: work, of: "test", isShared: true, as: holder("one", boot: "c"), up: .seconds(80))
         }
         #expect(error?.kind == .locked)
@@ -109,6 +109,6 @@ import Testing
         let first = try WorkOwner(of: work, of: "test", isShared: true, as: holder("one"))
         try age(by: 100)
         first.renew()
-        #expect(throws: EngineError.self) { try WorkOwner(of: work, of: "test", isShared: true, as: holder("two")) }
+        #expect(throws: FolderError.self) { try WorkOwner(of: work, of: "test", isShared: true, as: holder("two")) }
     }
 }

@@ -5,6 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
+@testable import SQLiteJournal
+
 extension Torture {
     /// A clock that is set while the daemon runs, a day forth or back: nothing hangs, and nothing happens too early.
     @Suite struct ClockTests {

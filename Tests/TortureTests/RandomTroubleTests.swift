@@ -5,6 +5,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import SQLiteJournal
+
 extension Torture {
     /// Random sequences of trouble: kills, calls that are made and say that they failed, work folders that go and
     /// inboxes that move. Nothing is lost but what was in a folder that somebody removed, nothing is published twice,

@@ -2,12 +2,6 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// What gives bytes block by block.
-protocol BlockSource: AnyObject {
-    /// The next block, valid until the next call; nil at the end.
-    func next() throws(ArchiveError) -> UnsafeRawBufferPointer?
-}
-
 /// Reads an archive's file, at a place of its own, and lets the work be called off between any two blocks. What undoes
 /// a compression may swallow much without giving anything (zeros that fill up a tape, frames to be skipped), so this is
 /// asked where it reads, not only where it gives.

@@ -74,7 +74,7 @@ package struct ArchiveSniff: Sendable {
         switch format {
         case .container(.zip):
             // Behind the mark of an archive that was to be split.
-            let start = head.starts(with: ZipEntry.mark) ? 0 : 4
+            let start = head.starts(with: ArchiveFormat.zipEntryMark) ? 0 : 4
             guard head.count >= start + 30 else { return nil }
             let length = head.loadUnaligned(fromByteOffset: start + 26, as: UInt16.self).littleEndian
             let name = head[(start + 30)...].prefix(Int(length))

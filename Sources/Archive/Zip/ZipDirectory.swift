@@ -54,7 +54,7 @@ struct ZipDirectory {
     /// Whether the headers before entries' data say that what the directory has of them is encrypted (APPNOTE 7.3.4).
     private static func isEncrypted(_ input: ArchiveInput) throws(ArchiveError) -> Bool {
         let header = try input.read(30, at: 0)
-        return header.starts(with: ZipEntry.mark) && (Fields(header).u16(6) ?? 0) & 0x2000 != 0
+        return header.starts(with: ArchiveFormat.zipEntryMark) && (Fields(header).u16(6) ?? 0) & 0x2000 != 0
     }
 
     /// Gives each entry the place where the next one begins; none may reach beyond.

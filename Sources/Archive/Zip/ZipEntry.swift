@@ -81,9 +81,6 @@ struct ZipEntry {
     /// Whether sizes and checksum follow the data.
     var hasDescriptor: Bool { flags & 8 != 0 }
 
-    /// What a header before an entry's data begins with.
-    static let mark: [UInt8] = [0x50, 0x4B, 3, 4]
-
     /// The length of a header (its first 30 bytes) that stands for no entry: without a name, content or checksum, also
     /// none that would follow, it fills up room. Nil for any other.
     static func padding(_ header: Fields) -> UInt64? {

@@ -11,12 +11,12 @@ enum ZipGap {
         from start: UInt64, to end: UInt64, read: (UInt64, Int) throws(ArchiveError) -> [UInt8]
     ) throws(ArchiveError) -> Bool {
         var place = start
-        while place < end, end - place >= UInt64(ZipEntry.mark.count) {
+        while place < end, end - place >= UInt64(ArchiveFormat.zipEntryMark.count) {
             let bytes = try read(place, Int(min(end - place, pieceSize)))
-            guard bytes.count >= ZipEntry.mark.count else { return false }
+            guard bytes.count >= ArchiveFormat.zipEntryMark.count else { return false }
             guard let found = mark(in: bytes) else {
                 // It may have begun in the last bytes.
-                place += UInt64(bytes.count - ZipEntry.mark.count + 1)
+                place += UInt64(bytes.count - ArchiveFormat.zipEntryMark.count + 1)
                 continue
             }
             place += UInt64(found)
@@ -33,7 +33,7 @@ enum ZipGap {
             var place = 0
             while let found = memchr(base + place, 0x50, bytes.count - place) {
                 place = base.distance(to: UnsafeRawPointer(found))
-                if bytes[place...].starts(with: ZipEntry.mark) { return place }
+                if bytes[place...].starts(with: ArchiveFormat.zipEntryMark) { return place }
                 place += 1
             }
             return nil

@@ -17,10 +17,7 @@ enum DescriptorLimit {
         throw EngineError(
             kind: .shortage,
             message: "\(pipelines == 1 ? "1 pipeline takes" : "\(pipelines) pipelines take") about "
-                + "\(needed &+ process) descriptors, and this process may have \(limit.rlim_cur): \(remedy)")
+                + "\(needed &+ process) descriptors, and this process may have \(limit.rlim_cur): "
+                + FolderError.descriptors)
     }
-
-    /// How to get more.
-    static let remedy =
-        "raise the limit (`LimitNOFILE=` in the unit, `ulimit -n` in a shell, or fs.file-max)"
 }

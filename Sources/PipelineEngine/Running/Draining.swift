@@ -1,3 +1,4 @@
+import FolderWatch
 import PipelineKit
 
 /// Claimed drops that somebody still writes to: they wait in their job's folder, where nobody can open them any more,

@@ -1,5 +1,8 @@
+import FolderWatch
 import Glibc
+import Journal
 import PipelineKit
+import SQLiteJournal
 import SystemPackage
 
 extension Engine {
@@ -19,9 +22,11 @@ extension Engine {
     /// Locks the state folder, opens the journal and begins a run. A journal that is damaged is set aside, said loudly,
     /// and begun anew: the work folders know every job.
     func openState() throws(EngineError) -> Opening {
-        let warning = try PrivateState.prepare(configuration.state, trusting: pipelines.flatMap(\.trust))
+        let (state, trusted) = (configuration.state, pipelines.flatMap(\.trust))
+        let (warning, lock) = try EngineError.wrapping { () throws(FolderError) in
+            (try PrivateState.prepare(state, trusting: trusted), try FolderLock(state, describedAs: "the state folder"))
+        }
         if let warning { observer(.warning(pipeline: nil, message: warning)) }
-        let lock = try FolderLock(configuration.state, describedAs: "the state folder")
         do throws(JournalError) {
             let opening = try openOrReplace(lock)
             opening.state.keepTidy(configuration.keepHistory, observer)
@@ -124,17 +129,13 @@ extension Engine {
         _ pipeline: Pipeline, _ records: [JobRecord], _ works: [WorkPlace], _ state: OpenedState,
         _ reserved: ReservedFolders
     ) throws(EngineError) -> Prepared {
-        do throws(IOError) {
-            try Folder.make(pipeline.inbox)
-        } catch {
-            throw EngineError(
-                pipeline.source.text, error,
-                remedy: "make the folder, or give the user that Dropmill runs as the right to make it")
-        }
         warnOfMemory(pipeline)
         let own = OwnFolders(of: pipeline)
-        try own.prepare()
-        let work = try WorkFolder(for: pipeline)
+        let work = try EngineError.wrapping { () throws(FolderError) in
+            try own.makeInbox()
+            try own.prepare()
+            return try WorkFolder(for: pipeline)
+        }
         do {
             // The folders above it may have been missing before.
             try own.refuseWork()
@@ -158,9 +159,11 @@ extension Engine {
         } catch {
             work.release()
             if let error = error as? JournalError { throw notStarted(error) }
-            if let error = error as? EngineError { throw error }
+            if let error = error as? FolderError { throw EngineError(error) }
             let remedy = "look after the work folder '\(work.path.text)'"
-            if let error = error as? IOError { throw EngineError(pipeline.source.text, error, remedy: remedy) }
+            if let error = error as? IOError {
+                throw EngineError(FolderError(pipeline.source.text, error, remedy: remedy))
+            }
             throw EngineError(kind: .configuration, message: "\(pipeline.source.text): \(error); \(remedy)")
         }
     }
@@ -202,8 +205,8 @@ extension Engine {
     }
 
     /// The inbox of this daemon alone, among those of this host; nil, and told, where another one has it.
-    private func lockInbox(of pipeline: Pipeline) throws(EngineError) -> FolderLock? {
-        do throws(EngineError) {
+    private func lockInbox(of pipeline: Pipeline) throws(FolderError) -> FolderLock? {
+        do throws(FolderError) {
             return try FolderLock(pipeline.inbox, describedAs: "the inbox")
         } catch {
             guard error.kind == .locked else { throw error }

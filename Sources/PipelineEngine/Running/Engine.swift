@@ -1,4 +1,6 @@
 @preconcurrency import Dispatch
+import FolderWatch
+import Journal
 package import PipelineKit
 import SystemPackage
 

@@ -1,3 +1,4 @@
+package import FolderWatch
 package import PipelineKit
 package import SystemPackage
 
@@ -34,60 +35,4 @@ package enum EngineEvent: Sendable {
     case warning(pipeline: String?, message: String)
     /// The engine was asked to stop and waits for running stages.
     case stopping(running: Int, grace: Duration)
-}
-
-/// How an inbox is watched.
-package enum WatchMode: Sendable, Equatable {
-    /// The kernel tells what happens (inotify(7)), and a scan now and then makes sure.
-    case events
-    /// A scan every so often, since the kernel does not tell.
-    case polling(every: Duration)
-}
-
-/// How one job went.
-package struct JobReport: Sendable {
-    /// The job.
-    package let job: Job
-    /// How it ended.
-    package let outcome: JobState.Outcome
-    /// Where the original went; nil where it was deleted or published as the payload.
-    package let original: FilePath?
-    /// What was published: the file or folder, and what lies beside it.
-    package let outputs: [FilePath]
-    /// From the claim to the end.
-    package let duration: Duration
-    /// What each stage took that ran, in order.
-    package let stages: [StageTime]
-
-    /// The time of one stage, all its runs together.
-    package struct StageTime: Sendable {
-        /// The kind's word.
-        package let kind: String
-        /// The time.
-        package let duration: Duration
-    }
-}
-
-/// What an engine did until it stopped.
-package struct RunSummary: Sendable {
-    /// Jobs that succeeded.
-    package var processed = 0
-    /// Jobs that failed.
-    package var failed = 0
-    /// Jobs that were not over and wait in their work folders for the next start.
-    package var unfinished = 0
-    /// With `once`: drops that stayed in their inboxes, with the reason.
-    package var remaining: [Remaining] = []
-
-    /// A drop that stayed.
-    package struct Remaining: Sendable {
-        /// The pipeline.
-        package let pipeline: String
-        /// Where it lies in the inbox.
-        package let path: DropPath
-        /// Why: `still being written`.
-        package let reason: String
-        /// Whether somebody has to look at it: what came with it says that it is not what was sent.
-        package var isContradicted = false
-    }
 }

@@ -1,3 +1,4 @@
+import FolderWatch
 import PipelineKit
 import SystemPackage
 
@@ -90,7 +91,11 @@ extension Intake {
         }
         switch gate.record(found.sample, of: path, at: .now(), lacking: found.lacking, cost: cost) {
         case .ready(let fingerprint):
-            if let excess = found.excess { condemn(path, fingerprint, excess) } else { ready.add(path, fingerprint) }
+            if let excess = found.excess {
+                condemn(path, fingerprint, .excess(path.name, excess, spool.pipeline.ready.limits))
+            } else {
+                ready.add(path, fingerprint)
+            }
         case .refused(let reason): report(path, reason)
         case .overdue(let fingerprint, let waiting):
             condemn(path, fingerprint, .overdue(path.name, waiting, spool.pipeline.ready))

@@ -1,3 +1,4 @@
+import FolderWatch
 import PipelineKit
 import SystemPackage
 
@@ -11,7 +12,7 @@ extension Intake {
         turnSoon()
     }
 
-    func look(again drops: Set<DropPath>, at now: MonotonicTime) {
+    package func look(again drops: Set<DropPath>, at now: MonotonicTime) {
         for path in drops where condemned[path] == nil {
             // One that was complete but for being claimed is looked at anew.
             if ready.remove(path) { gate.touch(path, at: now) } else { gate.recheck(path, at: now) }

@@ -1,3 +1,4 @@
+import FolderWatch
 import PipelineKit
 import SystemPackage
 

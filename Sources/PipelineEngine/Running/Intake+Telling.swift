@@ -1,3 +1,4 @@
+import FolderWatch
 import PipelineKit
 
 // For those who ask what waits.

@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import FolderWatch
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -134,9 +135,11 @@ final class Intake: @unchecked Sendable {
                 scanned: { @Sendable [weak self] isInitial in self?.scanned(isInitial: isInitial) },
                 refused: { @Sendable [weak self] path, reason in self?.report(path, reason) },
                 watching: { @Sendable mode, reason in deliver(.watching(mode, reason: reason)) },
-                failed: { @Sendable [weak self] failure in self?.fail(failure) },
+                failed: { @Sendable [weak self] error in self?.fail(StageFailure(error)) },
                 recovered: { @Sendable in deliver(.recovered) }),
-            check: { @Sendable () throws(StageFailure) in try spool.checkInbox() })
+            check: { @Sendable () throws(WatchError) in
+                do throws(StageFailure) { try spool.checkInbox() } catch { throw WatchError(error) }
+            })
         digests.whenDone = { @Sendable [weak self] path in self?.recheck([path]) }
         formats.whenDone = { @Sendable [weak self] path in self?.recheck([path]) }
     }
@@ -224,7 +227,7 @@ final class Intake: @unchecked Sendable {
         } catch {
             guard error.code == "work.gone" else { throw error }
             let isRemade: Bool
-            do throws(EngineError) {
+            do throws(FolderError) {
                 isRemade = try spool.work.remake(for: spool.pipeline)
             } catch let trouble {
                 throw StageFailure(.environment, code: error.code, summary: "\(trouble.message).", remedy: error.remedy)

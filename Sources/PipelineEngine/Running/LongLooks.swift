@@ -1,3 +1,4 @@
+import FolderWatch
 import PipelineKit
 
 /// Looks at folders that take longer than a slice of time: each goes on for one at its turn, while others are looked

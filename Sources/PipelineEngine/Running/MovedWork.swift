@@ -1,4 +1,5 @@
 import Glibc
+import Journal
 import PipelineKit
 import SystemPackage
 
@@ -28,7 +29,7 @@ struct MovedWork {
     func take(from place: FilePath, isStale: Bool) -> Outcome {
         let active = place.appending("active")
         guard Folder.kind(of: active) == .folder else { return .left("it is not there") }
-        do throws(EngineError) {
+        do throws(FolderError) {
             guard let status = Spot(active).status, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
                 return .left("it is not \(AccountName.user(geteuid()))'s alone")
             }

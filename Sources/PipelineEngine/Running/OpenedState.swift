@@ -1,5 +1,7 @@
 @preconcurrency import Dispatch
+import Journal
 import PipelineKit
+import SQLiteJournal
 import Synchronization
 import SystemPackage
 
@@ -177,7 +179,7 @@ final class OpenedState: Sendable {
         let held = identity.withLock { $0 }
         let found = Self.identity(of: folder)
         guard found == nil || found != held else { return }
-        do throws(EngineError) {
+        do throws(FolderError) {
             // Whoever put another one there may have let others in; what it holds is closed to them.
             _ = try PrivateState.prepare(folder, trusting: trusted)
             let lock = try FolderLock(folder, describedAs: "the state folder")

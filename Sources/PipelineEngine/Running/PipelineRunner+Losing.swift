@@ -1,3 +1,4 @@
+import Journal
 package import PipelineKit
 
 /// Jobs whose folder somebody removed while they were at work: nothing of them can be gone on with.

@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import Journal
 import PipelineKit
 import SystemPackage
 

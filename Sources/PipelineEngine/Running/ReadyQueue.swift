@@ -1,3 +1,4 @@
+import FolderWatch
 import PipelineKit
 
 /// Drops that are complete and wait to be claimed, next first in the order that a pipeline asks for. Pure. One that
@@ -106,62 +107,5 @@ struct ReadyQueue {
     private mutating func remove(_ slot: Drops.Slot) {
         listings[slot] = nil
         if let moved = drops.remove(slot) { listings[slot] = listings.removeValue(forKey: moved) }
-    }
-}
-
-/// How much more a pipeline may claim: jobs and bytes. Pure.
-struct ActiveRoom {
-    private let mostJobs: Int
-    /// Nil: as many as there are.
-    private let mostBytes: Int64?
-    /// How many there are.
-    private(set) var jobs = 0
-    /// Wider than any size, so that what is given back is what was taken.
-    private var bytes: Int128 = 0
-
-    /// For as many as there are.
-    static var unlimited: ActiveRoom { ActiveRoom(jobs: .max, bytes: nil) }
-
-    init(jobs: Int, bytes: ByteSize?) {
-        mostJobs = jobs
-        mostBytes = bytes?.bytes
-    }
-
-    /// Whether one of that size may be claimed. One that is larger than all there may be is claimed alone.
-    func has(_ size: Int64) -> Bool {
-        guard jobs < mostJobs else { return false }
-        guard let mostBytes, jobs > 0 else { return true }
-        return bytes + Int128(size) <= mostBytes
-    }
-
-    /// A job takes up room.
-    mutating func take(_ size: Int64) {
-        jobs += 1
-        bytes += Int128(size)
-    }
-
-    /// It gives it back.
-    mutating func giveBack(_ size: Int64) {
-        jobs -= 1
-        bytes -= Int128(size)
-    }
-}
-
-/// Until when claims have to wait so that an order holds: among all drops that were due to be looked at when something
-/// was to be claimed first. What becomes due meanwhile is no reason to wait, or drops that come without end would keep
-/// all from being claimed. Pure.
-struct ClaimOrder {
-    private let isAmongAll: Bool
-    /// Since when claims wait.
-    private var since: MonotonicTime?
-
-    init(_ order: Pipeline.Order) { isAmongAll = order != .arrival }
-
-    /// Whether all that was due has been looked at, so that claims may follow; `nextDue`: when the next look is due.
-    mutating func holds(nextDue: MonotonicTime?, at now: MonotonicTime) -> Bool {
-        let begun = since ?? now
-        let isOpen = isAmongAll && nextDue.map { $0 <= begun } ?? false
-        since = isOpen ? begun : nil
-        return !isOpen
     }
 }

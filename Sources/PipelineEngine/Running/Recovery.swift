@@ -1,10 +1,14 @@
 import CLinux
+package import Journal
 package import PipelineKit
 import SystemPackage
 
 /// Brings together what the work folder and the journal say at a start. The folder says that a job exists; the journal
 /// says how far it is.
 package struct Recovery: Sendable {
+    /// Hidden entries of a job's folder that are not of its stages' making.
+    static let kept: Set<String> = [".marker", ".condemned", Origin.name, Spool.senderNote.string]
+
     /// How a job goes on.
     package enum Resumption: Sendable, Equatable {
         /// At the stage that its record names.

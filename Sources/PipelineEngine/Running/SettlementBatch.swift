@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import Journal
 import PipelineKit
 import Synchronization
 import SystemPackage
@@ -16,7 +17,7 @@ struct SettlementBatch {
         var made: [Intent] = []
         /// Whether an earlier attempt may have made some of them.
         var isReplay = false
-        var unsynced = Durability.Unsynced()
+        var unsynced = DiskSync.Unsynced()
         /// What there is to be said in the job's history.
         var notes: [String] = []
         var failure: StageFailure?
@@ -283,8 +284,8 @@ struct SettlementBatch {
             }
         }
         do throws(IOError) {
-            try spool.durability.sync(folders: effects.folders, by: spool.work.whole)
-            if spool.durability.isFull { spool.made.forget(effects.made) }
+            try spool.diskSync.sync(folders: effects.folders, by: spool.work.whole)
+            if spool.diskSync.isFull { spool.made.forget(effects.made) }
             (effects.folders, effects.made) = ([], [])
         } catch {
             for index in steps.indices where steps[index].failure == nil { steps[index].failure = .unsettled(error) }
@@ -369,7 +370,7 @@ struct SettlementBatch {
         steps[index].notes += decided.note.map { [$0] } ?? []
         // The rest is on the disk since the first choice.
         let companions = decided.intents.filter { $0.role == .companion }.map(\.source)
-        try spool.durability.sync(files: companions, by: spool.work.whole)
+        try spool.diskSync.sync(files: companions, by: spool.work.whole)
         commitIntents([index])
         if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }
     }
@@ -378,7 +379,7 @@ struct SettlementBatch {
 
     private mutating func syncOutputs() {
         let waiting = steps.indices.filter { steps[$0].failure == nil && !steps[$0].isReplay }
-        let errors = spool.durability.sync(waiting.map { steps[$0].unsynced }, by: spool.work.whole)
+        let errors = spool.diskSync.sync(waiting.map { steps[$0].unsynced }, by: spool.work.whole)
         for (index, error) in zip(waiting, errors) {
             guard let error else { continue }
             steps[index].failure = StageFailure(error)

@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+package import Journal
 import PipelineKit
 import Synchronization
 import SystemPackage

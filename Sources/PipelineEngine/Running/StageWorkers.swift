@@ -61,7 +61,7 @@ package final class StageWorkers: Sendable {
 
     private let entry: StageEntry
     private let label: String
-    private let durability: Pipeline.Durability
+    private let durability: Durability
     private let isShared: Bool
     private let queues: [DispatchQueue]
     private let state: Mutex<State>
@@ -73,7 +73,7 @@ package final class StageWorkers: Sendable {
     /// senders can still write to their drops. `space`: looked at before a stage that makes
     /// files; `seen`: what stages may ask. `deliver` is told what came of it, on the worker's queue.
     package init(
-        entry: StageEntry, pipeline: String, durability: Pipeline.Durability, isShared: Bool = false, space: FreeSpace,
+        entry: StageEntry, pipeline: String, durability: Durability, isShared: Bool = false, space: FreeSpace,
         seen: any SeenContent = NothingSeen(), deliver: @escaping @Sendable (Result) -> Void
     ) {
         self.entry = entry

@@ -1,4 +1,5 @@
 import Glibc
+import Journal
 import PipelineKit
 import SystemPackage
 

@@ -8,24 +8,24 @@ package final class FolderLock: Sendable {
     private let folder: OpenFile
 
     /// Locks the folder, or throws `locked` where another process has it.
-    package init(_ path: FilePath, describedAs what: String) throws(EngineError) {
+    package init(_ path: FilePath, describedAs what: String) throws(FolderError) {
         do throws(IOError) {
             folder = try OpenFile.open(path, O_RDONLY | O_DIRECTORY)
         } catch {
-            throw EngineError(what, error, remedy: "it must be there, and be the Dropmill user's to open")
+            throw FolderError(what, error, remedy: "it must be there, and be the Dropmill user's to open")
         }
         for attempt in 1... {
             if flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0 { return }
             let error = Errno.last
             guard error == .wouldBlock else {
-                throw EngineError(
+                throw FolderError(
                     what, IOError("lock", path, error), remedy: "it must be on a file system that has locks (flock(2))")
             }
             // Who only looks whether a daemon runs (`isHeld`) holds it too, for a moment.
             guard attempt < Self.attempts else { break }
             usleep(Self.pause)
         }
-        throw EngineError(
+        throw FolderError(
             kind: .locked,
             message:
                 "\(what) '\(path.text)' is held by another running dropmill; stop that one, or give this one its own")

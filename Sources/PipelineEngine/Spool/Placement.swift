@@ -1,3 +1,4 @@
+package import Journal
 package import PipelineKit
 package import SystemPackage
 

@@ -1,4 +1,6 @@
+import FolderWatch
 import Glibc
+package import Journal
 package import PipelineKit
 package import SystemPackage
 

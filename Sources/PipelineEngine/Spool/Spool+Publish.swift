@@ -1,17 +1,18 @@
 import Glibc
+import Journal
 import PipelineKit
 import SystemPackage
 
 extension Spool {
     /// What the pipeline asks for.
-    package var durability: Durability { Durability(pipeline.durability) }
+    package var diskSync: DiskSync { DiskSync(pipeline.durability) }
 
     /// What was decided for a placement.
     struct Decision {
         /// The moves to be made, companions first: whoever sees a failed original finds the reason beside it.
         var intents: [Intent] = []
         /// What has to be on disk before any of them is made.
-        var unsynced = Durability.Unsynced()
+        var unsynced = DiskSync.Unsynced()
         /// What there is to be said about the name: a sentence.
         var note: String?
     }
@@ -53,11 +54,11 @@ extension Spool {
         {
             decision.intents.append(Intent(role: .companion, source: marker, target: target, identity: identity))
         }
-        if durability.isFull { decision.unsynced.files = decision.intents.map(\.source) }
+        if diskSync.isFull { decision.unsynced.files = decision.intents.map(\.source) }
         if let source = placement.source, let found {
             decision.intents.append(
                 Intent(role: placement.role, source: source, target: targets[0], identity: found.identity))
-            if durability.isFull { try Self.note(source, of: placement, in: &decision.unsynced) }
+            if diskSync.isFull { try Self.note(source, of: placement, in: &decision.unsynced) }
             if name != placement.name { decision.note = note(on: placement, in: folder, source, named: name) }
         }
         return decision
@@ -66,7 +67,7 @@ extension Spool {
     /// What failed may be its sender's again, or what the daemon dies of at a look, and is not looked into; nor is a
     /// tree with a folder that is closed to us.
     private static func note(
-        _ source: FilePath, of placement: Placement, in unsynced: inout Durability.Unsynced
+        _ source: FilePath, of placement: Placement, in unsynced: inout DiskSync.Unsynced
     ) throws(IOError) {
         guard !placement.isFailure else {
             unsynced.needsWhole = true
@@ -238,7 +239,7 @@ extension Spool {
             let from = try Folder.holding(intent.source)
             let entry = intent.source.lastEntry
             try Transfer.copy(entry, in: from, to: name, in: folder.folder, closed: true)
-            try durability.sync(files: try Self.everything(in: partial.path), by: whole)
+            try diskSync.sync(files: try Self.everything(in: partial.path), by: whole)
             guard try Self.isCopy(name, in: folder, of: intent.source) else {
                 // What is still its sender's may have been changed meanwhile.
                 let isOurs = try from.status(of: entry)?.st_uid == geteuid()
@@ -246,7 +247,7 @@ extension Spool {
                     ? IOError("verify the copy", partial.path, .ioError)
                     : IOError("copy", intent.source, .resourceTemporarilyUnavailable)
             }
-            try Transfer.finish(name, in: folder.folder, like: entry, in: from, syncing: durability.isFull)
+            try Transfer.finish(name, in: folder.folder, like: entry, in: from, syncing: diskSync.isFull)
             if givesBack { try Self.giveBack(name, of: job, in: folder.folder) }
             do throws(IOError) {
                 try NoReplace.rename(partial, to: target)
@@ -341,14 +342,4 @@ extension Spool {
     }
 
     private static func partialName(_ job: Job) -> FilePath { FilePath(".dropmill-\(job.id.text).partial") }
-}
-
-/// What the moves of a batch left to be done.
-package struct SettlementEffects: Sendable {
-    /// Folders whose entries changed, to be brought to the disk.
-    var folders: Set<FilePath> = []
-    /// Sources whose copies are in their places, to be removed once their jobs are.
-    var copied: Set<FilePath> = []
-    /// Folders that were made just now, by this batch or another, and are on the disk once those above them are.
-    var made: [FilePath] = []
 }

@@ -1,4 +1,5 @@
 import CLinux
+import FolderWatch
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -65,7 +66,7 @@ extension Spool {
         guard let marker = try Self.marker(in: job.folder) else { return nil }
         let folder = try Folder.holding(marker)
         guard let name = marker.lastName, let copyName = Self.copies.lastName,
-            let status = try folder.status(of: marker.lastEntry), TakeOver.isNeeded(status)
+            let status = try folder.status(of: marker.lastEntry), Ownership.isForeign(status)
         else { return nil }
         var taking = TakeOver()
         switch try taking.take(name, in: folder.file, note: { _ in }) {
@@ -120,13 +121,13 @@ extension Spool {
         var taking = TakeOver()
         let outcome = try taking.take(job.drop.name, in: try folder.folder(Self.copies).file) { _ in }
         guard outcome == .taken else { return .draining("it was replaced while it was copied") }
-        try durability.sync(files: try Self.everything(in: job.folder.pushing(copy)), by: work.whole)
+        try diskSync.sync(files: try Self.everything(in: job.folder.pushing(copy)), by: work.whole)
         guard try replace(drop, by: copy, in: folder) else {
             try folder.remove(Self.copies)
             let reason = "its file system cannot exchange two folders"
             return try condemn(job, state, .notTaken(job.drop.name, reason))
         }
-        try durability.sync(folders: [job.folder], by: work.whole)
+        try diskSync.sync(folders: [job.folder], by: work.whole)
         do throws(IOError) {
             try folder.remove(Self.copies)
         } catch {

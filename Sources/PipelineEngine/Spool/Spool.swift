@@ -1,4 +1,5 @@
 import CLinux
+package import FolderWatch
 import Glibc
 package import PipelineKit
 package import SystemPackage
@@ -252,7 +253,7 @@ package struct Spool: Sendable {
             let writers = sight?.writers(of: file.descriptor, fingerprint.identity, since: since) ?? .notAsked
             return Look(
                 sample: .file(fingerprint, writers), linked: status.st_nlink > 1 ? [job.original] : [],
-                isForeign: TakeOver.isNeeded(status), excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
+                isForeign: Ownership.isForeign(status), excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
         } catch {
             let path = job.original
             switch error.errno {
@@ -273,7 +274,7 @@ package struct Spool: Sendable {
             }
             return Look(
                 sample: .file(fingerprint, sight?.seen(fingerprint.identity, since: since) ?? .notAsked),
-                isForeign: TakeOver.isNeeded(status), excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
+                isForeign: Ownership.isForeign(status), excess: pipeline.ready.limits.excess(ofSize: fingerprint.size))
         }
     }
 }

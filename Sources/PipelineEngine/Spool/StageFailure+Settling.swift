@@ -47,9 +47,4 @@ extension StageFailure {
         failure.class = .environment
         return failure
     }
-
-    /// The journal could not be written: the surroundings' fault.
-    init(_ error: JournalError) {
-        self.init(.environment, code: "journal", summary: error.message, remedy: error.remedy)
-    }
 }

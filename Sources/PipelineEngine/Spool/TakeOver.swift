@@ -16,10 +16,7 @@ struct TakeOver {
         case refused(String)
     }
 
-    /// Asked once: it does not change, and is compared for each drop.
-    static let ownUser = geteuid()
-
-    private let user = TakeOver.ownUser
+    private let user = Ownership.user
     private let group = getegid()
     private let limits: ReadyRule.Limits
     /// Who the drop came from; nil before anything was taken.
@@ -50,14 +47,6 @@ struct TakeOver {
         var mode: mode_t
         /// Whether all of it was his: then all of it goes back to him.
         var isAlone = true
-    }
-
-    /// Whether an entry with this status must be taken before it is ours alone: it is another user's, or others may
-    /// write to it, or it gives its rights to whoever runs it.
-    static func isNeeded(_ status: stat, by user: uid_t = ownUser) -> Bool {
-        // The set-id bits of a folder give nobody anything.
-        let closed: mode_t = FileKind(mode: status.st_mode) == .folder ? 0o022 : 0o6022
-        return status.st_uid != user || status.st_mode & closed != 0
     }
 
     /// Takes an entry with all it holds. `note` is told who it is from before anything is changed: at first as if
@@ -180,7 +169,7 @@ struct TakeOver {
     private func close(
         _ opened: borrowing OpenFile, _ status: stat, isFolder: Bool, keeping attribute: String?
     ) throws(IOError) -> Bool {
-        guard Self.isNeeded(status, by: user) else { return true }
+        guard Ownership.isForeign(status) else { return true }
         let isForeign = status.st_uid != user
         if isForeign, fchown(opened.descriptor, user, group) != 0 {
             switch Errno.last {

@@ -1,5 +1,7 @@
 import CLinux
+import FolderWatch
 import Glibc
+import Journal
 package import PipelineKit
 import Synchronization
 package import SystemPackage
@@ -38,7 +40,7 @@ package final class WorkFolder: Sendable {
     let whole: FileSystemSync
 
     /// Makes and locks the pipeline's work folder. The inbox must exist.
-    package init(for pipeline: Pipeline) throws(EngineError) {
+    package init(for pipeline: Pipeline) throws(FolderError) {
         do throws(IOError) { path = try Self.path(for: pipeline) } catch { throw Self.unusable(pipeline, error) }
         active = path.appending("active")
         astray = path.appending("astray")
@@ -59,7 +61,7 @@ package final class WorkFolder: Sendable {
     /// Takes what has the path, and makes what is missing in it.
     private static func take(
         _ path: FilePath, _ active: FilePath, _ spares: SpareFolders, for pipeline: Pipeline
-    ) throws(EngineError) -> Place {
+    ) throws(FolderError) -> Place {
         do throws(IOError) {
             try Folder.makeOwn(path.removingLastComponent())
             try Folder.make(path, mode: 0o700)
@@ -88,7 +90,7 @@ package final class WorkFolder: Sendable {
 
     /// Makes it again where somebody removed it: the inbox is the one that it was, so the file system of both is there.
     /// False where that is not so, or where nothing is missing.
-    func remake(for pipeline: Pipeline) throws(EngineError) -> Bool {
+    func remake(for pipeline: Pipeline) throws(FolderError) -> Bool {
         guard let inbox, !isInPlace, !isLost, InboxIdentity(of: pipeline.inbox)?.isSame(as: inbox) == true else {
             return false
         }
@@ -104,7 +106,7 @@ package final class WorkFolder: Sendable {
         return true
     }
 
-    private func remakeActive(_ pipeline: Pipeline) throws(EngineError) {
+    private func remakeActive(_ pipeline: Pipeline) throws(FolderError) {
         do throws(IOError) {
             try Folder.make(active, mode: 0o700)
             try Self.close([path, active], spares)
@@ -114,8 +116,8 @@ package final class WorkFolder: Sendable {
         place.withLock { $0.identity = FileIdentity.of(active) }
     }
 
-    private static func unusable(_ pipeline: Pipeline, _ error: IOError) -> EngineError {
-        EngineError(
+    private static func unusable(_ pipeline: Pipeline, _ error: IOError) -> FolderError {
+        FolderError(
             pipeline.source.text, error,
             remedy: "the work folder must be the Dropmill user's own, on the inbox's file system and mount: give that "
                 + "user the folder above the inbox, or set 'work:' to a folder of its own")

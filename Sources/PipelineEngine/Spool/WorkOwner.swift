@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import FolderWatch
 import Glibc
 import PipelineKit
 import Synchronization
@@ -68,7 +69,7 @@ final class WorkOwner: Sendable {
     init(
         of work: FilePath, of pipeline: String, isShared: Bool, as own: Holder = .own,
         up: Duration = .nanoseconds(AbsenceDetector.Clocks.now().boot)
-    ) throws(EngineError) {
+    ) throws(FolderError) {
         self.work = work
         self.own = own
         timer = Mutex(nil)
@@ -158,14 +159,14 @@ final class WorkOwner: Sendable {
         try Folder.open(work).rename(FilePath(draft), over: FilePath(Self.name))
     }
 
-    private func refusal(_ error: IOError) -> EngineError {
+    private func refusal(_ error: IOError) -> FolderError {
         guard error.errno == .wouldBlock, let holder = Self.holder(of: work) else {
-            return EngineError("the work folder", error, remedy: "it must be the Dropmill user's own")
+            return FolderError("the work folder", error, remedy: "it must be the Dropmill user's own")
         }
         let namesake =
             holder.isNamesake(of: own)
             ? ". That is another host of this one's name: give each a name and an /etc/machine-id of its own" : ""
-        return EngineError(
+        return FolderError(
             kind: .locked,
             message: "the work folder '\(work.text)' is held by a dropmill of the host '\(holder.host)' (process "
                 + "\(holder.process)), which was heard of in the last \(Self.patience.text); stop that one, or give "

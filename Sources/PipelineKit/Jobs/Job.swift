@@ -1,34 +1,5 @@
 package import SystemPackage
 
-/// One thing that was put into an inbox.
-package struct Drop: Sendable, Hashable {
-    /// Its name.
-    package let name: FileName
-    /// The folders between the inbox and it; empty at the top.
-    package let folders: [FileName]
-    /// Bytes.
-    package let size: Int64
-    /// When it was last changed before it was claimed, by the kernel's word (ctime); for a job that was found in the
-    /// work folder when it was claimed.
-    package let droppedAt: Timestamp
-    /// Whether it is a folder with all it holds (`unit: folder`). Not written down: the work folder shows it.
-    package let isFolder: Bool
-
-    /// A drop.
-    package init(
-        name: FileName, folders: [FileName] = [], size: Int64, droppedAt: Timestamp, isFolder: Bool = false
-    ) {
-        self.name = name
-        self.folders = folders
-        self.size = size
-        self.droppedAt = droppedAt
-        self.isFolder = isFolder
-    }
-
-    /// Where it lay in the inbox.
-    package var path: DropPath { DropPath(name, in: InboxFolder(folders)) }
-}
-
 /// One drop's journey, from claim to settlement.
 package struct Job: Sendable, Hashable {
     /// Its id, which sorts by time.

@@ -73,28 +73,3 @@ package struct Payload: Sendable, Hashable {
     /// The path of one of its files.
     package func path(of file: TreeFile) -> FilePath { root.pushing(file.relative) }
 }
-
-/// A copy of the payload as it was when a stage made it, published with it at settlement.
-package struct PayloadCopy: Sendable, Hashable {
-    /// The copy: a file that keeps its name, or a folder that becomes `destination`.
-    package var path: FilePath
-    /// Where the payload was that it is a copy of.
-    package var source: FilePath
-    /// Whether it is a folder.
-    package var isFolder: Bool
-    /// What is to lie beside it.
-    package var companions: [Companion]
-    /// Where it is published, as a payload's `destination`.
-    package var destination: FilePath
-
-    /// A copy.
-    package init(
-        path: FilePath, of source: FilePath, isFolder: Bool, companions: [Companion], destination: FilePath
-    ) {
-        self.path = path
-        self.source = source
-        self.isFolder = isFolder
-        self.companions = companions
-        self.destination = destination
-    }
-}

@@ -20,7 +20,7 @@ package struct StageContext: Sendable {
     /// What is to stay free on the work folder's file system.
     package let reserve: ByteSize
     /// Whether what the stage makes is brought to the disk before it is published.
-    package let durability: Pipeline.Durability
+    package let durability: Durability
     /// How long the run may take before it is called off; nil where the pipeline says nothing.
     package let timeLimit: Duration?
     /// Which content came before.
@@ -42,7 +42,7 @@ package struct StageContext: Sendable {
     package init(
         job: JobID, drop: Drop, values: TemplateValues, scratch: FilePath, cancellation: Cancellation = Cancellation(),
         progress: StageProgress = StageProgress(), notes: StageNotes = StageNotes(),
-        reserve: ByteSize = ByteSize(bytes: 0), durability: Pipeline.Durability = .fast, timeLimit: Duration? = nil,
+        reserve: ByteSize = ByteSize(bytes: 0), durability: Durability = .fast, timeLimit: Duration? = nil,
         seen: any SeenContent = NothingSeen(), alongside: FilePath? = nil, failed: JobFailure? = nil,
         isShared: Bool = false, label: String = "dropmill.stage"
     ) {

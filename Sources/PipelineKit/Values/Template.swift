@@ -147,11 +147,3 @@ package struct Template: Hashable, Sendable {
         try close()
     }
 }
-
-/// Why a template cannot be used: a sentence.
-package struct TemplateProblem: Error, Hashable, Sendable {
-    /// The sentence.
-    package let message: String
-
-    init(_ message: String) { self.message = message }
-}

@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Doctor
 @testable import PipelineEngine
 
 @Suite("Examination") struct ExaminationTests {

@@ -2,7 +2,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import Doctor
+@testable import PipelineKit
 
 @Suite("Mounts") struct MountTableTests {
     @Test("A path is found on its mount")

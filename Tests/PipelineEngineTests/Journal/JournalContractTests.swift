@@ -1,8 +1,10 @@
-import PipelineEngine
 import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Journal
+@testable import SQLiteJournal
 
 /// The journals that there are. Each new one gets a case here and passes what is below.
 enum JournalImplementation: CaseIterable, Sendable {

@@ -6,7 +6,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
+@testable import SQLiteJournal
 
 /// A journal whose file others take away, or replace, while it is open.
 @Suite("A journal that is not in its place") struct JournalMendingTests {

@@ -1,6 +1,7 @@
-import PipelineEngine
 import PipelineKit
 import SystemPackage
+
+@testable import Journal
 
 /// Records for tests of journals.
 enum JournalSamples {

@@ -1,9 +1,10 @@
 import Dispatch
-import PipelineEngine
 import PipelineKit
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Journal
 
 /// Batches, order and failures, seen through a journal that counts transactions and an alarm that rings when it is
 /// told.

@@ -1,7 +1,8 @@
-import PipelineEngine
 import PipelineKit
 import Synchronization
 import SystemPackage
+
+@testable import Journal
 
 /// A journal that forgets: it shows that the contract does not depend on SQLite, and lets tests of what stands on the
 /// journal see each transaction and make one fail.

@@ -1,12 +1,14 @@
 import Dispatch
 import GRDB
 import Glibc
-import PipelineEngine
 import PipelineKit
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Journal
+@testable import SQLiteJournal
 
 /// What is SQLite's own about `SQLiteJournal`; what every journal must do is in `JournalContractTests`.
 @Suite("SQLite journal")

@@ -1,7 +1,8 @@
-import PipelineEngine
 import PipelineKit
 import TestSupport
 import Testing
+
+@testable import Journal
 
 /// What journals say of content that came before.
 @Suite("Content that came before") struct SeenContentTests {

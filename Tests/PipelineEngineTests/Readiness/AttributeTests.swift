@@ -1,10 +1,11 @@
 import Glibc
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import Doctor
+@testable import FolderWatch
+@testable import PipelineKit
 
 /// A file system that answers from memory what others have changed since.
 @Suite("Remembered attributes", .timeLimit(.minutes(5))) struct AttributeTests {

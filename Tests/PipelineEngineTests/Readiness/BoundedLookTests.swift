@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 /// Trees that a sender makes to hold up the daemon.
 @Suite("Looks at large trees", .timeLimit(.minutes(5)), .serialized) struct BoundedLookTests {

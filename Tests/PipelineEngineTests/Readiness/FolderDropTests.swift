@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 @Suite("Folders as drops", .timeLimit(.minutes(5)), .serialized) struct FolderDropTests {
     private let scratch: ScratchFolder

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 /// What the engine makes of what those say who know formats.
 @Suite("Complete by format", .timeLimit(.minutes(5))) struct FormatCheckTests {

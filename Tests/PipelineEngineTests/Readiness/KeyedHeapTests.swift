@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 @Suite("KeyedHeap") struct KeyedHeapTests {
     @Test("It keeps, orders and finds what a plain dictionary does", arguments: 1...4 as ClosedRange<UInt64>)

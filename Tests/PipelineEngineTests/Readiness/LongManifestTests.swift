@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 /// Lists of strangers: however long they are, they cost little memory, and nobody waits for them.
 @Suite struct LongManifestTests {

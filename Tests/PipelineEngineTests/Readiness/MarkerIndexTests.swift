@@ -1,7 +1,7 @@
 import PipelineKit
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 @Suite("MarkerIndex") struct MarkerIndexTests {
     private func seconds(_ count: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(count) * 1_000_000_000) }

@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
 
 @Suite("Markers", .timeLimit(.minutes(5))) struct MarkerTests {

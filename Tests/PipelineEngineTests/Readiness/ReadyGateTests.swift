@@ -1,7 +1,7 @@
 import PipelineKit
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 /// One look at a candidate in a story, or something that happened to it.
 private enum Step: Sendable {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 /// What a sender can do to her own file is no trouble of any other.
 @Suite("Trouble of one drop", .timeLimit(.minutes(5)), .serialized) struct SendersTroubleTests {

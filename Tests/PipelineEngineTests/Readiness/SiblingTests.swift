@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import Doctor
+@testable import FolderWatch
 
 @Suite("Siblings", .timeLimit(.minutes(5))) struct SiblingTests {
     private let scratch: ScratchFolder

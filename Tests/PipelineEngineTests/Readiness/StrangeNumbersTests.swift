@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 /// What anybody can make the file system say of a file, and what the daemon must live with.
 @Suite("Strange times and sizes", .timeLimit(.minutes(5))) struct StrangeNumbersTests {

@@ -1,7 +1,7 @@
 import PipelineKit
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 private let marker = FileName("a.csv.done")
 private let sums = FileName("SHA256SUMS")

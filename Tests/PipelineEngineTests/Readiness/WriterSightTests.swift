@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 @Suite("WriterSight", .timeLimit(.minutes(5))) struct WriterSightTests {
     private let scratch: ScratchFolder

@@ -4,7 +4,7 @@ import PipelineKit
 import SystemPackage
 import TestSupport
 
-@testable import PipelineEngine
+@testable import SQLiteJournal
 
 /// Damages a journal that nobody has open.
 enum DamagedJournal {

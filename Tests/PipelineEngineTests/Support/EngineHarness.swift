@@ -5,6 +5,7 @@ import Synchronization
 import SystemPackage
 import TestSupport
 
+@testable import FolderWatch
 @testable import PipelineEngine
 
 /// An engine over one pipeline in a scratch folder, with what it said.

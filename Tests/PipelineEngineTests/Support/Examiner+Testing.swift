@@ -2,7 +2,7 @@
 import PipelineKit
 import SystemPackage
 
-@testable import PipelineEngine
+@testable import FolderWatch
 
 extension Examiner {
     /// One that looks at an inbox for a test. `isTold`: whether it hears of each change, or looks for itself.

@@ -2,7 +2,9 @@ import PipelineKit
 import SystemPackage
 import TestSupport
 
+@testable import Journal
 @testable import PipelineEngine
+@testable import SQLiteJournal
 
 /// A spool over a scratch folder, with jobs whose folders a test fills itself.
 struct SpoolHarness {

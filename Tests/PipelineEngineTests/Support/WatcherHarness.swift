@@ -3,6 +3,7 @@ import PipelineKit
 import Synchronization
 import SystemPackage
 
+@testable import FolderWatch
 @testable import PipelineEngine
 
 /// A watcher with what it said.
@@ -25,7 +26,7 @@ final class WatcherHarness: Sendable {
     init(
         _ inbox: FilePath, _ inotify: InotifyEvents?, depth: Int = 1, deepest: Int = .max,
         pace: InboxWatcher.Pace = .untimed,
-        check: @escaping @Sendable () throws(StageFailure) -> Void = {}
+        check: @escaping @Sendable () throws(WatchError) -> Void = {}
     ) {
         let listener = InboxWatcher.Listener(
             changed: { @Sendable [self] changes in heard.withLock { $0.changes += changes } },
@@ -43,7 +44,7 @@ final class WatcherHarness: Sendable {
                     if let reason { heard.reasons.append(reason) }
                 }
             },
-            failed: { @Sendable [self] failure in heard.withLock { $0.failures.append(failure.code) } },
+            failed: { @Sendable [self] failure in heard.withLock { $0.failures.append(StageFailure(failure).code) } },
             recovered: { @Sendable [self] in heard.withLock { $0.recoveries += 1 } })
         let made = InboxWatcher(
             inbox: inbox, match: MatchRule(depth: depth), deepest: deepest, inotify: inotify, queue: queue,

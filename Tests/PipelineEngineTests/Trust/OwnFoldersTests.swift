@@ -35,7 +35,7 @@ import Testing
         }
         do {
             try engine.start(once: true)
-        } catch let error as EngineError {
+        } catch let error as FolderError {
             #expect(error.kind == .configuration)
             return error.message
         }

@@ -1,0 +1,21 @@
+import Digests
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// A file that is a list of digests by its name, and was not read.
+struct UnreadList {
+    let path: [UInt8]
+    /// Why, as a sentence; nil where its form is none that is known.
+    var reason: String?
+
+    var fact: String {
+        "'\(EscapedText.of(path))' lies there, but "
+            + (reason.map { "cannot be read as a list (\($0.dropLast()))" } ?? "such lists are not read")
+    }
+
+    /// Names the first of them in the job's history.
+    static func note(_ unread: [UnreadList], _ context: StageContext) {
+        for list in unread.prefix(10) { context.notes.add(list.fact) }
+    }
+}

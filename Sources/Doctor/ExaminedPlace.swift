@@ -1,0 +1,20 @@
+package import PipelineKit
+package import SystemPackage
+
+/// A folder, or the machine, with what was found there.
+package struct ExaminedPlace: Sendable {
+    /// What it is to its pipeline: `inbox`, `work`, `processed`, `failed`, `move.to`; `state`, `machine`,
+    /// `daemon`; `stage unpack`.
+    package let role: String
+    /// Where it is; nil for what is no folder.
+    package let path: FilePath?
+    /// What was found.
+    package internal(set) var findings: [Finding]
+
+    /// A place.
+    package init(role: String, path: FilePath?, findings: [Finding]) {
+        self.role = role
+        self.path = path
+        self.findings = findings
+    }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+import Glibc
+import PipelineConfig
+import PipelineKit
+import SystemPackage
+
+/// The environment that the program was started in.
+enum Environment {
+    /// The variables whose values are UTF-8.
+    static var variables: [String: String] {
+        var variables: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            if let text = String(validatingCString: entry), let equals = text.firstIndex(of: "=") {
+                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            next += 1
+        }
+        return variables
+    }
+}

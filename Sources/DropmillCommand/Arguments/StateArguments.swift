@@ -1,0 +1,18 @@
+import ArgumentParser
+import Journal
+import PipelineEngine
+import PipelineKit
+import SQLiteJournal
+import SystemPackage
+
+/// `--state-dir DIR` of every verb that uses the state folder.
+struct StateArguments: ParsableArguments {
+    @OptionGroup var option: StateFolderOption
+
+    /// What it was called at first; `jobs` calls a job's state so.
+    @Option(name: .customLong("state"), help: .hidden, completion: .directory, transform: RawArguments.path)
+    var former: FilePath?
+
+    /// The folder.
+    var folder: StateFolder { StateFolder(given: option.given ?? former) }
+}

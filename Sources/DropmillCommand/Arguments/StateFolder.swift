@@ -1,0 +1,81 @@
+import ArgumentParser
+import Journal
+import PipelineEngine
+import PipelineKit
+import SQLiteJournal
+import SystemPackage
+
+/// The folder that holds the journal, and is locked by the daemon that runs.
+struct StateFolder {
+    /// Where it is.
+    let path: FilePath
+
+    /// The folder that was given, else the environment's, else the one in the current folder.
+    init(given: FilePath?) {
+        let configured = Environment.variables["DROPMILL_STATE"].flatMap { $0.isEmpty ? nil : $0 }
+        path = given ?? FilePath(configured ?? ".dropmill-state")
+    }
+
+    /// Looks into the journal. What is wrong with it is printed, and the exit status thrown.
+    func read<Result>(_ body: (any Journal) throws(JournalError) -> Result) throws(ExitCode) -> Result {
+        do throws(JournalError) {
+            let journal = try SQLiteJournal.open(reading: path)
+            defer { journal.close() }
+            return try body(journal)
+        } catch {
+            throw report(error)
+        }
+    }
+
+    /// Looks into the journal for what would be good to know; nil where there is none, or nothing in it.
+    func peek<Result>(_ body: (any Journal) throws(JournalError) -> Result?) -> Result? {
+        do throws(JournalError) {
+            let journal = try SQLiteJournal.open(reading: path)
+            defer { journal.close() }
+            return try body(journal)
+        } catch {
+            return nil
+        }
+    }
+
+    /// As `read`, with a journal that can be written to. One that is not there is not made.
+    func write<Result>(_ body: (any Journal) throws(JournalError) -> Result) throws(ExitCode) -> Result {
+        do throws(JournalError) {
+            try SQLiteJournal.open(reading: path).close()
+            let journal = try SQLiteJournal.open(writing: path, durable: true, checking: false)
+            defer { journal.close() }
+            return try body(journal)
+        } catch {
+            throw report(error)
+        }
+    }
+
+    /// Whether a daemon holds it now.
+    func isHeld() throws(JournalError) -> Bool {
+        do throws(IOError) {
+            return try FolderLock.isHeld(path)
+        } catch {
+            throw JournalError(.environment, "\(error); name the daemon's state folder with --state-dir")
+        }
+    }
+
+    /// The same; nil where that cannot be told, such as for another user's folder.
+    var isHeldIfKnown: Bool? {
+        do throws(IOError) {
+            return try FolderLock.isHeld(path)
+        } catch {
+            return error.errno == .noSuchFileOrDirectory ? false : nil
+        }
+    }
+
+    private func report(_ error: JournalError) -> ExitCode {
+        let isMended = error.kind == .missing && isHeldIfKnown == true
+        StandardError.print(
+            "error: "
+                + (isMended
+                    ? "There is no journal in '\(path.text)' although a daemon runs with it. It puts it there again "
+                        + "within a minute." : error.message))
+        // Where there is no journal nothing can be found; all else needs somebody to change something first.
+        return error.kind == .missing ? ExitStatus.failure : ExitStatus.configuration
+    }
+}

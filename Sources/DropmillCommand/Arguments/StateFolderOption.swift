@@ -1,0 +1,20 @@
+import ArgumentParser
+import Journal
+import PipelineEngine
+import PipelineKit
+import SQLiteJournal
+import SystemPackage
+
+/// `--state-dir DIR` alone.
+struct StateFolderOption: ParsableArguments {
+    @Option(
+        name: .customLong("state-dir"),
+        help: ArgumentHelp(
+            "The folder for the lock and the journal. (default: $DROPMILL_STATE, else .dropmill-state)",
+            valueName: "dir"),
+        completion: .directory, transform: RawArguments.path)
+    var given: FilePath?
+
+    /// The folder.
+    var folder: StateFolder { StateFolder(given: given) }
+}

@@ -1,0 +1,111 @@
+import CLinux
+import Glibc
+import PipelineKit
+import SystemPackage
+
+/// Asks a running daemon.
+enum ControlClient {
+    /// Why there is no answer: a sentence with its remedy.
+    struct Problem: Error, Equatable {
+        let message: String
+    }
+
+    /// Seconds that a question and each part of an answer may take.
+    private static let patience = 1
+    /// In microseconds; a little less, for what comes before and after.
+    private static let wait = 900_000
+
+    /// Between its lock and its socket a daemon that starts needs a moment.
+    private static let attempts = 60
+    /// Microseconds between two of them.
+    private static let pause: useconds_t = 50_000
+
+    /// Asks and waits for the answer.
+    static func ask(_ request: ControlRequest, in folder: FilePath) throws(Problem) -> ControlReply {
+        let descriptor = ControlSocket.make(blocking: true)
+        guard descriptor >= 0 else { throw problem("make a socket", .last) }
+        defer { close(descriptor) }
+        var limit = timeval(tv_sec: 0, tv_usec: wait)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+        try connect(descriptor, in: folder)
+        try send(ControlLine.bytes(of: request), to: descriptor)
+        let line: [UInt8]
+        do throws(Problem) {
+            line = try receive(from: descriptor)
+        } catch {
+            throw stopped(descriptor) ?? error
+        }
+        guard let reply = ControlLine.message(ControlReply.self, of: line) else {
+            throw Problem(
+                message: "the daemon's answer makes no sense; it may be of another version, so start it again")
+        }
+        if let message = reply.problem { throw Problem(message: "the daemon says: \(EscapedText.printable(message))") }
+        return reply
+    }
+
+    private static func connect(_ descriptor: Int32, in folder: FilePath) throws(Problem) {
+        for attempt in 1... {
+            let connected: Int32
+            do throws(IOError) {
+                connected = try ControlSocket.withAddress(in: folder) { Glibc.connect(descriptor, $0, $1) }
+            } catch {
+                throw Problem(message: "\(error)")
+            }
+            if connected == 0 { return }
+            let error = Errno.last
+            let isAbsent = error == .noSuchFileOrDirectory || error == .connectionRefused
+            guard isAbsent, attempt < attempts else { throw problem("reach", error) }
+            usleep(pause)
+        }
+    }
+
+    private static func send(_ bytes: [UInt8], to descriptor: Int32) throws(Problem) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count < 0 {
+                if Errno.last == .interrupted { continue }
+                throw problem("ask", .last)
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private static func receive(from descriptor: Int32) throws(Problem) -> [UInt8] {
+        var line: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while line.last != UInt8(ascii: "\n") {
+            let count = recv(descriptor, &piece, piece.count, 0)
+            if count < 0, Errno.last == .interrupted { continue }
+            guard count >= 0 else { throw problem("hear", .last) }
+            guard count > 0, line.count < ControlLine.longestReply else {
+                throw Problem(message: "the daemon broke off; it answers few at once, so try again")
+            }
+            line += piece[..<count]
+        }
+        return line
+    }
+
+    /// A daemon that was stopped answers nothing before it goes on.
+    private static func stopped(_ descriptor: Int32) -> Problem? {
+        let process = dm_peer_process(descriptor)
+        guard process > 0, ProcessFiles.isStopped(process) else { return nil }
+        return Problem(
+            message: "the daemon stands still: its process \(process) is stopped; kill -CONT \(process) has it go on")
+    }
+
+    private static func problem(_ action: String, _ error: Errno) -> Problem {
+        switch error {
+        case .permissionDenied:
+            Problem(message: "the running daemon answers its own user only; ask as that user, or as root")
+        case .noSuchFileOrDirectory, .connectionRefused:
+            Problem(message: "the running daemon does not answer; it may be starting, stopping or of an older version")
+        case .resourceTemporarilyUnavailable, .wouldBlock:
+            Problem(
+                message: "the daemon stands still: no answer within \(patience) s; its disks may be busy")
+        default: Problem(message: "cannot \(action) the running daemon: \(error)")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import PipelineEngine
+import PipelineKit
+
+/// What the daemon says: one line of JSON.
+struct ControlReply: Codable, Equatable {
+    /// Something that waits, or is left alone.
+    struct Drop: Codable, Equatable {
+        /// Its path from the inbox on, in bytes.
+        var path: Data
+        /// Seconds since it is known.
+        var known: Double?
+        /// Why it waits: a word that stays the same.
+        var code: String
+        /// The same as a sentence.
+        var text: String
+        /// Whether time or a sender will bring what it waits for.
+        var waits: Bool
+        /// Whether it is in the work folder already.
+        var claimed: Bool
+
+        init(_ drop: WaitingDrop) {
+            path = Data(drop.path)
+            known = drop.known?.seconds
+            code = drop.waiting.code
+            text = drop.waiting.text
+            waits = drop.waiting.isWaiting
+            claimed = drop.isClaimed
+        }
+    }
+
+    /// One inbox.
+    struct Inbox: Codable, Equatable {
+        /// How many drops wait.
+        var waiting: Int
+        /// Those that have waited longest.
+        var longest: [Drop]
+        /// How many files are left alone.
+        var leftAlone: Int
+        /// Some of these.
+        var left: [Drop]
+        /// Seconds between two looks, where the kernel does not tell of changes.
+        var poll: Double?
+        /// Why nothing is claimed.
+        var paused: Pause?
+
+        init(_ snapshot: InboxSnapshot) {
+            waiting = snapshot.waiting
+            longest = snapshot.longest.map { Drop($0) }
+            leftAlone = snapshot.leftCount
+            left = snapshot.left.map { Drop($0) }
+            if case .polling(let pause) = snapshot.watching { poll = pause.seconds }
+            paused = snapshot.paused.map { Pause(code: $0.code, summary: $0.summary, remedy: $0.remedy) }
+        }
+    }
+
+    /// Why a pipeline pauses. The journal says it too, but for where it is what cannot be written.
+    struct Pause: Codable, Equatable {
+        var code: String
+        var summary: String
+        var remedy: String
+
+        /// As the journal has it.
+        var failure: StageFailure { StageFailure(.environment, code: code, summary: summary, remedy: remedy) }
+    }
+
+    /// For `waiting`: the inboxes by pipeline.
+    var inboxes: [String: Inbox]?
+    /// For `drop`: the file, where it is known.
+    var drop: Drop?
+    /// Why there is no answer.
+    var problem: String?
+}

@@ -1,0 +1,31 @@
+import FoundationEssentials
+import PipelineEngine
+import PipelineKit
+
+/// What is asked of a running daemon: one line of JSON. Nothing can be changed this way.
+struct ControlRequest: Codable, Equatable {
+    /// What is wanted to know.
+    enum Ask: String, Codable {
+        /// What waits in every inbox.
+        case waiting
+        /// What one file waits for.
+        case drop
+    }
+
+    /// What is wanted to know.
+    var ask: Ask
+    /// Of those that wait at most so many.
+    var limit: Int?
+    /// Whose inbox the file is in.
+    var pipeline: String?
+    /// Its path from the inbox on, in bytes.
+    var path: Data?
+
+    /// What waits, of each inbox the first so many.
+    static func waiting(limit: Int) -> ControlRequest { ControlRequest(ask: .waiting, limit: limit) }
+
+    /// What one file waits for.
+    static func drop(_ path: [UInt8], of pipeline: String) -> ControlRequest {
+        ControlRequest(ask: .drop, pipeline: pipeline, path: Data(path))
+    }
+}

@@ -1,0 +1,26 @@
+import Completeness
+import FolderWatch
+import SystemPackage
+
+/// The program that looks whether files are whole by their formats: this one, in processes of its own.
+enum FormatProgram {
+    /// The verb that has it serve them.
+    static let verb = "format-worker"
+
+    private static let helpers = FormatHelpers(program: "/proc/self/exe", arguments: [verb])
+
+    /// Who tells the engine. What could not be looked at is never taken for whole; what is of no format that can tell
+    /// is.
+    static let judge: FormatJudge = { @Sendable file, seconds, isStopped in
+        do throws(FormatFailure) {
+            let verdict = try helpers.verdict(on: file, seconds: seconds, unless: isStopped)
+            switch verdict {
+            case .whole, .unclear, .unknown: return .whole
+            case .lacks: return .lacks(verdict.lack ?? "")
+            case .unreadable(let errno): return .untold("it cannot be read: \(Errno(rawValue: errno))")
+            }
+        } catch {
+            return error.isOfTime ? nil : .untold(error.text)
+        }
+    }
+}

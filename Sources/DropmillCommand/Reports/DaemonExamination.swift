@@ -1,0 +1,113 @@
+import Doctor
+import Journal
+import PipelineEngine
+import PipelineKit
+import SQLiteJournal
+import SystemPackage
+
+/// What the daemon that runs, and the journal, know of what is wrong.
+struct DaemonExamination {
+    /// Whether one runs; nil where that cannot be told.
+    let isRunning: Bool?
+    /// The pipelines that it runs.
+    private(set) var running: Set<String> = []
+    private var findings: [Finding] = []
+    /// Why pipelines pause, as the daemon says.
+    private var pauses: [String: StageFailure] = [:]
+
+    /// What was found.
+    var place: ExaminedPlace { ExaminedPlace(role: "daemon", path: nil, findings: findings) }
+
+    /// Asks both.
+    init(of state: StateFolder, _ pipelines: [Pipeline]) {
+        isRunning = state.isHeldIfKnown
+        if isRunning == true { ask(state, pipelines) }
+        do throws(JournalError) {
+            let journal = try SQLiteJournal.open(reading: state.path)
+            defer { journal.close() }
+            let records = try journal.pipelines()
+            if isRunning == true { tellPauses(records) }
+            let works = Dictionary(records.map { ($0.name, $0.works.map(\.path)) }) { first, _ in first }
+            try lookForStranded(try journal.unfinished(), pipelines, works, journal)
+        } catch {
+            guard error.kind != .missing || isRunning == true else { return }
+            findings.append(.problem(.journal, Self.plain(error.message), Self.plain(error.remedy)))
+        }
+    }
+
+    private mutating func ask(_ state: StateFolder, _ pipelines: [Pipeline]) {
+        do throws(ControlClient.Problem) {
+            let inboxes = try ControlClient.ask(.waiting(limit: 0), in: state.path).inboxes ?? [:]
+            running = Set(inboxes.keys)
+            pauses = inboxes.compactMapValues { $0.paused?.failure }
+            findings.append(.good(.daemon, "runs and answers"))
+        } catch {
+            return findings.append(.problem(.daemon, error.message, "Look at its log; 'dropmill status' asks again"))
+        }
+        for pipeline in pipelines where !running.contains(pipeline.name) {
+            findings.append(
+                .note(
+                    .daemon, "does not run the pipeline '\(pipeline.name)'",
+                    "Start it again, so that it reads its pipelines anew"))
+        }
+    }
+
+    private mutating func tellPauses(_ records: [PipelineRecord]) {
+        for record in records where running.isEmpty || running.contains(record.name) {
+            guard let pause = record.paused ?? pauses[record.name] else { continue }
+            let since = record.pausedSince.map { " since \($0.localText)" } ?? ""
+            findings.append(
+                .problem(
+                    .pause, "the pipeline '\(record.name)' is paused\(since): \(Self.plain(pause.summary))",
+                    pause.remedy.isEmpty ? "Mend that; work goes on by itself" : Self.plain(pause.remedy)))
+        }
+    }
+
+    /// Jobs that no start takes up: of pipelines that are gone, and those whose folders are.
+    private mutating func lookForStranded(
+        _ unfinished: [JobRecord], _ pipelines: [Pipeline], _ works: [String: [FilePath]], _ journal: any Journal
+    ) throws(JournalError) {
+        let known = running.union(pipelines.map(\.name))
+        let left = Dictionary(grouping: unfinished, by: \.pipeline)
+        for (name, jobs) in left.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
+            findings.append(
+                .problem(
+                    .jobs, "\(Self.count(jobs)) of the pipeline '\(name)', which is not among these, and go on nowhere",
+                    "Run that pipeline again; 'dropmill jobs --pipeline \(name)' lists them"))
+        }
+        for pipeline in pipelines {
+            guard let jobs = left[pipeline.name], let work = Self.work(of: pipeline) else { continue }
+            let active = work.appending("active")
+            // What is over by now was not when the list was read.
+            var lost: [JobRecord] = []
+            for job in jobs where Self.isMissing(active.appending(job.id.text)) {
+                if try journal.job(job.id)?.state.isFinal == false { lost.append(job) }
+            }
+            guard let first = lost.first else { continue }
+            let elsewhere = works[pipeline.name]?.first { WorkFolder.holds(first.id, below: $0) }
+            findings.append(
+                .problem(
+                    .jobs,
+                    "\(Self.count(lost)) of the pipeline '\(pipeline.name)' with no folder in '\(active.text)'",
+                    elsewhere.map { "They lie in '\($0.text)'; start Dropmill again, which takes them over" }
+                        ?? "Bring back the file system or folder that they lie in; or give them up: "
+                        + "dropmill forget \(first.id.text)"))
+        }
+    }
+
+    private static func work(of pipeline: Pipeline) -> FilePath? {
+        do throws(IOError) { return try WorkFolder.path(for: pipeline) } catch { return nil }
+    }
+
+    private static func isMissing(_ path: FilePath) -> Bool {
+        Folder.kind(of: path) == nil && [.noSuchFileOrDirectory, .notDirectory].contains(Errno.last)
+    }
+
+    private static func count(_ jobs: [JobRecord]) -> String {
+        jobs.count == 1 ? "1 job is stranded: it is" : "\(jobs.count) jobs are stranded: they are"
+    }
+
+    private static func plain(_ sentence: String) -> String {
+        sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+    }
+}

@@ -1,0 +1,186 @@
+import Doctor
+import FolderWatch
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// What becomes of a file, as far as its path, the pipelines, the journal and a running daemon tell.
+struct Explanation {
+    /// What one pipeline makes of it.
+    struct Account {
+        let pipeline: Pipeline
+        let name: FileName
+        /// The folders between the inbox and the file.
+        let folders: [FileName]
+        /// Whether its name is one that the pipeline takes; as long as the file itself is no hindrance.
+        let isTaken: Bool
+        /// Which rule says so.
+        let rule: String
+        /// What it waits for.
+        var standing: Standing?
+
+        /// Whether its name is one of a marker.
+        var isMarker: Bool { pipeline.ready.isMarkerBeside(name) }
+    }
+
+    /// What the file waits for now.
+    struct Standing {
+        /// A word for programs; `gone` and `complete` besides those of `Waiting`.
+        let code: String
+        /// A sentence.
+        let text: String
+        /// Whether a daemon said it; else it was looked at by this program.
+        let isFromDaemon: Bool
+        /// Whether the pipeline will take it, sooner or later.
+        let isTaken: Bool
+    }
+
+    let file: FilePath
+    let place: PipelineFolders.Place
+    private(set) var accounts: [Account] = []
+    /// The newest job of this file, where one is known.
+    private(set) var job: JobRecord?
+    /// Why a daemon that runs did not say what the file waits for.
+    private(set) var silence: String?
+    /// The pipelines that were asked.
+    let pipelines: [Pipeline]
+    let now: Timestamp
+
+    /// How long a file is watched where no daemon can be asked.
+    private static let patience = Duration.seconds(3)
+
+    /// Looks at everything. `now`: what `{date}` stands for.
+    init(of file: FilePath, among folders: PipelineFolders, state: StateFolder, now: Timestamp) {
+        self.file = file
+        self.now = now
+        pipelines = folders.pipelines
+        place = folders.place(of: file)
+        switch place {
+        case .inbox(let index, let between, let name):
+            var account = Self.account(pipelines[index], between, name)
+            if account.isTaken || account.isMarker { (account.standing, silence) = Self.standing(account, state) }
+            accounts = [account]
+            if account.standing?.code == "gone" { job = Self.newestJob(of: name, account.pipeline, state) }
+        case .name(let name): accounts = pipelines.map { Self.account($0, [], name) }
+        case .work(_, let id?): job = state.peek { journal throws(JournalError) in try journal.job(id) }
+        case .settled: job = Self.job(thatLeft: file.absolute.lexicallyNormalized(), state)
+        case .work, .elsewhere: break
+        }
+    }
+
+    /// Whether a pipeline takes it, or took it.
+    var isTaken: Bool { job != nil || accounts.contains { $0.isTaken && $0.standing?.isTaken ?? true } }
+
+    // MARK: The rule
+
+    static func account(_ pipeline: Pipeline, _ between: [FileName], _ file: FileName) -> Account {
+        var (folders, name) = (between, file)
+        // What lies in a dropped folder goes with it.
+        if pipeline.ready.unit == .folder, let drop = between.first { (folders, name) = ([], drop) }
+        let (isTaken, rule) =
+            pipeline.ready.isMarkerBeside(name)
+            ? (false, markerRule(pipeline.ready)) : judge(pipeline.match, folders, name)
+        return Account(pipeline: pipeline, name: name, folders: folders, isTaken: isTaken, rule: rule)
+    }
+
+    private static func markerRule(_ rule: ReadyRule) -> String {
+        rule.marker?.isShared ?? false
+            ? "it is a marker: it says that all older drops of its folder are complete, and stays"
+            : "it is a marker: it says that a drop beside it is complete, and goes with that drop"
+    }
+
+    private static func judge(_ match: MatchRule, _ folders: [FileName], _ name: FileName) -> (Bool, String) {
+        for (place, name) in folders.enumerated() {
+            guard !match.enters(name, in: InboxFolder(folders[..<place])) else { continue }
+            let reason = place + 1 < match.depth ? "by its name" : "as `match.depth` is \(match.depth)"
+            return (false, "the folder '\(name.text)' is not looked into, \(reason)")
+        }
+        switch match.verdict(on: name) {
+        case .taken:
+            let pattern = match.include.first { $0.matches(name) }?.pattern ?? "*"
+            return (true, pattern == "*" ? "every name is taken" : "`match.include` has '\(pattern)'")
+        case .ignored(let reason): return (false, "\(reason), and such files are never taken")
+        case .excluded(let glob): return (false, "`match.exclude` has '\(glob.pattern)'")
+        case .notIncluded:
+            let patterns = match.include.map { "'\($0.pattern)'" }.joined(separator: ", ")
+            return (false, "no pattern of `match.include` takes its name: \(patterns)")
+        }
+    }
+
+    // MARK: What it waits for
+
+    /// What it waits for; and why a daemon that runs did not say it.
+    private static func standing(_ account: Account, _ state: StateFolder) -> (Standing?, silence: String?) {
+        let path = (account.folders + [account.name]).map(\.bytes).joined(separator: [UInt8(ascii: "/")])
+        if state.isHeldIfKnown == true {
+            do throws(ControlClient.Problem) {
+                let reply = try ControlClient.ask(.drop(Array(path), of: account.pipeline.name), in: state.path)
+                if let drop = reply.drop {
+                    return (Standing(code: drop.code, text: drop.text, isFromDaemon: true, isTaken: drop.waits), nil)
+                }
+            } catch {
+                // What can be seen from here at once says as much as it can.
+                return (watched(account, for: .zero), error.message)
+            }
+        }
+        return (watched(account, for: patience), nil)
+    }
+
+    private static func watched(_ account: Account, for patience: Duration) -> Standing {
+        func standing(_ code: String, _ text: String, isTaken: Bool = true) -> Standing {
+            Standing(code: code, text: text, isFromDaemon: false, isTaken: isTaken)
+        }
+        do throws(IOError) {
+            let pipeline = account.pipeline
+            let path = DropPath(account.name, in: InboxFolder(account.folders))
+            if account.isMarker {
+                let folder = try OpenInbox(pipeline.inbox).open(path.folder)
+                guard Folder.kind(of: folder.file.path.appending(path.name)) != nil else {
+                    return standing("gone", "not there")
+                }
+                if pipeline.ready.marker?.isShared ?? false {
+                    return standing(Waiting.markerOfAll.code, Waiting.markerOfAll.text)
+                }
+                let drop = try pipeline.drop(needing: path.name, in: folder.file)
+                let waiting = drop.map { Waiting.markerOf($0) } ?? .markerWithoutDrop
+                return standing(waiting.code, waiting.text)
+            }
+            switch try DropProbe.watch(
+                path, of: pipeline, asking: FormatProgram.judge, patience: patience)
+            {
+            case .gone: return standing("gone", "not there")
+            case .complete: return standing("complete", "complete; a daemon that runs takes it at once")
+            case .waiting(let waiting): return standing(waiting.code, waiting.text, isTaken: waiting.isWaiting)
+            }
+        } catch {
+            guard error.errno != .noSuchFileOrDirectory else { return standing("gone", "not there") }
+            return standing("unknown", "\(error)")
+        }
+    }
+
+    // MARK: Its job
+
+    private static func newestJob(of name: FileName, _ pipeline: Pipeline, _ state: StateFolder) -> JobRecord? {
+        var query = JobQuery()
+        query.pipeline = pipeline.name
+        query.name = name
+        query.limit = 1
+        return state.peek { journal throws(JournalError) in try journal.jobs(query).first }
+    }
+
+    /// The newest job that left this where it is, or the folder that it is in.
+    private static func job(thatLeft path: FilePath, _ state: StateFolder) -> JobRecord? {
+        var query = JobQuery()
+        var rest = path
+        while !rest.components.isEmpty, query.left.count < mostFolders {
+            query.left.append(rest)
+            rest.removeLastComponent()
+        }
+        let jobs = state.peek { [query] journal throws(JournalError) in try journal.jobs(query) } ?? []
+        return query.left.lazy.compactMap { path in jobs.first { $0.original == path || $0.outputs.contains(path) } }
+            .first
+    }
+
+    /// How deep in a folder that was published a file is known.
+    private static let mostFolders = 16
+}

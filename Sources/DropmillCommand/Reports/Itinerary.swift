@@ -1,0 +1,89 @@
+import PipelineKit
+import SystemPackage
+
+/// What happens to a drop from its claim to its end, in words.
+struct Itinerary {
+    /// One step.
+    struct Step: Equatable {
+        /// `claim`, a stage's kind, `success` or `failure`.
+        let title: String
+        /// What happens.
+        let text: String
+        /// More to say, each in a line of its own.
+        var notes: [String] = []
+        /// Folders that are named, with placeholders filled in, by their options' names.
+        var targets: [String: FilePath] = [:]
+        /// Whether this drop skips it.
+        var isSkipped = false
+    }
+
+    private(set) var steps: [Step] = []
+
+    /// The steps for a file of this name. `now`: what `{date}` stands for; `{job}` is not known before the claim.
+    init(of account: Explanation.Account, now: Timestamp) {
+        let pipeline = account.pipeline
+        let values = TemplateValues(
+            name: account.name, folders: account.folders, pipeline: pipeline.name, job: "{job}", date: now)
+        steps.append(
+            Step(title: "claim", text: Self.readiness(pipeline.ready.holding(in: pipeline.inbox), of: account.name)))
+        for stage in pipeline.stages { steps.append(Self.step(stage, account.name, values)) }
+        steps.append(Step(title: "success", text: Self.success(pipeline, values)))
+        let report = account.name.appending(".error.json", unique: "JOB").text
+        steps.append(
+            Step(
+                title: "failure",
+                text: "goes to \(Self.folder(pipeline.failed, pipeline.failedTemplate, values)), with the reason in "
+                    + report))
+    }
+
+    /// When it is taken.
+    static func readiness(_ rule: ReadyRule, of name: FileName) -> String {
+        var conditions = ["it has been unchanged for \(rule.quiet.text)"]
+        if rule.writers == .wait { conditions.append("no process has it open for writing") }
+        if let marker = rule.marker {
+            let place = rule.markerBeside == nil ? " in it" : ""
+            conditions.append("its marker \(marker.name(for: name)?.text ?? marker.source) is there\(place)")
+        }
+        if let manifest = rule.manifest { conditions.append("all that \(manifest.pattern) in it lists has come") }
+        if rule.complete == .format { conditions.append("it is whole by its own format, where that can tell") }
+        let list = conditions.dropLast().joined(separator: ", ")
+        let whole = [list, conditions.last ?? ""].filter { !$0.isEmpty }.joined(separator: " and ")
+        return "once \(whole)" + (rule.timeout.map { "; fails after \($0.text) without" } ?? "")
+    }
+
+    private static func step(_ stage: StageEntry, _ name: FileName, _ values: TemplateValues) -> Step {
+        if let when = stage.when, !when.mayHold(for: name, in: values.folders) {
+            return Step(title: stage.kind, text: "skipped: it is for \(when.text) only", isSkipped: true)
+        }
+        var step = Step(title: stage.kind, text: type(of: stage.stage).descriptor.summary)
+        if let when = stage.when, when.looksDeeper { step.notes.append("only for \(when.text)") }
+        for (option, template) in stage.targets.sorted(by: { $0.key < $1.key }) {
+            do throws(TemplateProblem) {
+                let path = try template.path(values)
+                step.targets[option] = path
+                step.notes.append("\(option): \(path.shortText)")
+            } catch {
+                step.notes.append("fails here, since no folder can be made of the name: \(error.message)")
+            }
+        }
+        return step
+    }
+
+    /// Where an original goes, with placeholders filled in.
+    private static func folder(_ fixed: FilePath, _ template: PathTemplate?, _ values: TemplateValues) -> String {
+        do throws(TemplateProblem) {
+            return try template?.path(values).shortText ?? fixed.shortText
+        } catch {
+            return fixed.shortText
+        }
+    }
+
+    private static func success(_ pipeline: Pipeline, _ values: TemplateValues) -> String {
+        let publishes = pipeline.stages.contains { type(of: $0.stage).descriptor.effects.contains(.publishes) }
+        let unless = publishes ? ", unless it is itself what was published" : ""
+        switch pipeline.processed {
+        case .folder(let path): return "goes to \(folder(path, pipeline.processedTemplate, values))\(unless)"
+        case .delete: return "is deleted\(unless)"
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// One job's whole story for a person: what it is, what happened, why it failed and what to do.
+struct JobStory {
+    /// The job.
+    let record: JobRecord
+    /// The jobs that it led to by `retry`, newest first.
+    let retries: [JobRecord]
+    /// What is known of its pipeline.
+    let pipeline: PipelineRecord?
+    /// What it may wait for besides a worker.
+    var surroundings = JobSurroundings()
+
+    /// The lines; `now` is when they are read.
+    func lines(now: Timestamp) -> [String] {
+        let hindrance = surroundings.hindrance(of: record).map { "; \(EscapedText.printable($0))" } ?? ""
+        var lines = ["\(record.drop.name.text): \(headline(now: now))\(hindrance)"]
+        if let remedy = surroundings.pause(of: record)?.remedy, !remedy.isEmpty {
+            lines.append("  \(EscapedText.printable(remedy))")
+        }
+        lines += Self.aligned(facts)
+        if !record.history.isEmpty { lines += ["", "What happened:"] + Self.aligned(happenings) }
+        if let failure = record.failure, record.state != .processed {
+            let stage = record.failedStage.map { " (\($0))" } ?? ""
+            lines += ["", "Why\(stage):"]
+            lines += [failure.summary, failure.remedy].filter { !$0.isEmpty }.map { "  \(EscapedText.printable($0))" }
+            lines += Self.detail(of: failure)
+        }
+        if record.facts["archive"] == "missed" {
+            lines += ["", "Was an archive meant?"]
+            lines.append("  It was not unpacked, for the reason above, and went on as it is. In the stage 'unpack'")
+            lines.append("  `require: true` fails such drops; `when: { archive: missed }` sends them another way.")
+        }
+        if record.state == .failed, record.original != nil, retries.isEmpty {
+            lines += ["", "To send it in again: dropmill retry \(record.id.text)"]
+        }
+        return lines
+    }
+
+    /// The facts behind a failure; what a program wrote, or a list of files, has many lines.
+    private static func detail(of failure: StageFailure) -> [String] {
+        let lines = failure.detail.split(whereSeparator: \.isNewline).map { EscapedText.printable(String($0)) }
+        if lines.count > 1 { return ["  [\(failure.code)]"] + lines.map { "    \($0)" } }
+        let detail = ([failure.code] + lines).filter { !$0.isEmpty }.joined(separator: ": ")
+        return detail.isEmpty ? [] : ["  [\(detail)]"]
+    }
+
+    private func headline(now: Timestamp) -> String {
+        if let finished = record.finishedAt { return "\(record.state.rawValue) \((now - finished).text) ago" }
+        let stage = pipeline.flatMap { $0.stages.indices.contains(record.stage) ? $0.stages[record.stage] : nil }
+        switch record.state {
+        case .queued: return stage.map { "queued for \($0)" } ?? "queued to be settled"
+        case .running: return stage.map { "is at \($0)" } ?? "running"
+        case .deferred:
+            let wait = record.nextAttempt.map { max(.zero, $0 - now) }
+            return "waits to try \(stage ?? "its stage") again" + (wait.map { ", in \($0.text)" } ?? "")
+        default: return record.state.rawValue
+        }
+    }
+
+    private var facts: [(String, String)] {
+        let drop = record.drop
+        let source = pipeline.map { inbox in
+            drop.folders.reduce(inbox.inbox) { $0.appending($1) }.appending(drop.name).shortText
+        }
+        let size = ByteSize(bytes: drop.size)
+        var facts = [
+            ("job", record.id.text), ("pipeline", record.pipeline), ("dropped as", source ?? drop.name.text),
+            ("size", drop.size < 1024 ? size.description : "\(size) (\(drop.size) bytes)"),
+            ("dropped", drop.droppedAt.localText), ("claimed", record.claimedAt.localText),
+        ]
+        if let finished = record.finishedAt {
+            facts.append(("over", "\(finished.localText), after \(record.took().text)"))
+        }
+        if record.failures > 0 { facts.append(("failed runs", "\(record.failures)")) }
+        if let next = record.nextAttempt, record.state == .deferred { facts.append(("next run", next.localText)) }
+        if record.recoveries > 0 {
+            facts.append(("recoveries", "\(record.recoveries) (the daemon ended while the job was not over)"))
+        }
+        for (algorithm, digest) in record.digests.sorted(by: { $0.key < $1.key }) { facts.append((algorithm, digest)) }
+        for (name, fact) in record.facts.sorted(by: { $0.key < $1.key }) {
+            facts.append((name, EscapedText.printable(fact)))
+        }
+        let published = record.outputs.filter { output in !(record.original.map(output.isBeside) ?? false) }
+        facts += Self.list("outputs", published)
+        if record.state.isFinal, record.state != .lost {
+            let gone = record.outputs.isEmpty ? "deleted" : "deleted, or published as an output"
+            facts.append(("original", record.original?.shortText ?? gone))
+            facts += Self.list("beside it", record.outputs.filter { !published.contains($0) })
+        }
+        if let origin = record.retryOf { facts.append(("retry of", origin.text)) }
+        for retry in retries { facts.append(("sent in again", "\(retry.id.text) (\(retry.state.rawValue))")) }
+        return facts
+    }
+
+    private static func list(_ title: String, _ paths: [FilePath]) -> [(String, String)] {
+        paths.enumerated().map { index, path in (index == 0 ? title : "", path.shortText) }
+    }
+
+    private var happenings: [(String, String)] {
+        record.history.flatMap { transition in
+            var text = transition.stage.map { "\($0) \(transition.event)" } ?? transition.event
+            if let duration = transition.duration { text += ", \(duration.text)" }
+            if let last = transition.lastAt { text += ", \(transition.times) times until \(last.localText)" }
+            if let note = transition.note { text += ": \(note)" }
+            let time = transition.at.localText
+            // A stage may have had several lines to say.
+            return text.split(separator: "\n").enumerated().map { index, line in
+                (index == 0 ? time : "", EscapedText.printable(String(line)))
+            }
+        }
+    }
+
+    private static func aligned(_ pairs: [(String, String)]) -> [String] {
+        let width = pairs.map(\.0.count).max() ?? 0
+        return pairs.map { "  \($0)\(String(repeating: " ", count: width - $0.count))  \($1)" }
+    }
+}

@@ -1,0 +1,35 @@
+import Journal
+import PipelineKit
+
+/// Jobs for people: one line each.
+enum JobTable {
+    private static let longestName = 40
+    private static let longestReason = 60
+
+    /// A head, and a line for each job. `now` is when the jobs that are not over are looked at.
+    static func lines(
+        _ records: [JobRecord], _ surroundings: JobSurroundings = JobSurroundings(), now: Timestamp
+    ) -> [String] {
+        var table = TextTable([
+            ("JOB", .left), ("STATE", .left), ("PIPELINE", .left), ("NAME", .left), ("SIZE", .right),
+            ("CLAIMED", .left),
+            ("TOOK", .right), ("REASON", .left),
+        ])
+        for record in records {
+            let reason =
+                surroundings.hindrance(of: record) ?? (record.state == .processed ? "" : record.failure?.summary ?? "")
+            table.add([
+                record.id.text, record.state.rawValue, record.pipeline,
+                record.drop.name.text.shortened(to: longestName), ByteSize(bytes: record.drop.size).description,
+                record.claimedAt.localText, record.took(at: now).text,
+                EscapedText.printable(reason).shortened(to: longestReason),
+            ])
+        }
+        return table.lines
+    }
+}
+
+extension Timestamp {
+    /// For people: the local time, to the second.
+    var localText: String { formatted("%Y-%m-%d %H:%M:%S") }
+}

@@ -1,0 +1,170 @@
+import Journal
+import PipelineEngine
+import PipelineKit
+import SystemPackage
+
+/// Sends failed jobs' originals back through the front door, one by one: what goes wrong with one stops no other.
+struct Resubmission {
+    /// One that was sent in.
+    struct Sent {
+        let record: JobRecord
+        let path: FilePath
+        /// What could not be tidied up: a sentence, or nil.
+        let leftover: String?
+    }
+
+    /// One that was not.
+    struct Problem {
+        /// What was asked for: an id or a name.
+        let subject: String
+        /// A sentence with its remedy.
+        let message: String
+    }
+
+    private(set) var sent: [Sent] = []
+    private(set) var problems: [Problem] = []
+    private let journal: any Journal
+    private let pipelines: [String: PipelineRecord]
+
+    /// Begins with what the journal knows of the pipelines.
+    init(_ journal: any Journal) throws(JournalError) {
+        self.journal = journal
+        pipelines = Dictionary(try journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    /// Sends in what somebody named: ids, beginnings of ids, drops' names.
+    mutating func send(_ names: [String]) throws(JournalError) {
+        var seen: Set<JobID> = []
+        for name in names {
+            switch try JobFinder.find(name, in: journal) {
+            case .nothing(let message):
+                problems.append(Problem(subject: EscapedText.of(RawArguments.bytes(of: name)), message: message))
+            case .found(let record):
+                guard seen.insert(record.id).inserted else { continue }
+                if let reason = try refusal(of: record) { report(record, reason) } else { send(record) }
+            }
+        }
+    }
+
+    /// Sends in every failed job's original that is still in its place, oldest first. Returns whether there was any.
+    mutating func sendFailed(of pipeline: String?) throws(JournalError) -> Bool {
+        var query = JobQuery()
+        query.states = [.failed]
+        query.pipeline = pipeline
+        // Of several jobs whose original had the same place, the newest one put it there.
+        var places: Set<FilePath> = []
+        var candidates: [JobRecord] = []
+        let failed = try journal.jobs(query)
+        if let pipeline, failed.isEmpty, pipelines[pipeline] == nil {
+            let hint = Suggestion.hint(for: pipeline, among: pipelines.keys.sorted())
+            let remedy = hint.isEmpty ? "; 'dropmill status' lists those that have run" : hint
+            let subject = EscapedText.of(pipeline)
+            problems.append(Problem(subject: subject, message: "no pipeline of this name is known\(remedy)"))
+        }
+        for record in failed {
+            guard let original = record.original, places.insert(original).inserted else { continue }
+            guard [.regular, .folder].contains(Folder.kind(of: original)), try next(of: record) == nil else { continue }
+            candidates.append(record)
+        }
+        for record in candidates.reversed() { send(record) }
+        return !candidates.isEmpty
+    }
+
+    /// Why a job that somebody named cannot be sent in; nil where it can.
+    private func refusal(of record: JobRecord) throws(JournalError) -> String? {
+        switch record.state {
+        case .failed: break
+        case .processed: return "it is processed; only failed jobs are sent in again"
+        case .lost: return "its drop was gone from the work folder; look for it in the inbox"
+        default: return "it is not over yet; 'dropmill show \(record.id.text)' tells how far it is"
+        }
+        if let next = try next(of: record) {
+            return "it was sent in again already, as \(next.id.text), which is \(next.state.rawValue)"
+        }
+        var query = JobQuery()
+        query.states = [.failed]
+        query.pipeline = record.pipeline
+        query.since = record.claimedAt
+        if let newer = try journal.jobs(query).first(where: { $0.original == record.original }), newer.id != record.id {
+            return "what lies at its place now is the original of \(newer.id.text); retry that one"
+        }
+        return nil
+    }
+
+    /// The newest job that it led to by an earlier retry.
+    private func next(of record: JobRecord) throws(JournalError) -> JobRecord? {
+        var query = JobQuery()
+        query.retryOf = record.id
+        query.limit = 1
+        return try journal.jobs(query).first
+    }
+
+    private mutating func send(_ record: JobRecord) {
+        guard let pipeline = pipelines[record.pipeline] else {
+            return report(
+                record, "nothing is known of the pipeline '\(record.pipeline)'; run it once, or move the file yourself")
+        }
+        // What was noted, and did not come into the inbox after all, is taken back: its inode may be another's one day.
+        var noted: [FileIdentity] = []
+        do throws(SendBack.Refusal) {
+            let result = try SendBack(inbox: pipeline.inbox).send(record) { identity throws(SendBack.Refusal) in
+                try note(identity, of: record)
+                noted.append(identity)
+            }
+            var leftover = result.leftover.map { "\($0); remove it by hand" }
+            leftover = forget(noted.dropLast(), of: record) ?? leftover
+            sent.append(Sent(record: record, path: result.path, leftover: leftover))
+        } catch {
+            report(record, [error.message, forget(noted[...], of: record)].compactMap { $0 }.joined(separator: "; "))
+        }
+    }
+
+    private func note(_ identity: FileIdentity, of record: JobRecord) throws(SendBack.Refusal) {
+        do throws(JournalError) {
+            try journal.noteRetry(of: record.id, as: identity)
+        } catch {
+            throw SendBack.Refusal(error.message)
+        }
+    }
+
+    /// Returns what went wrong, or nil.
+    private func forget(_ identities: ArraySlice<FileIdentity>, of record: JobRecord) -> String? {
+        do throws(JournalError) {
+            for identity in identities { try journal.forgetRetry(of: record.id, as: identity) }
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    private mutating func report(_ record: JobRecord, _ message: String) {
+        problems.append(Problem(subject: "\(record.id.text) (\(record.drop.name.text))", message: message))
+    }
+
+    /// For programs: what was sent in, and what was not.
+    var json: String {
+        var json = JSONText()
+        json.object { json in
+            json.array("sent") { json in
+                for sent in sent {
+                    json.object { json in
+                        json.text("id", sent.record.id.text)
+                        json.text("pipeline", sent.record.pipeline)
+                        json.name("name", sent.record.drop.name.bytes)
+                        json.name("path", sent.path.bytes)
+                        if let leftover = sent.leftover { json.text("warning", leftover) }
+                    }
+                }
+            }
+            json.array("problems") { json in
+                for problem in problems {
+                    json.object { json in
+                        json.text("job", problem.subject)
+                        json.text("message", problem.message)
+                    }
+                }
+            }
+        }
+        return json.string
+    }
+}

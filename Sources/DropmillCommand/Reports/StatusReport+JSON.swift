@@ -1,0 +1,69 @@
+import Journal
+import PipelineKit
+
+// For programs.
+extension StatusReport {
+    /// One object: `daemon` and `pipelines`.
+    var json: String {
+        var json = JSONText()
+        json.object { json in
+            json.object("daemon") { json in
+                json.flag("running", isRunning)
+                if let run {
+                    json.integer("process", run.process)
+                    json.text("started_at", run.startedAt.iso8601)
+                    if let ended = run.endedAt { json.text("ended_at", ended.iso8601) }
+                }
+                if let silence { json.text("silence", silence) }
+            }
+            json.array("pipelines") { json in
+                for row in rows { json.object { write(row, &$0) } }
+            }
+        }
+        return json.string
+    }
+
+    private func write(_ row: Row, _ json: inout JSONText) {
+        json.text("name", row.name)
+        if let record = row.record {
+            json.name("inbox", record.inbox.bytes)
+        }
+        if let waiting = row.waiting { json.integer("waiting", waiting) }
+        if let inbox = row.inbox {
+            json.array("longest_waiting") { json in
+                for drop in inbox.longest { json.object { drop.write(&$0) } }
+            }
+            json.integer("left_alone", inbox.leftAlone)
+            json.array("left_alone_files") { json in
+                for drop in inbox.left { json.object { drop.write(&$0) } }
+            }
+            if let poll = inbox.poll { json.seconds("poll_s", .seconds(poll)) }
+        }
+        json.integer("active", row.active)
+        json.integer("queued", row[.queued])
+        json.integer("running", row[.running])
+        json.array("stages") { json in
+            for stage in row.activeStages {
+                json.object { json in
+                    json.text("kind", stage.kind)
+                    json.integer("active", stage.jobs.queued + stage.jobs.running)
+                    json.integer("queued", stage.jobs.queued)
+                    json.integer("running", stage.jobs.running)
+                }
+            }
+        }
+        for (key, state) in [
+            ("deferred", JobRecord.State.deferred), ("settling", .settling), ("processed", .processed),
+            ("failed", .failed), ("lost", .lost),
+        ] {
+            json.integer(key, row[state])
+        }
+        guard let record = row.record else { return }
+        json.flag("paused", row.paused != nil)
+        if let failure = row.paused {
+            if let since = record.pausedSince { json.text("paused_since", since.iso8601) }
+            json.object("failure") { JobJSON.write(failure, &$0) }
+        }
+        json.text("updated_at", record.updatedAt.iso8601)
+    }
+}

@@ -1,0 +1,122 @@
+import PipelineKit
+
+// For people.
+extension StatusReport {
+    /// The lines; `now` is when they are read. Where there are fewer columns than the table needs, each pipeline's
+    /// numbers are told in words.
+    func lines(now: Timestamp, columns: Int? = nil) -> [String] {
+        var lines = [daemon(now: now)]
+        if let silence { lines.append("what waits is not known: \(EscapedText.printable(silence))") }
+        guard !rows.isEmpty else { return lines + ["no pipeline has run yet"] }
+        var table = TextTable([
+            ("PIPELINE", .left), ("WAITING", .right), ("ACTIVE", .right), ("DEFERRED", .right), ("SETTLING", .right),
+            ("DONE", .right), ("FAILED", .right),
+        ])
+        for row in rows {
+            let numbers = [row.active, row[.deferred], row[.settling], row[.processed], row[.failed]]
+            table.add([row.name, row.waiting.map { "\($0)" } ?? "?"] + numbers.map { "\($0)" })
+        }
+        let laidOut = table.lines
+        let isNarrow = columns.map { columns in laidOut.contains { $0.count > columns } } ?? false
+        lines += isNarrow ? [""] : ["", laidOut[0]]
+        for (row, line) in zip(rows, laidOut.dropFirst()) {
+            lines.append(isNarrow ? Self.words(of: row) : line)
+            lines += (notes(of: row, now: now) + Self.waiting(row.inbox)).map { "  \(EscapedText.printable($0))" }
+        }
+        return lines
+    }
+
+    /// `scans: 12 waiting, 3 active, 1 failed`; of those after the first two only what there is.
+    private static func words(of row: Row) -> String {
+        let more = [
+            ("deferred", row[.deferred]), ("settling", row[.settling]), ("done", row[.processed]),
+            ("failed", row[.failed]),
+        ]
+        let numbers =
+            [row.waiting.map { "\($0) waiting" } ?? "? waiting", "\(row.active) active"]
+            + more.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        return "\(row.name): \(numbers.joined(separator: ", "))"
+    }
+
+    private func daemon(now: Timestamp) -> String {
+        guard let run else { return isRunning ? "a daemon is running" : "no daemon is running" }
+        if isRunning {
+            // Before that the clock was another one.
+            let age = now < run.startedAt ? "" : " (\((now - run.startedAt).text))"
+            let since = "since \(run.startedAt.localText)\(age)"
+            return run.endedAt == nil ? "running \(since), process \(run.process)" : "a daemon is starting or stopping"
+        }
+        guard let ended = run.endedAt else {
+            return
+                "no daemon is running; the one of \(run.startedAt.localText) was killed or crashed, and its jobs are "
+                + "taken up at the next start"
+        }
+        return "no daemon is running; the last one stopped at \(ended.localText)"
+    }
+
+    private func notes(of row: Row, now: Timestamp) -> [String] {
+        var notes: [String] = []
+        if row.active > 0, isRunning {
+            notes.append("active: " + row.activeStages.map { Self.text($0.kind, $0.jobs) }.joined(separator: ", "))
+        } else if row.active > 0 {
+            let stages = row.activeStages.map { "\($0.kind) \($0.jobs.queued + $0.jobs.running)" }
+            notes.append("taken up at the next start: " + stages.joined(separator: ", "))
+        }
+        if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
+        if row.isLeftOut { return notes + ["this pipeline is not among those that run"] }
+        if let failure = row.paused {
+            let start = row.record?.pausedSince?.localText
+            let since = row.record?.pausedSince.map { " since \($0.localText) (\((now - $0).text))" } ?? ""
+            notes +=
+                isRunning
+                ? ["paused\(since): \(failure.summary)", failure.remedy].filter { !$0.isEmpty }
+                : ["paused\(start.map { " from \($0) on" } ?? "") when the daemon ended: \(failure.summary)"]
+        }
+        if let poll = row.inbox?.poll { notes.append("the inbox is looked at every \(Duration.seconds(poll).text)") }
+        guard let record = row.record else {
+            return row.inbox == nil ? notes + ["this pipeline is not among those that last ran"] : notes
+        }
+        if !isRunning, let inbox = row.inbox, inbox.waiting > 0 {
+            notes.append(
+                inbox.isRough
+                    ? "its pipeline file cannot be read now, so all files at the top of the inbox count as waiting"
+                    : "counted by their names; `dropmill explain FILE` says what one waits for")
+        }
+        if !isRunning, row.inbox == nil { notes.append("as of \(record.updatedAt.localText)") }
+        return notes
+    }
+
+    /// `run 1 (+37 queued)`
+    private static func text(_ kind: String, _ jobs: Row.Stage) -> String {
+        "\(kind) \(jobs.running)" + (jobs.queued > 0 ? " (+\(jobs.queued) queued)" : "")
+    }
+
+    private static let longestName = 40
+
+    /// What waits for longest, and what is left alone: each with the reason.
+    private static func waiting(_ inbox: InboxLook.Inbox?) -> [String] {
+        guard let inbox else { return [] }
+        return list("waiting", inbox.longest, of: inbox.waiting)
+            + list("left alone", inbox.left, of: inbox.leftAlone)
+    }
+
+    private static func list(_ title: String, _ drops: [InboxLook.Drop], of total: Int) -> [String] {
+        guard !drops.isEmpty else { return [] }
+        let rows = drops.map { drop in
+            (
+                name: EscapedText.of(drop.path).shortened(to: longestName),
+                known: drop.known.map { Duration.seconds($0).text } ?? "", drop: drop
+            )
+        }
+        let width = rows.map(\.name.count).max() ?? 0
+        let ages = rows.map(\.known.count).max() ?? 0
+        var lines = ["\(title):"]
+        for row in rows {
+            let age = ages == 0 ? "" : String(repeating: " ", count: ages - row.known.count) + row.known + "  "
+            let claimed = row.drop.claimed ? "claimed; " : ""
+            lines.append("  \(row.name.padded(to: width))  \(age)\(claimed)\(row.drop.text)")
+        }
+        if total > drops.count { lines.append("  and \(total - drops.count) more") }
+        return lines
+    }
+}

@@ -1,0 +1,90 @@
+import Journal
+import PipelineKit
+
+/// How things stand: the daemon, and each pipeline.
+struct StatusReport {
+    /// One pipeline.
+    struct Row {
+        /// Jobs of one stage: those that wait for a worker, and those that are with one.
+        typealias Stage = (queued: Int, running: Int)
+
+        /// What is known of it; nil where only its jobs are.
+        let record: PipelineRecord?
+        /// Its name.
+        let name: String
+        /// How many jobs are in each state.
+        var jobs: [JobRecord.State: Int] = [:]
+        /// How many jobs wait for a stage or are at it, by its place.
+        var stages: [Int: Stage] = [:]
+
+        /// What is in its inbox now; nil where only the journal knows.
+        var inbox: InboxLook.Inbox?
+
+        /// Whether the daemon that runs does not run this pipeline.
+        var isLeftOut = false
+
+        /// How many drops wait; nil where that is not known.
+        var waiting: Int? { isLeftOut ? nil : inbox?.waiting ?? record?.waiting }
+
+        /// Why the pipeline pauses, or did at the end.
+        var paused: StageFailure? { record?.paused ?? inbox?.paused }
+
+        /// Jobs that wait for a worker or are with one.
+        var active: Int { self[.queued] + self[.running] }
+
+        /// Jobs in a state.
+        subscript(_ state: JobRecord.State) -> Int { jobs[state] ?? 0 }
+
+        /// Active jobs by the kind of their stage, in the stages' order.
+        var activeStages: [(kind: String, jobs: Stage)] {
+            let kinds = record?.stages ?? []
+            return stages.sorted { $0.key < $1.key }.map { stage, jobs in
+                // Past the last one, a job waits to be settled.
+                (
+                    kinds.indices.contains(stage) ? kinds[stage] : kinds.count == stage ? "settle" : "#\(stage + 1)",
+                    jobs
+                )
+            }
+        }
+    }
+
+    /// Whether a daemon holds the state folder.
+    let isRunning: Bool
+    /// The latest run.
+    let run: RunRecord?
+    /// The pipelines, by name.
+    private(set) var rows: [Row]
+    /// Why the daemon that runs does not say what waits; nil where it does, or where none runs.
+    private(set) var silence: String?
+
+    /// Looks into the journal.
+    init(_ journal: any Journal, isRunning: Bool) throws(JournalError) {
+        self.isRunning = isRunning
+        run = try journal.lastRun()
+        var rows: [String: Row] = [:]
+        for record in try journal.pipelines() { rows[record.name] = Row(record: record, name: record.name) }
+        for count in try journal.counts() {
+            var row = rows[count.pipeline] ?? Row(record: nil, name: count.pipeline)
+            row.jobs[count.state, default: 0] += count.count
+            switch count.state {
+            case .queued: row.stages[count.stage, default: (0, 0)].queued += count.count
+            case .running: row.stages[count.stage, default: (0, 0)].running += count.count
+            default: break
+            }
+            rows[count.pipeline] = row
+        }
+        self.rows = rows.values.sorted { $0.name < $1.name }
+    }
+
+    /// Adds what is in the inboxes.
+    mutating func add(_ look: InboxLook) {
+        silence = look.problem
+        // A daemon that has just begun is ahead of what is written down.
+        let unknown = Set(look.inboxes.keys).subtracting(rows.map(\.name))
+        rows = (rows + unknown.map { Row(record: nil, name: $0) }).sorted { $0.name < $1.name }
+        for index in rows.indices {
+            rows[index].inbox = look.inboxes[rows[index].name]
+            rows[index].isLeftOut = isRunning && silence == nil && rows[index].inbox == nil
+        }
+    }
+}

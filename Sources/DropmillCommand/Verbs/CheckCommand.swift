@@ -1,0 +1,89 @@
+import ArgumentParser
+import PipelineConfig
+import PipelineKit
+
+/// `dropmill check`: every problem in every pipeline file; starts nothing.
+struct CheckCommand: StageVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Report every problem in every pipeline file; start nothing.",
+        discussion: """
+            Prints each problem as 'path:line:column: error: …' with its remedy and exits with status 78, or prints \
+            one line for \
+            each pipeline when all is well.
+
+            Example:
+
+              dropmill check pipelines/scans.yaml
+            """)
+
+    @OptionGroup var pipelines: PipelineArguments
+
+    @Flag(help: "Print one JSON object: 'pipelines' and 'problems'.")
+    var json = false
+
+    @Flag(help: "Print the JSON Schema of pipeline files, for editors, and read none.")
+    var schema = false
+
+    func run(with stages: StageRegistry) throws {
+        if schema { return print(PipelineSchema(stages).json) }
+        guard json else {
+            for pipeline in try pipelines.loadOrReport(stages) { print(Self.summary(of: pipeline)) }
+            return
+        }
+        do throws(ConfigProblems) {
+            print(Self.json(try pipelines.load(stages), []))
+        } catch {
+            print(Self.json([], error.all))
+            throw ExitStatus.configuration
+        }
+    }
+
+    /// `scans: in → unpack → move → done`
+    static func summary(of pipeline: Pipeline) -> String {
+        let end =
+            switch pipeline.processed {
+            case .folder(let path): path.shortText
+            case .delete: "deleted"
+            }
+        let steps = [pipeline.inbox.shortText] + pipeline.stages.map(\.kind) + [end]
+        return "\(pipeline.name): \(steps.joined(separator: " → "))"
+    }
+
+    /// The same for programs.
+    static func json(_ pipelines: [Pipeline], _ problems: [ConfigProblem]) -> String {
+        var json = JSONText()
+        json.object { json in
+            json.array("pipelines") { json in
+                for pipeline in pipelines { write(pipeline, &json) }
+            }
+            json.array("problems") { json in
+                for problem in problems {
+                    json.object { json in
+                        json.name("path", problem.path.bytes)
+                        json.integer("line", problem.position.line)
+                        json.integer("column", problem.position.column)
+                        json.text("message", problem.message)
+                    }
+                }
+            }
+        }
+        return json.string
+    }
+
+    private static func write(_ pipeline: Pipeline, _ json: inout JSONText) {
+        json.object { json in
+            json.text("name", pipeline.name)
+            json.name("file", pipeline.source.bytes)
+            json.name("inbox", pipeline.inbox.bytes)
+            switch pipeline.processed {
+            case .folder(let path): json.name("processed", path.bytes)
+            case .delete: json.text("processed", "delete")
+            }
+            json.name("failed", pipeline.failed.bytes)
+            json.array("stages") { json in
+                for stage in pipeline.stages { json.text(nil, stage.kind) }
+            }
+        }
+    }
+}

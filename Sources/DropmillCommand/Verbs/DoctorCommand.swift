@@ -1,0 +1,77 @@
+import ArgumentParser
+import Doctor
+import Glibc
+import PipelineKit
+
+/// `dropmill doctor`: tries in every folder what the daemon does there.
+struct DoctorCommand: StageVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Try what the daemon does: in every folder, with every program and service; and ask it how it is.",
+        discussion: """
+            Nothing is left behind, and a running daemon is not disturbed: what is put into a folder has a hidden name \
+            and is gone in a moment. Run it as the daemon's user, since rights and limits are that user's. Exits with \
+            status 1 where something does not work.
+
+            Example: as the user of the systemd unit:
+
+              sudo -u dropmill dropmill doctor /etc/dropmill/pipelines --state-dir /var/lib/dropmill
+            """)
+
+    @OptionGroup var pipelines: PipelineArguments
+    @OptionGroup var state: StateArguments
+
+    @Flag(help: "Print one JSON object: 'user', 'problems', 'surroundings' and 'pipelines'.")
+    var json = false
+
+    func run(with stages: StageRegistry) throws {
+        // Somebody may open for writing what a lease was just taken on; the signal of that would end the program.
+        signal(SIGIO, SIG_IGN)
+        let pipelines = try pipelines.loadOrReport(stages)
+        let interruption = Interruption()
+        let report = Self.examine(pipelines, state: state.folder, interruption)
+        // Where a signal waits, it ends the program here: by now nothing of ours lies in any folder.
+        interruption.allow()
+        if json { print(report.json) } else { for line in report.lines { print(line) } }
+        if report.problems > 0 { throw ExitStatus.failure }
+    }
+
+    private static func examine(
+        _ pipelines: [Pipeline], state: StateFolder, _ interruption: Interruption
+    ) -> DoctorReport {
+        let daemon = DaemonExamination(of: state, pipelines)
+        let examination = Examination(running: daemon.running) { interruption.isAskedFor }
+        // A daemon that runs has its watches already.
+        let watches = daemon.isRunning == true ? 0 : pipelines.reduce(0) { $0 + Examination.watches(of: $1) }
+        let surroundings = examination.surroundings(
+            state: state.path, watches: watches, trusting: pipelines.flatMap(\.trust))
+        let examined = pipelines.map { examination.pipeline($0) }
+        return DoctorReport(
+            user: CurrentUser.name, isRunning: daemon.isRunning,
+            surroundings: surroundings + [daemon.place].filter { !$0.findings.isEmpty }, pipelines: examined)
+    }
+}
+
+/// Keeps signals that would end the program waiting, so that it can tidy up before.
+private struct Interruption {
+    private var signals = sigset_t()
+
+    init() {
+        sigemptyset(&signals)
+        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    /// Whether one waits.
+    var isAskedFor: Bool {
+        var pending = sigset_t()
+        sigpending(&pending)
+        return [SIGINT, SIGTERM, SIGHUP].contains { sigismember(&pending, $0) == 1 }
+    }
+
+    /// Lets them come.
+    func allow() {
+        var signals = signals
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+}

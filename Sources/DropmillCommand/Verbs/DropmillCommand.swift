@@ -1,0 +1,80 @@
+package import ArgumentParser
+import BuiltinStages
+import Completeness
+import Glibc
+package import PipelineKit
+
+/// The program: `dropmill` and a verb.
+package struct DropmillCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "dropmill",
+        abstract: "A hot-folder daemon: takes what is dropped into a folder through the stages that a YAML file names.",
+        discussion: """
+            Example: make a first pipeline, look it over, and run it:
+
+              dropmill init
+              dropmill check
+              dropmill run
+            """,
+        version: "0.1.0",
+        subcommands: [
+            RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, JobsCommand.self,
+            ShowCommand.self,
+            RetryCommand.self, ForgetCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
+        ])
+
+    /// The verbs of the processes that `run` starts; nobody else's, so no list of verbs has them.
+    package init() {}
+
+    private static let unpackVerb = "unpack-worker"
+    private static let typeVerb = "type-worker"
+
+    /// Runs the verb that the command line names, with these kinds of stages, and ends the process.
+    package static func main(stages: StageRegistry) -> Never {
+        // Without it glibc looks at /etc/localtime for every time that it converts: twice for an archive's entry.
+        setenv("TZ", ":/etc/localtime", 0)
+        if CommandLine.arguments.count == 2, CommandLine.arguments[1] == unpackVerb { UnpackProgram.run() }
+        if CommandLine.arguments.count == 2, CommandLine.arguments[1] == typeVerb { TypeProgram.run() }
+        if CommandLine.arguments.count == 2, CommandLine.arguments[1] == FormatProgram.verb { FormatWorker.run() }
+        UnpackProgram.use("/proc/self/exe", [unpackVerb])
+        TypeProgram.use("/proc/self/exe", [typeVerb])
+        StandardOutput.prepare()
+        let arguments = RawArguments.all
+        // `help` takes a verb too.
+        if let problem = unknownVerb(arguments.first { $0 != "help" }) {
+            StandardError.print(StandardError.line(of: problem))
+            exit(withError: ExitCode.validationFailure)
+        }
+        do {
+            var command = try parseAsRoot(arguments)
+            if let verb = command as? any StageVerb { try verb.run(with: stages) } else { try command.run() }
+        } catch {
+            end(error)
+        }
+        end(nil)
+    }
+
+    private static func end(_ error: (any Error)?) -> Never {
+        let code = error.map { exitCode(for: $0) } ?? .success
+        // Help and the version are results like any other.
+        if let error, code == .success { print(fullMessage(for: error)) }
+        if let problem = StandardOutput.finish() {
+            StandardError.print("error: cannot write to standard output: \(problem)")
+            exit(withError: ExitStatus.unwritten)
+        }
+        guard let error, code != .success else { exit() }
+        // What no verb has turned into a status of its own is nobody's fault but ours.
+        guard code == .failure, !(error is ExitCode) else { exit(withError: error) }
+        StandardError.print("error: a bug in Dropmill: \(error); please report it")
+        exit(withError: ExitStatus.software)
+    }
+
+    /// What is wrong with a word in a verb's place; nil for nothing.
+    static func unknownVerb(_ word: String?) -> String? {
+        let verbs = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard let word, !word.hasPrefix("-"), !(verbs + ["help"]).contains(word) else { return nil }
+        let meant = Suggestion.nearest(to: word, among: verbs).map { "did you mean '\($0)'?" }
+        return "there is no verb '\(EscapedText.of(RawArguments.bytes(of: word)))'; "
+            + (meant ?? "there are \(verbs.joined(separator: ", "))")
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Journal
+import PipelineEngine
+import PipelineKit
+import SystemPackage
+
+/// `dropmill forget`: gives up jobs that no daemon can finish.
+struct ForgetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Give up jobs that no daemon can finish: they count as lost.",
+        discussion: """
+            For jobs whose folders are gone, or on a file system that will not come back; and, while no daemon runs, \
+            for any other that is not over. What lies in a job's folder is set aside in 'astray' in the work folder, \
+            never removed. Exits with status 1 where one could not be given up.
+
+            Example: the jobs that the log calls left as they are:
+
+              dropmill forget 01HZX2 01HZX3
+            """)
+
+    @Argument(help: "Jobs: ids or beginnings of ids, or drops' names (then the newest job).")
+    var jobs: [String]
+
+    @OptionGroup var state: StateArguments
+
+    func run() throws {
+        let folder = state.folder
+        var hasFailed = false
+        let lines = try folder.write { journal throws(JournalError) in
+            let isRunning = try folder.isHeld()
+            let works = Dictionary(try journal.pipelines().map { ($0.name, $0.works) }) { first, _ in first }
+            var lines: [Result<String, Problem>] = []
+            for text in jobs { lines.append(try Self.forget(text, in: journal, works, isRunning: isRunning)) }
+            return lines
+        }
+        for line in lines {
+            switch line {
+            case .success(let text): print(text)
+            case .failure(let problem):
+                hasFailed = true
+                StandardError.print("error: \(problem.text)")
+            }
+        }
+        if hasFailed { throw ExitStatus.failure }
+    }
+
+    /// Why one is not given up.
+    private struct Problem: Error {
+        let text: String
+    }
+
+    private static func forget(
+        _ text: String, in journal: any Journal, _ works: [String: [WorkPlace]], isRunning: Bool
+    ) throws(JournalError) -> Result<String, Problem> {
+        let record: JobRecord
+        switch try JobFinder.find(text, in: journal) {
+        case .found(let found): record = found
+        case .nothing(let reason): return .failure(Problem(text: reason))
+        }
+        let subject = "\(record.id) ('\(record.drop.path)')"
+        guard !record.state.isFinal else {
+            return .failure(
+                Problem(text: "job \(subject) is over (\(record.state.rawValue)); there is nothing to forget"))
+        }
+        let places = (works[record.pipeline] ?? []).map(\.path)
+        var note = ""
+        do throws(IOError) {
+            if let found = places.first(where: { WorkFolder.holds(record.id, below: $0) }) {
+                guard !isRunning else {
+                    let remedy = "the daemon goes on with it; stop that one first, or let the job end"
+                    return .failure(Problem(text: "job \(subject) has its folder in '\(found.text)': \(remedy)"))
+                }
+                note = "; its folder is kept in '\(try WorkFolder.setAside(record.id, below: found).text)'"
+            }
+        } catch {
+            return .failure(Problem(text: "job \(subject): \(error)"))
+        }
+        var given = record
+        given.giveUp(at: .now())
+        try journal.write([given], pipelines: [])
+        return .success("\(record.id) \(record.drop.path) given up\(note)")
+    }
+}

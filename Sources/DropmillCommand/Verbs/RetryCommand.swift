@@ -1,0 +1,62 @@
+import ArgumentParser
+import Journal
+import PipelineKit
+
+/// `dropmill retry`: failed originals go back into their inboxes.
+struct RetryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Send failed originals back into their inboxes, whether the daemon runs or not.",
+        discussion: """
+            Each becomes a new job that knows which one it is a retry of. Exits with status 1 where one could not be \
+            sent in, or none was found.
+
+            Example: all of the pipeline 'scans' that failed, once the cause is mended:
+
+              dropmill retry --failed --pipeline scans
+            """)
+
+    @Argument(help: "Jobs: ids or beginnings of ids, or drops' names (then the newest job).")
+    var jobs: [String] = []
+
+    @Flag(help: "Every failed job whose original is still in its place.")
+    var failed = false
+
+    @Option(help: "With --failed: only those of this pipeline.")
+    var pipeline: String?
+
+    @OptionGroup var state: StateArguments
+
+    @Flag(help: "Print one JSON object: 'sent' and 'problems'.")
+    var json = false
+
+    func validate() throws {
+        if jobs.isEmpty, !failed { throw ValidationError("name jobs, or give --failed") }
+        if !jobs.isEmpty, failed { throw ValidationError("jobs and --failed exclude each other; choose one") }
+        if pipeline != nil, !failed { throw ValidationError("--pipeline narrows --failed; give that too") }
+    }
+
+    func run() throws {
+        var foundAny = true
+        let result = try state.folder.write { journal throws(JournalError) in
+            var resubmission = try Resubmission(journal)
+            if failed {
+                foundAny = try resubmission.sendFailed(of: pipeline)
+            } else {
+                try resubmission.send(jobs)
+            }
+            return resubmission
+        }
+        if json {
+            print(result.json)
+        } else {
+            for sent in result.sent {
+                print("\(sent.record.id.text) \(sent.record.drop.name.text) → \(sent.path.shortText)")
+                if let leftover = sent.leftover { StandardError.print("warning: \(leftover)") }
+            }
+            for problem in result.problems { StandardError.print("error: \(problem.subject): \(problem.message)") }
+            if !foundAny, result.problems.isEmpty { StandardError.print("no failed job's original is in its place") }
+        }
+        if !foundAny || !result.problems.isEmpty { throw ExitStatus.failure }
+    }
+}

@@ -1,0 +1,178 @@
+import ArgumentParser
+import CLinux
+import Dispatch
+import Glibc
+import Logging
+import PipelineEngine
+import PipelineKit
+import Synchronization
+import SystemPackage
+
+/// `dropmill run`: the daemon, in the foreground.
+struct RunCommand: StageVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Watch the inboxes and process what is dropped there, in the foreground.",
+        discussion: """
+            SIGTERM and SIGINT stop it: nothing more is claimed, running stages may finish within the grace period, \
+            and the rest is \
+            taken up at the next start. A second signal ends it at once, and nothing is lost then either. SIGHUP, \
+            SIGUSR1 and SIGUSR2 do nothing.
+
+            Example: process what lies in the inbox now, then exit:
+
+              dropmill run --once pipelines/quickstart.yaml
+            """)
+
+    @OptionGroup var pipelines: PipelineArguments
+    @OptionGroup var logging: LogArguments
+
+    @Flag(
+        help: """
+            Settle what is in the inboxes now, then exit; with status 1 if a job failed or is not over, or if a drop \
+            stays because its marker, manifest or format contradicts it.
+            """)
+    var once = false
+
+    @OptionGroup var state: StateArguments
+
+    @Option(
+        help: ArgumentHelp(
+            "How long running stages may go on after a signal, such as 5m. (default: 30s)", valueName: "duration"),
+        transform: TimeArgument.duration)
+    var grace: Duration = .seconds(30)
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the journal keeps jobs that are over, such as 30d. (default: 90d)", valueName: "duration"),
+        transform: TimeArgument.duration)
+    var keepHistory: Duration = .seconds(90 * 86400)
+
+    func run(with stages: StageRegistry) throws {
+        // Before anything else is read: what it knows is not for other programs of its user, also not those it runs.
+        guard dm_keep_private() == 0 else {
+            StandardError.print(StandardError.line(of: "memory cannot be closed to others: \(Errno.last)"))
+            throw ExitStatus.failure
+        }
+        // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGIO, SIG_IGN)
+        // Told of once there is a log.
+        signal(SIGHUP, SIG_IGN)
+        // Whoever started this may have ignored it, and then children are not kept until they are waited for.
+        signal(SIGCHLD, SIG_DFL)
+        let pipelines = try pipelines.loadOrReport(stages)
+        let signals = StopSignals()
+        // Last of all: until then a second signal ends whatever hangs.
+        defer { signals.allow() }
+        Self.raiseFileLimit()
+        let output = LogOutput(descriptor: STDERR_FILENO)
+        let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
+        let configuration = EngineConfiguration(
+            state: state.folder.path, once: once, keepHistory: keepHistory, judge: FormatProgram.judge)
+        let memory = once ? nil : IdleMemory()
+        let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in
+            log.record($0)
+            memory?.noteEvent()
+        }
+        memory?.release { @Sendable in engine.releaseMemory() }
+        signals.listen { @Sendable [grace] in
+            output.stopWaiting()
+            engine.stop(grace: grace)
+        } reload: { @Sendable in
+            log.record(
+                .warning(
+                    pipeline: nil,
+                    message: "SIGHUP: reload is not there yet; start Dropmill again to have it read its pipelines anew")
+            )
+        }
+        if let warning = Self.sandboxWarning { log.record(.warning(pipeline: nil, message: warning)) }
+        let outcome = Outcome()
+        do throws(EngineError) {
+            try engine.start { @Sendable in outcome.report($0) }
+        } catch {
+            output.write(Array((StandardError.line(of: error.message) + "\n").utf8))
+            output.flush()
+            throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
+        }
+        let control = answering(engine, log)
+        let summary = outcome.wait()
+        control?.stop()
+        output.flush()
+        if once { for line in Self.closing(summary) { print(line) } }
+        if once, Self.hadTrouble(summary) { throw ExitStatus.failure }
+    }
+
+    /// Every pipeline takes descriptors, and the soft limit of 1,024 is for programs that use select(2), which this one
+    /// does not (systemd.exec(5), "LimitNOFILE=").
+    private static func raiseFileLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 65_536))
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    /// Answers questions from now on; without that the daemon does its work all the same.
+    private func answering(_ engine: Engine, _ log: JobLog) -> ControlServer? {
+        do throws(IOError) {
+            return try ControlServer.open(in: state.folder.path) { @Sendable request, reply in
+                Self.answer(request, engine, reply)
+            }
+        } catch {
+            log.record(.warning(pipeline: nil, message: "\(error); 'status' and 'explain' cannot ask this daemon"))
+            return nil
+        }
+    }
+
+    /// The most drops that an answer lists for each inbox.
+    private static let mostListed = 1000
+
+    @Sendable private static func answer(
+        _ request: ControlRequest, _ engine: Engine, _ reply: @escaping @Sendable (ControlReply) -> Void
+    ) {
+        switch request.ask {
+        case .waiting:
+            engine.tellWaiting(limit: min(max(0, request.limit ?? 0), mostListed)) { @Sendable snapshots in
+                reply(ControlReply(inboxes: snapshots.mapValues { ControlReply.Inbox($0) }))
+            }
+        case .drop:
+            guard let pipeline = request.pipeline, let path = request.path else {
+                return reply(ControlReply(problem: "the question names no pipeline or no path"))
+            }
+            engine.tellWaiting(Array(path), of: pipeline) { @Sendable drop in
+                reply(ControlReply(drop: drop.map { ControlReply.Drop($0) }))
+            }
+        }
+    }
+
+    /// Whether somebody has to look: a drop that merely stayed in its inbox is no trouble, unless its marker, its
+    /// manifest or its format says that it is not all there.
+    static func hadTrouble(_ summary: RunSummary) -> Bool {
+        summary.failed + summary.unfinished > 0 || summary.remaining.contains(where: \.isContradicted)
+    }
+
+    /// `3 processed, 1 failed`, and a line for each drop that stayed.
+    static func closing(_ summary: RunSummary) -> [String] {
+        var line = "\(summary.processed) processed, \(summary.failed) failed"
+        if summary.unfinished > 0 { line += ", \(summary.unfinished) unfinished" }
+        return [line] + summary.remaining.map { "\($0.pipeline): \($0.path.text) \($0.reason)" }
+    }
+}
+
+/// Hands the engine's summary to the main thread.
+private final class Outcome: Sendable {
+    private let summary = Mutex<RunSummary?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func report(_ value: RunSummary) {
+        summary.withLock { $0 = value }
+        isThere.signal()
+    }
+
+    func wait() -> RunSummary {
+        while true {
+            isThere.wait()
+            if let value = summary.withLock({ $0 }) { return value }
+        }
+    }
+}

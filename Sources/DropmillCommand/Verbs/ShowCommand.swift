@@ -1,0 +1,58 @@
+import ArgumentParser
+import Journal
+import PipelineKit
+
+/// `dropmill show`: one job's whole story.
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Tell one job's whole story: what happened when, where everything is, why it failed, what to do.",
+        discussion: """
+            Exits with status 1 where there is no such job.
+
+            Example: the newest job of a file:
+
+              dropmill show report.pdf
+            """)
+
+    @Argument(help: "A job's id or the beginning of it, or a drop's name: then its newest job.")
+    var job: String
+
+    @OptionGroup var state: StateArguments
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let folder = state.folder
+        let (finding, story) = try folder.read { journal throws(JournalError) in
+            try Self.look(for: job, in: journal, isRunning: folder.isHeldIfKnown)
+        }
+        guard let story else {
+            if case .nothing(let message) = finding { StandardError.print("error: \(message)") }
+            throw ExitStatus.failure
+        }
+        if json {
+            print(JobJSON.story(story.record, retries: story.retries, story.surroundings))
+        } else {
+            for line in story.lines(now: .now()) { print(line) }
+        }
+    }
+
+    /// The job and all that belongs to it.
+    static func look(
+        for text: String, in journal: any Journal, isRunning: Bool? = nil
+    ) throws(JournalError) -> (finding: JobFinder.Finding, story: JobStory?) {
+        let finding = try JobFinder.find(text, in: journal)
+        guard case .found(let record) = finding else { return (finding, nil) }
+        var query = JobQuery()
+        query.retryOf = record.id
+        let retries = try journal.jobs(query)
+        let pipelines = try journal.pipelines()
+        let pipeline = pipelines.first { $0.name == record.pipeline }
+        let surroundings = JobSurroundings(of: pipelines, isRunning: isRunning)
+        return (
+            finding, JobStory(record: record, retries: retries, pipeline: pipeline, surroundings: surroundings)
+        )
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import Glibc
+import Journal
+import PipelineConfig
+import PipelineKit
+import SystemPackage
+
+/// `dropmill status`: how things stand.
+struct StatusCommand: StageVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Tell for each pipeline what waits, runs, is done and failed, and whether a daemon runs.",
+        discussion: """
+            Exits with status 1 where no daemon has ever run with this state folder.
+
+            Example: keep an eye on it, once a second, until Ctrl-C:
+
+              dropmill status --watch
+            """)
+
+    @Flag(help: "Show it again every second, until Ctrl-C.")
+    var watch = false
+
+    @Option(help: "How many of the drops that have waited longest are listed for each pipeline.")
+    var limit = 5
+
+    @OptionGroup var state: StateArguments
+
+    @Flag(help: "Print one JSON object: 'daemon' and 'pipelines'; with --watch one a line.")
+    var json = false
+
+    func validate() throws {
+        if limit < 0 { throw ValidationError("--limit needs 0 or more") }
+    }
+
+    func run(with stages: StageRegistry) throws {
+        guard watch else {
+            print(try text(stages, screen: nil))
+            return
+        }
+        var wait = SignalWait()
+        let isTerminal = isatty(STDOUT_FILENO) == 1 && !json
+        while true {
+            let screen = isTerminal ? Screen.now() : nil
+            let text = try text(stages, screen: screen)
+            let shown = isTerminal ? Screen.redrawn(text) : text + (json ? "\n" : "\n\n")
+            guard LogOutput.write(Array(shown.utf8), to: STDOUT_FILENO) else {
+                // Whoever read went away.
+                if errno == EPIPE { return }
+                StandardError.print("error: cannot write to standard output: \(Errno.last)")
+                throw ExitStatus.unwritten
+            }
+            if wait.isSignalled(within: 1) { return }
+        }
+    }
+
+    private func text(_ stages: StageRegistry, screen: Screen?) throws(ExitCode) -> String {
+        let folder = state.folder
+        let limit = limit
+        let report = try folder.read { journal throws(JournalError) in
+            var report = try StatusReport(journal, isRunning: try folder.isHeld())
+            report.add(
+                report.isRunning
+                    ? .asking(folder.path, limit: limit)
+                    : .counting(report.rows.compactMap(\.record), rules: { Self.pipeline($0, stages) }))
+            return report
+        }
+        guard !json else { return report.json }
+        let lines = report.lines(now: .now(), columns: screen?.columns)
+        return (screen?.fitting(lines) ?? lines).joined(separator: "\n")
+    }
+
+    /// A pipeline as its file describes it now; nil where there is none, or something is wrong with it.
+    private static func pipeline(_ record: PipelineRecord, _ stages: StageRegistry) -> Pipeline? {
+        guard let source = record.source else { return nil }
+        do throws(ConfigProblems) {
+            let loader = PipelineLoader(registry: stages, environment: Environment.variables)
+            return try loader.load([source]).first { $0.name == record.name }
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// Waits for SIGINT or SIGTERM, which from then on do nothing else.
+private struct SignalWait {
+    private var signals = sigset_t()
+
+    init() {
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        sigaddset(&signals, SIGTERM)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        // Whoever reads may go away; writing then says so.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Whether one came within so many seconds.
+    mutating func isSignalled(within seconds: Int) -> Bool {
+        var limit = timespec(tv_sec: seconds, tv_nsec: 0)
+        return sigtimedwait(&signals, nil, &limit) > 0
+    }
+}

@@ -1,0 +1,88 @@
+@preconcurrency package import Dispatch
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// Tells of an open file whether it is whole; nil where that takes more than so many seconds. Blocks; asks now and then
+/// whether to go on. It must not say `whole` of what it could not look at.
+package typealias FormatJudge = @Sendable (_ file: Int32, _ seconds: Int64, _ isStopped: () -> Bool) -> Wholeness?
+
+/// Asks of drops whether they are whole by their content. The engine knows no format; it asks whoever does.
+package enum FormatCheck {
+    package typealias Reading = InboxReading<ReadyRule.Unit, Wholeness>
+
+    /// How many drops of a pipeline are asked of at once: one that takes long does not hold up all others.
+    private static let width = 4
+    /// The seconds that a drop may take while others may wait, and those that each file may take afterwards.
+    private static let firstSeconds: Int64 = 2, seconds: Int64 = 60
+
+    /// A check for drops of an inbox, whose intake has this queue.
+    package static func reading(
+        of pipeline: String, in inbox: FilePath, limits: ReadyRule.Limits, by judge: FormatJudge?,
+        for owner: DispatchQueue
+    ) -> Reading {
+        let labels = (1...width).map { "dropmill.\(pipeline).formats.\($0)" }
+        return Reading(in: inbox, on: labels, for: owner) { @Sendable error in
+            .passing(.untold("\(error)"))
+        } read: { @Sendable unit, key, folder, cancellation, isFirst in
+            guard let judge else { return .passing(.untold("no program that knows formats was named")) }
+            let end = isFirst ? MonotonicTime.now() + .seconds(firstSeconds) : .distantFuture
+            let asking = Asking(judge: judge, limits: limits, cancellation: cancellation, end: end)
+            let found: Wholeness?
+            switch unit {
+            case .file: found = try asking.file(key.name, in: folder)
+            case .folder:
+                let drop = try OpenFile.open(key.name, in: folder, O_RDONLY | O_DIRECTORY)
+                found = try asking.folder(drop, at: [], depth: 1)
+            }
+            switch found {
+            case nil where isFirst: return .tooLong
+            case nil: return .passing(.untold("it took longer than \(seconds) s to look at"))
+            case .untold(let reason): return .passing(.untold(reason))
+            case .some(let wholeness): return .lasting(wholeness)
+            }
+        }
+    }
+
+    private struct Asking {
+        package let judge: FormatJudge
+        package let limits: ReadyRule.Limits
+        package let cancellation: Cancellation
+        /// When all of it has to be told.
+        package let end: MonotonicTime
+
+        package func file(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> Wholeness? {
+            let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
+            guard FileKind(mode: try file.status().st_mode) == .regular else { return .whole }
+            let isLimited = end < .distantFuture
+            guard !isLimited || MonotonicTime.now() < end else { return nil }
+            return judge(file.descriptor, isLimited ? firstSeconds : seconds) { cancellation.isCancelled }
+        }
+
+        private static func kind(of name: FileName, in folder: borrowing OpenFile) -> FileKind {
+            var status = stat()
+            let descriptor = folder.descriptor
+            let isThere = name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+            return isThere ? FileKind(mode: status.st_mode) : .unknown
+        }
+
+        /// Each file of a folder and of those in it, as deep as drops may be; the first that is not whole is told.
+        package func folder(_ opened: borrowing OpenFile, at path: [UInt8], depth: Int) throws(IOError) -> Wholeness? {
+            var found: Wholeness? = .whole
+            var inside: [FileName] = []
+            try Folder.forEachEntry(of: opened) { (name, kind) throws(IOError) in
+                guard found == .whole, !cancellation.isCancelled else { return }
+                switch kind == .unknown ? Self.kind(of: name, in: opened) : kind {
+                case .folder: inside.append(name)
+                case .regular: found = try self.file(name, in: opened)?.named(path + name.bytes)
+                default: break
+                }
+            }
+            for name in inside where found == .whole && depth <= limits.depth {
+                let below = try OpenFile.open(name, in: opened, O_RDONLY | O_DIRECTORY)
+                found = try folder(below, at: path + name.bytes + [UInt8(ascii: "/")], depth: depth + 1)
+            }
+            return found
+        }
+    }
+}

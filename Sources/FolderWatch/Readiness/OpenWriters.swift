@@ -1,0 +1,21 @@
+import CLinux
+@preconcurrency import Dispatch
+import Glibc
+import PipelineKit
+import Synchronization
+import SystemPackage
+
+/// Whether some process has a file open for writing.
+package enum OpenWriters: Sendable, Hashable {
+    /// None has.
+    case none
+    /// At least one has; which, as far as it is known.
+    case some(Waiting.Writer)
+    /// It cannot be told: no leases on this file system, or the file is somebody else's.
+    case unknown
+    /// Nobody asked.
+    case notAsked
+
+    /// Whether a process is known to have it open for writing.
+    package var areKnown: Bool { if case .some = self { true } else { false } }
+}

@@ -1,0 +1,71 @@
+import Glibc
+package import PipelineKit
+package import SystemPackage
+
+/// What one look at a candidate found.
+package enum Sample: Sendable, Hashable {
+    /// A regular file, or a folder where folders are drops.
+    case file(Fingerprint, OpenWriters)
+    /// Nothing of that name.
+    case gone
+    /// Something that is never taken; why.
+    case refused(String)
+    /// Something that cannot be opened or examined for now, for a reason of its own; what it is, as far as it is known.
+    case blocked(Errno, Fingerprint?)
+
+    /// Looks at an entry of a folder; of a folder that is a drop, at itself alone: `TreeLook` sees what it holds.
+    /// `sight`: also ask it for a file's open writers, which costs opening it.
+    package static func take(
+        of name: FileName, in folder: borrowing OpenFile, unit: ReadyRule.Unit = .file,
+        asking sight: WriterSight? = nil,
+        by attributes: Attributes = .remembered
+    ) throws(IOError) -> Sample {
+        var status = stat()
+        guard attributes.read(name, in: folder.descriptor, &status) else {
+            let error = Errno.last
+            if error == .noSuchFileOrDirectory { return .gone }
+            return try blocked(IOError("examine", folder.path.appending(name), error), nil)
+        }
+        switch (FileKind(mode: status.st_mode), unit) {
+        case (.regular, .file):
+            guard let sight else { return .file(Fingerprint(status), .notAsked) }
+            return try asking(sight, name, folder, Fingerprint(status), attributes)
+        case (.folder, .folder): return .file(Fingerprint(status), .notAsked)
+        case (.folder, .file): return .refused("a folder; only files are taken here")
+        case (.regular, .folder): return .refused("a file; only folders are taken here")
+        case (.symbolicLink, _): return .refused("a symbolic link; put the file itself here")
+        default: return .refused("a device, FIFO or socket")
+        }
+    }
+
+    private static func asking(
+        _ sight: WriterSight, _ name: FileName, _ folder: borrowing OpenFile, _ seen: Fingerprint,
+        _ attributes: Attributes
+    ) throws(IOError) -> Sample {
+        do throws(IOError) {
+            // O_NONBLOCK: opening a FIFO would block for ever otherwise.
+            let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
+            let status = try attributes.of(file)
+            guard FileKind(mode: status.st_mode) == .regular else { return .refused("a device, FIFO or socket") }
+            let fingerprint = Fingerprint(status)
+            return .file(fingerprint, sight.writers(of: file.descriptor, fingerprint.identity))
+        } catch {
+            switch error.errno {
+            // Not readable is no reason to wait: the stage that reads it says what is wrong.
+            case .permissionDenied: return .file(seen, sight.seen(seen.identity))
+            case .noSuchFileOrDirectory: return .gone
+            // It was replaced just now: what it is by now, without asking.
+            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return try take(of: name, in: folder)
+            // Others may not open it now: somebody has a write lease on it.
+            case .resourceTemporarilyUnavailable: return .file(seen, .some(LeaseHolders.holder(of: seen.identity)))
+            default: return try blocked(error, seen)
+            }
+        }
+    }
+
+    /// What an error about a drop makes of a look at it. Throws where it is everybody's.
+    package static func blocked(_ error: IOError, _ seen: Fingerprint?) throws(IOError) -> Sample {
+        guard error.errno.trouble(with: .drop) != .pauses else { throw error }
+        return .blocked(error.errno, seen)
+    }
+}

@@ -1,0 +1,176 @@
+import CLinux
+@preconcurrency import Dispatch
+import Glibc
+package import PipelineKit
+import Synchronization
+package import SystemPackage
+
+/// Finds out who has a drop open for writing, by the best means that there is for it: a read lease, else a look at all
+/// processes, else nothing, so that a longer quiet time has to do.
+///
+/// Asked from the queues of the inbox and of whoever claims.
+package final class WriterSight: Sendable {
+    /// The means in force, the best first.
+    package enum Means: Int, Sendable, Comparable {
+        /// The kernel refuses a read lease while anybody has the file open for writing (fcntl(2), F_SETLEASE).
+        case leases
+        /// The descriptors and mappings of all processes.
+        case processes
+        /// Nothing tells.
+        case longerQuiet
+
+        /// The better one first.
+        package static func < (left: Means, right: Means) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private struct State {
+        var scan: ProcessScan?
+        /// Whether a scan is under way on `background`.
+        var isScanning = false
+        /// Looks at the processes that somebody waited for.
+        var scans = 0
+        var restEnds = MonotonicTime(nanoseconds: 0)
+        var worst: Means?
+        var told: Means?
+    }
+
+    /// The name of the network file system that holds the inbox: a lease says nothing of writers on other machines.
+    package let network: String?
+    private let state = Mutex(State())
+    /// Where names are looked for; nil: whoever asks waits for them.
+    private let background: DispatchQueue?
+
+    /// The sight that there is of an inbox. `isPatient`: the name of a writer may be missing from the first answers,
+    /// since finding it takes a look at all processes, which nobody is to wait for.
+    package init(of inbox: FilePath, isPatient: Bool = false) {
+        background = isPatient ? DispatchQueue(label: "dropmill.processes", qos: .utility) : nil
+        network = if case .network(let name) = FileSystemKind.of(inbox) { name } else { nil }
+    }
+
+    /// The means in force, where it became worse (or was first found) since this was last asked: drops of several
+    /// owners may allow different ones.
+    package func news() -> Means? {
+        state.withLock { state in
+            guard state.worst != state.told else { return nil }
+            state.told = state.worst
+            return state.worst
+        }
+    }
+
+    /// Who has the open file for writing. `since`: what a look at the processes has to be younger than, if not from
+    /// about now.
+    package func writers(of descriptor: Int32, _ file: FileIdentity, since: MonotonicTime? = nil) -> OpenWriters {
+        if dm_probe_read_lease(descriptor) == 0 {
+            note(network == nil ? .leases : .longerQuiet)
+            return network == nil ? .none : .unknown
+        }
+        if Errno.last == .resourceTemporarilyUnavailable {
+            note(network == nil ? .leases : .longerQuiet)
+            return .some(name(of: file))
+        }
+        return seen(file, since: since)
+    }
+
+    /// What the processes show of a file that gives no lease, or that may not even be read.
+    package func seen(_ file: FileIdentity, since: MonotonicTime? = nil) -> OpenWriters {
+        guard network == nil else {
+            note(.longerQuiet)
+            return .unknown
+        }
+        let scan = scan(since: since, mappings: true)
+        note(scan.isComplete ? .processes : .longerQuiet)
+        if let writer = scan.writer(of: file) { return .some(writer) }
+        return scan.isComplete ? .none : .unknown
+    }
+
+    /// A process that is in one of these folders, or has one open, so that it may still put files there; nil where
+    /// there is none, as far as this process may see.
+    func visitor(of folders: Set<FileIdentity>, since: MonotonicTime? = nil) -> Waiting.Writer? {
+        scan(since: since, mappings: false).visitor(of: folders)
+    }
+
+    /// The name of somebody who is known to be there; for people, so it may be some seconds old.
+    private func name(of file: FileIdentity) -> Waiting.Writer {
+        let (known, mustLook) = state.withLock { state in
+            guard let scan = state.scan else { return (nil as Waiting.Writer?, true) }
+            let known = scan.writer(of: file)
+            let pause = max(known == nil ? Self.oldestUnknown : Self.oldestName, scan.cost * Self.restForLooks)
+            return (known, .now() - scan.begun > pause)
+        }
+        guard mustLook else { return known ?? .unknown }
+        guard let background else {
+            return scan(since: nil, mappings: true).writer(of: file) ?? .unknown
+        }
+        let isFirst = state.withLock { state in
+            defer { state.isScanning = true }
+            return !state.isScanning
+        }
+        if isFirst { background.async { @Sendable [weak self] in self?.scanForNames() } }
+        return known ?? .unknown
+    }
+
+    private func scanForNames() {
+        let scan = ProcessScan()
+        state.withLock { state in
+            state.scan = scan
+            state.isScanning = false
+        }
+    }
+
+    private func note(_ means: Means) {
+        state.withLock { $0.worst = max($0.worst ?? means, means) }
+    }
+
+    /// A look at the processes that began after `since`, or about now. Drops that are decided on together share one; a
+    /// machine may have thousands of processes.
+    private func scan(since: MonotonicTime?, mappings: Bool) -> ProcessScan {
+        state.withLock { state in
+            if let scan = state.scan, scan.hasMappings || !mappings {
+                let oldest = since ?? .now() - max(Self.oldest, scan.cost * Self.restForLooks)
+                if scan.begun >= oldest { return scan }
+            }
+            let scan = ProcessScan(mappings: mappings)
+            state.scan = scan
+            state.scans += 1
+            if since != nil { state.restEnds = .now() + scan.cost }
+            return scan
+        }
+    }
+
+    /// Until when no look at the processes is to be asked for that has to be new, so that no more than half of the time
+    /// goes into them.
+    package var restEnds: MonotonicTime { state.withLock { $0.restEnds } }
+
+    /// How many looks at the processes somebody waited for: for tests.
+    var scans: Int { state.withLock { $0.scans } }
+
+    /// How old a scan may be that serves several looks, where scans are cheap; else so many times what one takes. A
+    /// drop that an old one lets pass is proved by a new one once it is claimed.
+    private static let oldest = Duration.milliseconds(20)
+    private static let restForLooks = 20
+    /// How old a scan may be that gives a name, and one that does not.
+    private static let oldestName = Duration.seconds(10), oldestUnknown = Duration.seconds(1)
+}
+
+extension WriterSight.Means {
+    /// A word for programs.
+    package var word: String {
+        switch self {
+        case .leases: "leases"
+        case .processes: "processes"
+        case .longerQuiet: "quiet"
+        }
+    }
+
+    /// A sentence without a full stop. `quiet`: how long drops must stand unchanged where nothing tells.
+    package func text(quiet: Duration) -> String {
+        switch self {
+        case .leases: "open writers are seen by read leases"
+        case .processes: "open writers are seen by a look at all processes, since leases do not work here"
+        case .longerQuiet:
+            "whether a process still writes to a drop cannot be seen here (a network file system, or files of other "
+                + "users); drops must stand unchanged for \(quiet.text). Give Dropmill CAP_LEASE, or set "
+                + "`ready.quiet` to what the senders need"
+        }
+    }
+}

@@ -1,0 +1,19 @@
+@preconcurrency import Dispatch
+import Glibc
+package import PipelineKit
+import Synchronization
+import SystemPackage
+
+/// What the kernel says of a watched folder. A hint to look, never a fact to decide on.
+package enum FolderEvent: Sendable, Equatable {
+    /// A name appeared (created, or moved in).
+    case appeared(FileName, isFolder: Bool)
+    /// A file was written to, closed after writing, or the metadata of a file or folder changed.
+    case touched(FileName, isFolder: Bool)
+    /// A name is gone (deleted, or moved out).
+    case vanished(FileName, isFolder: Bool)
+    /// The folder's own metadata changed: what was not allowed in it may be now.
+    case rightsChanged
+    /// The folder itself was deleted, moved or unmounted: the watch is void, or of something else.
+    case gone
+}

@@ -1,0 +1,276 @@
+@preconcurrency package import Dispatch
+import Glibc
+package import PipelineKit
+import Synchronization
+package import SystemPackage
+
+/// Watches one inbox, with the folders in it that are looked into, and tells its listener what appeared, changed and
+/// vanished. Events, where the kernel gives them, make it quick; a scan at the start, every 60 seconds, after lost
+/// events and after an absence makes it sure.
+///
+/// An inbox that is gone, or whose file system is, is never read as one whose files were deleted: nothing is told but
+/// that, once, and again when it is back.
+///
+/// All of it lives on the queue it is given; the listener is called there.
+package final class InboxWatcher: @unchecked Sendable {
+    // @unchecked: every `var` below is touched on `queue` only.
+
+    let inbox: FilePath
+    let match: MatchRule
+    /// Folders that lie deeper in it are not looked into.
+    let deepest: Int
+    private let alsoOfInterest: @Sendable (FileName) -> Bool
+    let listener: Listener
+    private let inotify: InotifyEvents?
+    private let queue: DispatchQueue
+    private let pace: Pace
+    private let check: @Sendable () throws(WatchError) -> Void
+    private let heard = HeardEvents()
+
+    var listing = InboxScan()
+    var watches: FolderWatches?
+    /// Folders that could not be looked into.
+    var refused: Set<InboxFolder> = []
+    /// Changes that are to be told together.
+    var untold: [InboxChange] = []
+    /// Why not every folder is watched, as far as the scan that is under way has seen.
+    var blindness: String?
+    /// How the inbox is watched; nil before the first scan and after the end.
+    package private(set) var mode: WatchMode?
+    private var timer: (any DispatchSourceTimer)?
+    private var absence = AbsenceDetector(pulse: .zero, starting: .now())
+    private var lastScan = MonotonicTime(nanoseconds: 0)
+    private var scanTook = Duration.zero
+    private var isScanAsked = false
+    private var isRunning = false
+    private var hasScanned = false
+    /// Whether the inbox cannot be used.
+    private var isLost = false
+    /// Which folder the inbox was at the last scan.
+    private var identity: FileIdentity?
+
+    /// A watcher that is not started. `inotify`: nil where the kernel gave none; `check` throws while the inbox is not
+    /// what it should be (its file system is away). `alsoOfInterest`: names that are told of though they are no drops.
+    package init(
+        inbox: FilePath, match: MatchRule, deepest: Int = .max,
+        alsoOfInterest: @escaping @Sendable (FileName) -> Bool = { _ in false },
+        inotify: InotifyEvents?, queue: DispatchQueue, pace: Pace = Pace(), listener: Listener,
+        check: @escaping @Sendable () throws(WatchError) -> Void = {}
+    ) {
+        self.inbox = inbox
+        self.match = match
+        self.deepest = deepest
+        self.alsoOfInterest = alsoOfInterest
+        self.inotify = inotify
+        self.queue = queue
+        self.pace = pace
+        self.listener = listener
+        self.check = check
+    }
+
+    /// Whether something of this name is told of.
+    func isOfInterest(_ name: FileName) -> Bool { alsoOfInterest(name) || match.verdict(on: name) == .taken }
+
+    /// Begins to watch and scans at once. When it runs already, nothing happens.
+    package func start() {
+        dispatchPrecondition(condition: .onQueue(queue))
+        guard !isRunning else { return }
+        isRunning = true
+        hasScanned = false
+        isLost = false
+        if let inotify {
+            let heard = heard
+            watches = FolderWatches(inotify) { @Sendable [weak self] events in
+                guard let self, heard.add(events) else { return }
+                queue.async { @Sendable in self.take(heard.take()) }
+            }
+        }
+        scan()
+        startTimer()
+    }
+
+    /// Stops watching and lets go of everything. When it is stopped already, nothing happens.
+    package func stop() {
+        dispatchPrecondition(condition: .onQueue(queue))
+        guard isRunning else { return }
+        isRunning = false
+        mode = nil
+        watches?.stop()
+        watches = nil
+        listing.reset()
+        timer?.cancel()
+        timer = nil
+    }
+
+    /// The drop was taken out of the inbox by us: its vanishing is no news.
+    package func took(_ path: DropPath) {
+        dispatchPrecondition(condition: .onQueue(queue))
+        listing.remove(path)
+    }
+
+    /// Whether the name is in the inbox, as far as was seen.
+    package func knows(_ path: DropPath) -> Bool { listing.knows(path) }
+
+    // MARK: Scans
+
+    /// Lists the inbox and tells what is different.
+    package func scan() {
+        dispatchPrecondition(condition: .onQueue(queue))
+        guard isRunning else { return }
+        isScanAsked = false
+        let begun = MonotonicTime.now()
+        blindness = nil
+        attempt { () throws(IOError) in
+            let opened = try OpenInbox(inbox)
+            identity = FileIdentity(try opened.top.file.status())
+            try walk(opened, from: .top)
+        }
+        lastScan = .now()
+        scanTook = lastScan - begun
+        guard !isLost else { return }
+        setMode()
+        let isInitial = !hasScanned
+        hasScanned = true
+        listener.scanned(isInitial)
+    }
+
+    /// Does something with the inbox. What goes wrong means that it is lost; it is found again when something succeeds.
+    private func attempt(_ body: () throws(IOError) -> Void) {
+        do throws(WatchError) {
+            try check()
+            do throws(IOError) { try body() } catch { throw .io(error) }
+        } catch {
+            return lose(because: error)
+        }
+        tell()
+        guard isLost else { return }
+        isLost = false
+        listener.recovered()
+    }
+
+    private func lose(because error: WatchError) {
+        // What was found out before is true, and the listing that knew it would not tell it again.
+        tell()
+        // What waits in it goes on waiting; once it is back everything is looked at anew.
+        listing.doubt()
+        watches?.endAll()
+        guard !isLost else { return }
+        isLost = true
+        listener.failed(error)
+    }
+
+    /// Scans soon: a flood that makes the kernel lose events again and again must not make this scan all the time.
+    private func askForScan() {
+        guard !isScanAsked else { return }
+        let earliest = lastScan + min(scanTook * 4, .seconds(5))
+        let now = MonotonicTime.now()
+        guard earliest > now else { return scan() }
+        isScanAsked = true
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int((earliest - now).nanoseconds))) { @Sendable [weak self] in
+            guard let self, isScanAsked else { return }
+            scan()
+        }
+    }
+
+    // MARK: Events
+
+    private func take(_ events: [InotifyEvents.Event]) {
+        guard isRunning, !isLost else { return }
+        var mustScan = false
+        attempt { () throws(IOError) in
+            for event in events {
+                switch event {
+                case .overflow: mustScan = true
+                case .folder(let watch, let event):
+                    guard let folder = watches?.folder(of: watch) else { continue }
+                    if try take(event, in: folder) { mustScan = true }
+                }
+            }
+        }
+        if mustScan { askForScan() }
+    }
+
+    /// Takes in one event; whether only a scan can tell what it means.
+    private func take(_ event: FolderEvent, in folder: InboxFolder) throws(IOError) -> Bool {
+        switch event {
+        case .appeared(let name, isFolder: true) where match.enters(name, in: folder),
+            .touched(let name, isFolder: true) where match.enters(name, in: folder):
+            let new = folder.appending(name)
+            listing.heard(ofFolder: name, in: folder)
+            // One that is known was found by a scan, or by the walk through the one above it.
+            if !listing.knows(new) { try walk(try OpenInbox(inbox), from: new) }
+        case .vanished(let name, isFolder: true) where match.enters(name, in: folder):
+            forget(folder.appending(name))
+        case .appeared(let name, _), .touched(let name, _):
+            if isOfInterest(name) { told(listing.heard(of: name, in: folder)) }
+        case .vanished(let name, _):
+            if let change = listing.lost(name, in: folder) { told(change) }
+        case .rightsChanged: return true
+        case .gone:
+            if folder.isTop {
+                watches?.end(.top)
+                return true
+            }
+            // Where it is known still, its watch may be one that a scan found under its new name before the news of its
+            // move came: what lies in it must not wait for the next scan.
+            let isKnown = listing.knows(folder)
+            forget(folder)
+            if isKnown, let path = folder.path, listing.knows(path.folder) {
+                listing.heard(ofFolder: path.name, in: path.folder)
+                try walk(try OpenInbox(inbox), from: folder)
+            }
+        }
+        return false
+    }
+
+    // MARK: The way of watching
+
+    /// After a scan: events where every folder is watched, else polling.
+    private func setMode() {
+        let reason =
+            switch FileSystemKind.of(inbox) {
+            case .network(let name): "a \(name) file system gives no events for changes made elsewhere"
+            case .local:
+                inotify == nil
+                    ? "inotify could not be opened; raise fs.inotify.max_user_instances (see sysctl) or the limit of "
+                        + "open files" : blindness
+            }
+        let new: WatchMode = reason == nil ? .events : .polling(every: pace.poll)
+        guard new != mode else { return }
+        let old = mode
+        mode = new
+        if timer != nil { startTimer() }
+        listener.watching(new, reason ?? (old == nil ? nil : "every folder of the inbox gives events again"))
+    }
+
+    private func startTimer() {
+        timer?.cancel()
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        let interval = mode == .events ? pace.pulse : min(pace.pulse, pace.poll)
+        absence = AbsenceDetector(pulse: interval, starting: .now())
+        let nanoseconds = Int(interval.nanoseconds)
+        timer.schedule(
+            deadline: .now() + .nanoseconds(nanoseconds), repeating: .nanoseconds(nanoseconds),
+            leeway: .nanoseconds(nanoseconds / 20))
+        timer.setEventHandler { @Sendable [weak self] in self?.pulse() }
+        timer.activate()
+        self.timer = timer
+    }
+
+    private func pulse() {
+        guard isRunning else { return }
+        let wasAway = absence.wasAway(.now())
+        let pause = mode == .events ? pace.rescan : pace.poll
+        // No event tells that something was mounted over the inbox, or that a folder above it was exchanged.
+        if isLost || wasAway || MonotonicTime.now() - lastScan >= pause || !isInPlace() { scan() }
+    }
+
+    private func isInPlace() -> Bool {
+        do {
+            try check()
+            return FileIdentity(try OpenInbox(inbox).top.file.status()) == identity
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package import PipelineKit
+package import SystemPackage
+
+/// Which jobs are wanted.
+package struct JobQuery: Sendable, Hashable {
+    /// Only in these states; empty: any.
+    package var states: [JobRecord.State] = []
+    /// Only of this pipeline.
+    package var pipeline: String?
+    /// Only those whose id begins with this.
+    package var idPrefix: String?
+    /// Only drops of exactly this name.
+    package var name: FileName?
+    /// Only claimed at or after this time.
+    package var since: Timestamp?
+    /// Only those that a job of this id led to by `retry`.
+    package var retryOf: JobID?
+    /// Only those that are over and left one of these there: the original, an output, or what lies beside one. Every
+    /// row is looked at for it. Empty: any.
+    package var left: [FilePath] = []
+    /// At most so many.
+    package var limit: Int?
+
+    /// All jobs.
+    package init() {}
+}

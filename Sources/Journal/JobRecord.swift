@@ -1,0 +1,118 @@
+package import PipelineKit
+package import SystemPackage
+
+/// What the journal knows of one job: one row. A later record of a job replaces the earlier one whole.
+package struct JobRecord: Sendable, Equatable {
+    /// How far a job is, as it is written down.
+    package enum State: String, Sendable, CaseIterable {
+        /// Waits for a worker of `stage`.
+        case queued
+        /// A worker has it, or was about to begin with `stage`. Written before it begins only where a job is under
+        /// suspicion (see `recoveries`); else it lags behind a little.
+        case running
+        /// Waits until `nextAttempt` for another run of `stage`.
+        case deferred
+        /// Its intents are written: from here on it only rolls forward.
+        case settling
+        /// Over: every stage succeeded.
+        case processed
+        /// Over: `failure` says why.
+        case failed
+        /// Over: its folder or its drop was gone from the work folder, or `forget` gave it up. A power cut can undo a
+        /// claim, and then the drop is in the inbox.
+        case lost
+
+        /// Whether nothing more happens to the job.
+        package var isFinal: Bool { self == .processed || self == .failed || self == .lost }
+    }
+
+    /// The job's id.
+    package var id: JobID
+    /// The pipeline's name.
+    package var pipeline: String
+    /// What was dropped.
+    package var drop: Drop
+    /// The drop's device and inode, by which a file that is sent back (`retry`) is known again.
+    package var identity: FileIdentity
+    /// When it was claimed.
+    package var claimedAt: Timestamp
+    /// When it was over.
+    package var finishedAt: Timestamp?
+    /// How far it is.
+    package var state: State
+    /// The first stage that is not done, by its place; the number of stages when all are.
+    package var stage: Int
+    /// Runs of that stage that have failed so far.
+    package var failures: Int
+    /// How often a start found the job unfinished after the daemon had been killed or had crashed.
+    package var recoveries: Int
+    /// For a deferred job: when it is to run again.
+    package var nextAttempt: Timestamp?
+    /// The last failure; for a failed job the reason.
+    package var failure: StageFailure?
+    /// The kind of the stage that failed.
+    package var failedStage: String?
+    /// What `stage` is to be given; nil where that is the drop itself as it was claimed.
+    package var payload: Payload?
+    /// For a settling job: what is to be moved where, in order.
+    package var intents: [Intent]
+    /// For a job that is over: what was published, then what lies beside that or beside the original.
+    package var outputs: [FilePath]
+    /// For a job that is over: where the original is; nil where it was deleted or is itself an output.
+    package var original: FilePath?
+    /// Digests of the original, in hexadecimal, by algorithm (`sha256`).
+    package var digests: [String: String]
+    /// What stages found out about the drop, by name: `integrity`, `type`.
+    package var facts: [String: String]
+    /// A fingerprint of the pipeline's definition: with another one, the job begins again with the first stage.
+    package var definition: String
+    /// The failed job whose original this is, sent in again.
+    package var retryOf: JobID?
+    /// What happened, in order.
+    package var history: [Transition]
+
+    /// A record of a job that has just been claimed.
+    package init(claimed job: Job, identity: FileIdentity, definition: String) {
+        id = job.id
+        pipeline = job.pipeline
+        drop = job.drop
+        self.identity = identity
+        claimedAt = job.claimedAt
+        state = .queued
+        stage = 0
+        failures = 0
+        recoveries = 0
+        intents = []
+        outputs = []
+        digests = [:]
+        facts = [:]
+        self.definition = definition
+        history = []
+    }
+}
+
+extension JobRecord {
+    /// How long the job took, or has been at work by `now`. Of one that began and ended in one run the monotonic clock
+    /// says it; the wall clock may have been set meanwhile.
+    package func took(at now: Timestamp = .now()) -> Duration {
+        // A run of a stage that failed is told by the same word.
+        if let last = history.last, last.event == state.rawValue, last.stage == nil, let duration = last.duration {
+            return duration
+        }
+        return max(.zero, (finishedAt ?? now) - claimedAt)
+    }
+
+    /// The record of a job that was lost, once its folder is there again: what was moved of it before is not forgotten.
+    /// What failed meanwhile may have failed for want of the folder, so that nothing is made of it.
+    package var foundAgain: JobRecord {
+        var record = self
+        record.state = intents.isEmpty ? .queued : .settling
+        record.finishedAt = nil
+        if intents.isEmpty, failure != nil {
+            (record.stage, record.failures, record.payload) = (0, 0, nil)
+            (record.failure, record.failedStage) = (nil, nil)
+        }
+        record.history.append(Transition("found again", at: .now()))
+        return record
+    }
+}

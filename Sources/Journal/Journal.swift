@@ -1,0 +1,56 @@
+package import PipelineKit
+import SystemPackage
+
+/// Says how far each job is and what happened, over crashes and restarts. The work folders say that a job exists; this
+/// says how far it is.
+///
+/// One process writes; others may read meanwhile. Calls block and may be made from any thread.
+package protocol Journal: Sendable {
+    /// Adds or replaces these jobs' rows and this pipeline state, all or nothing; when it returns they are durable.
+    ///
+    /// A job's pipeline, the drop's name and the time of its claim stay what they were first, and a `retryOf` that it
+    /// has once it keeps.
+    func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError)
+
+    /// Begins a run: says how the last one ended, and notes durably that this one has begun and not ended.
+    func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord?
+
+    /// Ends the run cleanly: what is unfinished was put down in order, so the next start counts no recovery.
+    func endRun() throws(JournalError)
+
+    /// The latest run, whether it has ended or not; nil where there was none.
+    func lastRun() throws(JournalError) -> RunRecord?
+
+    /// Every job that is not over, oldest first.
+    func unfinished() throws(JournalError) -> [JobRecord]
+
+    /// One job, or nil.
+    func job(_ id: JobID) throws(JournalError) -> JobRecord?
+
+    /// Jobs that match, newest first.
+    func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord]
+
+    /// How many jobs each pipeline has in each state, and how many in each stage. A failed job that was sent in again
+    /// is not counted: the job that it led to is.
+    func counts() throws(JournalError) -> [JobCount]
+
+    /// What is known of each pipeline, by name.
+    func pipelines() throws(JournalError) -> [PipelineRecord]
+
+    /// Notes that a failed job's original, known by its identity, is about to be sent in again: the job that it becomes
+    /// is given `retryOf` when it is first written.
+    func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
+
+    /// Takes such a note back: that file does not come.
+    func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
+
+    /// Answers a question for content that came before, and notes the asking job as its first where there was none.
+    func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob?
+
+    /// Removes jobs that were over before that time; returns how many, and content that was
+    /// noted before it. Those that are not over are never removed.
+    func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int
+
+    /// Lets go of everything.
+    func close()
+}

@@ -1,0 +1,233 @@
+import FoundationEssentials
+package import PipelineKit
+package import SystemPackage
+
+/// How the kernel's values stand in the journal's JSON columns. The kernel knows nothing of it. Each is written
+/// compactly, leaves out what is empty, and reads as nil where it makes no sense.
+extension JSONText {
+    /// Bytes that are text in nearly every case; where they are not UTF-8: `{"base64":"…"}`.
+    package mutating func bytes(_ key: String? = nil, _ bytes: [UInt8]) {
+        bytes.withUnsafeBufferPointer { self.bytes(key, $0) }
+    }
+
+    /// A path, in the same way.
+    package mutating func path(_ key: String? = nil, _ path: FilePath) {
+        path.withBytes { bytes(key, $0) }
+    }
+
+    private mutating func bytes(_ key: String?, _ bytes: UnsafeBufferPointer<UInt8>) {
+        if text(key, ifUTF8: bytes) { return }
+        object(key) { $0.text("base64", Base64.text(of: Array(bytes))) }
+    }
+
+    private mutating func text(_ key: String, unlessEmpty value: String) {
+        if !value.isEmpty { text(key, value) }
+    }
+
+    package mutating func strings(_ key: String? = nil, _ strings: [String: String]) {
+        object(key) { json in
+            for (key, value) in strings.sorted(by: { $0.key < $1.key }) { json.text(key, value) }
+        }
+    }
+
+    package mutating func failure(_ failure: StageFailure) {
+        object { json in
+            json.text("class", failure.class.rawValue)
+            json.text("code", failure.code)
+            json.text("summary", failure.summary)
+            json.text("remedy", unlessEmpty: failure.remedy)
+            json.text("detail", unlessEmpty: failure.detail)
+        }
+    }
+
+    package mutating func payload(_ payload: Payload) {
+        object { json in
+            json.path("root", payload.root)
+            if case .file(let name) = payload.shape { json.bytes("file", name.bytes) }
+            if payload.isDrop { json.flag("drop", true) }
+            if payload.isDone { json.flag("done", true) }
+            if !payload.companions.isEmpty { json.companions(payload.companions) }
+            if let destination = payload.destination { json.path("destination", destination) }
+            if !payload.copies.isEmpty {
+                json.array("copies") { json in
+                    for copy in payload.copies { json.copy(copy) }
+                }
+            }
+            if !payload.digests.isEmpty { json.strings("digests", payload.digests) }
+            if !payload.facts.isEmpty { json.strings("facts", payload.facts) }
+        }
+    }
+
+    private mutating func copy(_ copy: PayloadCopy) {
+        object { json in
+            json.path("path", copy.path)
+            json.path("source", copy.source)
+            json.flag("folder", copy.isFolder)
+            json.companions(copy.companions)
+            json.path("destination", copy.destination)
+        }
+    }
+
+    private mutating func companions(_ companions: [Companion]) {
+        array("companions") { json in
+            for companion in companions {
+                json.object { json in
+                    json.text("suffix", companion.suffix)
+                    json.array("parts") { json in
+                        for part in companion.parts { json.part(part) }
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func part(_ part: Companion.Part) {
+        switch part {
+        case .text(let value): text(nil, value)
+        case .name: object { $0.flag("name", true) }
+        case .checksumLine(let digest): object { $0.text("checksum", digest) }
+        case .taggedLine(let tag, let digest):
+            object { json in
+                json.text("tag", tag)
+                json.text("checksum", digest)
+            }
+        case .jsonPath: object { $0.flag("path", true) }
+        }
+    }
+
+    package mutating func intent(_ intent: Intent) {
+        object { json in
+            json.text("role", intent.role.rawValue)
+            json.path("source", intent.source)
+            json.path("target", intent.target)
+            json.integer("device", intent.identity.device)
+            json.integer("inode", intent.identity.inode)
+        }
+    }
+
+    package mutating func transition(_ transition: Transition) {
+        object { json in
+            json.text("event", transition.event)
+            json.integer("at", transition.at.nanoseconds)
+            if let stage = transition.stage { json.text("stage", stage) }
+            if let duration = transition.duration { json.integer("took", duration.nanoseconds) }
+            if let note = transition.note { json.text("note", note) }
+            if transition.times > 1 { json.integer("times", transition.times) }
+            if let last = transition.lastAt { json.integer("last", last.nanoseconds) }
+        }
+    }
+}
+
+extension JSONValue {
+    package var bytes: [UInt8]? {
+        if let string { return Array(string.utf8) }
+        return object?["base64"]?.string.flatMap { Data(base64Encoded: $0) }.map { Array($0) }
+    }
+
+    package var path: FilePath? { bytes.map { FilePath(bytes: $0) } }
+
+    package var strings: [String: String]? {
+        guard let object else { return nil }
+        let strings = object.compactMapValues(\.string)
+        return strings.count == object.count ? strings : nil
+    }
+
+    package var failure: StageFailure? {
+        guard let object, let kind = object["class"]?.string.flatMap({ StageFailure.Class(rawValue: $0) }),
+            let code = object["code"]?.string, let summary = object["summary"]?.string
+        else { return nil }
+        return StageFailure(
+            kind, code: code, summary: summary, remedy: object["remedy"]?.string ?? "",
+            detail: object["detail"]?.string ?? "")
+    }
+
+    package var payload: Payload? {
+        guard let object, let root = object["root"]?.path else { return nil }
+        var payload = Payload(folder: root)
+        if let file = object["file"] {
+            guard let name = file.bytes.flatMap({ FileName($0) }) else { return nil }
+            payload.shape = .file(name)
+        }
+        payload.isDrop = object["drop"]?.bool ?? false
+        payload.isDone = object["done"]?.bool ?? false
+        if let companions = object["companions"] {
+            guard let companions = companions.all(\.companion) else { return nil }
+            payload.companions = companions
+        }
+        if let destination = object["destination"] {
+            guard let path = destination.path else { return nil }
+            payload.destination = path
+        }
+        if let digests = object["digests"] {
+            guard let digests = digests.strings else { return nil }
+            payload.digests = digests
+        }
+        if let copies = object["copies"] {
+            guard let copies = copies.all(\.copy) else { return nil }
+            payload.copies = copies
+        }
+        if let facts = object["facts"] {
+            guard let facts = facts.strings else { return nil }
+            payload.facts = facts
+        }
+        return payload
+    }
+
+    private var copy: PayloadCopy? {
+        guard let object, let path = object["path"]?.path, let source = object["source"]?.path,
+            let isFolder = object["folder"]?.bool, let companions = object["companions"]?.all(\.companion),
+            let destination = object["destination"]?.path
+        else { return nil }
+        return PayloadCopy(
+            path: path, of: source, isFolder: isFolder, companions: companions, destination: destination)
+    }
+
+    private var companion: Companion? {
+        guard let object, let suffix = object["suffix"]?.string,
+            let parts = object["parts"]?.all(\.companionPart)
+        else { return nil }
+        return Companion(suffix: suffix, parts: parts)
+    }
+
+    private var companionPart: Companion.Part? {
+        if let string { return .text(string) }
+        guard let object else { return nil }
+        if object["path"]?.bool == true { return .jsonPath }
+        if object["name"]?.bool == true { return .name }
+        guard let digest = object["checksum"]?.string else { return nil }
+        return object["tag"]?.string.map { .taggedLine(tag: $0, digest: digest) } ?? .checksumLine(digest: digest)
+    }
+
+    package var intent: Intent? {
+        guard let object, let role = object["role"]?.string.flatMap({ Intent.Role(rawValue: $0) }),
+            let source = object["source"]?.path, let target = object["target"]?.path,
+            let device = object["device"]?.integer(UInt64.self), let inode = object["inode"]?.integer(UInt64.self)
+        else { return nil }
+        return Intent(
+            role: role, source: source, target: target, identity: FileIdentity(device: device, inode: inode))
+    }
+
+    package var workPlace: WorkPlace? {
+        guard let path = object?["path"]?.path, let inbox = object?["inbox"]?.integer(UInt64.self) else { return nil }
+        return WorkPlace(path: path, inbox: inbox, fileSystem: object?["file_system"]?.integer(UInt64.self) ?? 0)
+    }
+
+    package var transition: Transition? {
+        guard let object, let event = object["event"]?.string, let time = object["at"]?.integer(Int64.self) else {
+            return nil
+        }
+        var transition = Transition(
+            event, at: Timestamp(nanoseconds: time), stage: object["stage"]?.string,
+            duration: object["took"]?.integer(Int64.self).map { .nanoseconds($0) }, note: object["note"]?.string)
+        transition.times = object["times"]?.integer(Int.self) ?? 1
+        transition.lastAt = object["last"]?.integer(Int64.self).map { Timestamp(nanoseconds: $0) }
+        return transition
+    }
+
+    /// An array's elements; nil where it is none, or where one of them makes no sense.
+    package func all<Element>(_ read: (JSONValue) -> Element?) -> [Element]? {
+        guard let array else { return nil }
+        let elements = array.compactMap(read)
+        return elements.count == array.count ? elements : nil
+    }
+}

@@ -1,0 +1,37 @@
+package import PipelineKit
+import SystemPackage
+
+/// One thing that happened to a job.
+package struct Transition: Sendable, Hashable {
+    /// What: `claimed`, `done` (a stage), `failed` (a run of a stage), `deferred`, `recovered`, `settling`, …
+    package var event: String
+    /// When it had happened.
+    package var at: Timestamp
+    /// The stage's kind, where it is about one.
+    package var stage: String?
+    /// How long it took, where it took time.
+    package var duration: Duration?
+    /// A sentence, where there is more to say.
+    package var note: String?
+    /// How often it happened in a row: such as a stage that failed again and again for the same reason.
+    package var times = 1
+    /// When it had happened last, where that was more than once.
+    package var lastAt: Timestamp?
+
+    /// A transition.
+    package init(
+        _ event: String, at time: Timestamp, stage: String? = nil, duration: Duration? = nil, note: String? = nil
+    ) {
+        self.event = event
+        at = time
+        self.stage = stage
+        self.duration = duration
+        self.note = note
+    }
+
+    /// The same happened once more.
+    package mutating func repeats(at time: Timestamp) {
+        times += 1
+        lastAt = time
+    }
+}

@@ -1,0 +1,19 @@
+import CYaml
+import PipelineKit
+
+/// One thing that the YAML parser met.
+struct YAMLEvent {
+    enum Content {
+        case streamStart, streamEnd, documentStart, documentEnd
+        case alias(String)
+        /// `plain`: it stood without quotation marks.
+        case scalar(String, plain: Bool)
+        case listStart, listEnd, mapStart, mapEnd
+    }
+
+    let content: Content
+    /// Where it begins.
+    let position: SourcePosition
+    var anchor: String?
+    var tag: String?
+}

@@ -1,0 +1,24 @@
+/// Why an engine cannot start: a sentence with its remedy.
+package struct EngineError: Error, Sendable {
+    /// What kind of trouble it is.
+    package typealias Kind = FolderError.Kind
+
+    /// The kind.
+    package let kind: Kind
+    /// The sentence.
+    package let message: String
+
+    /// An error.
+    init(kind: Kind, message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// A folder that cannot be used prevents the start.
+    init(_ error: FolderError) { self.init(kind: error.kind, message: error.message) }
+
+    /// Does something with folders that a start needs.
+    static func wrapping<Value>(_ body: () throws(FolderError) -> Value) throws(EngineError) -> Value {
+        do throws(FolderError) { return try body() } catch { throw EngineError(error) }
+    }
+}

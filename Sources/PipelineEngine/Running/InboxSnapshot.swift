@@ -1,0 +1,20 @@
+@preconcurrency import Dispatch
+package import FolderWatch
+package import PipelineKit
+import Synchronization
+
+/// What is in one inbox at one moment.
+package struct InboxSnapshot: Sendable {
+    /// How it is watched; nil where it is not.
+    package var watching: WatchMode?
+    /// How many drops wait.
+    package var waiting = 0
+    /// Those of them that are known for longest, as many as were asked for.
+    package var longest: [WaitingDrop] = []
+    /// How many files are left alone: refused as they are.
+    package var leftCount = 0
+    /// Some of these.
+    package var left: [WaitingDrop] = []
+    /// Why nothing is claimed; nil where that is not so.
+    package var paused: StageFailure?
+}

@@ -1,0 +1,26 @@
+package import PipelineKit
+package import SystemPackage
+
+/// How one job went.
+package struct JobReport: Sendable {
+    /// The job.
+    package let job: Job
+    /// How it ended.
+    package let outcome: JobState.Outcome
+    /// Where the original went; nil where it was deleted or published as the payload.
+    package let original: FilePath?
+    /// What was published: the file or folder, and what lies beside it.
+    package let outputs: [FilePath]
+    /// From the claim to the end.
+    package let duration: Duration
+    /// What each stage took that ran, in order.
+    package let stages: [StageTime]
+
+    /// The time of one stage, all its runs together.
+    package struct StageTime: Sendable {
+        /// The kind's word.
+        package let kind: String
+        /// The time.
+        package let duration: Duration
+    }
+}

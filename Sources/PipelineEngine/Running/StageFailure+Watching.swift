@@ -1,0 +1,20 @@
+import FolderWatch
+import PipelineKit
+
+extension StageFailure {
+    /// An inbox that cannot be watched: all its drops wait.
+    init(_ error: WatchError) {
+        switch error {
+        case .io(let error): self.init(error)
+        case .away(let code, let summary, let remedy):
+            self.init(.environment, code: code, summary: summary, remedy: remedy)
+        }
+    }
+}
+
+extension WatchError {
+    /// What a check of the inbox found.
+    init(_ failure: StageFailure) {
+        self = .away(code: failure.code, summary: failure.summary, remedy: failure.remedy)
+    }
+}

@@ -1,0 +1,35 @@
+import Glibc
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// Why a job is to fail without running, in its folder, from before its drop is there: should the process die before
+/// the journal knows, the job is found as what it is.
+enum Condemnation {
+    private static let name: FilePath.Component = ".condemned"
+    private static let draft: FilePath.Component = ".condemned-draft"
+    /// What it leaves in a job's folder.
+    static let names = [name.string, draft.string]
+
+    /// Writes it down.
+    static func write(_ failure: StageFailure, in folder: FilePath) throws(IOError) {
+        var json = JSONText()
+        json.failure(failure)
+        let path = folder.appending(draft)
+        let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
+        try file.write(json.bytes)
+        try file.close()
+        try NoReplace.rename(path, to: folder.appending(name))
+    }
+
+    /// The reason that is written down, if any.
+    static func read(in folder: FilePath) throws(IOError) -> StageFailure? {
+        let path = folder.appending(name)
+        guard Folder.kind(of: path) == .regular else { return nil }
+        let text = String(decoding: try SmallFile.read(path, atMost: 1 << 20), as: UTF8.self)
+        return JSONValue(text)?.failure
+            ?? .file(
+                "ready.timeout", "The drop was not complete in time.", remedy: "Drop it again as a whole.",
+                detail: "the reason that was written down cannot be read")
+    }
+}

@@ -1,0 +1,44 @@
+import PipelineKit
+import SystemPackage
+
+/// Why one of our folders cannot be used: a sentence with its remedy.
+package struct FolderError: Error, Sendable {
+    /// What kind of trouble it is.
+    package enum Kind: Sendable {
+        /// Another instance holds it.
+        case locked
+        /// It cannot be used as configured.
+        case configuration
+        /// The machine, a limit of it, or a disk does not allow for it now.
+        case shortage
+    }
+
+    /// The kind.
+    package let kind: Kind
+    /// The sentence.
+    package let message: String
+
+    /// An error.
+    init(kind: Kind, message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// How to get more descriptors.
+    static let descriptors =
+        "raise the limit (`LimitNOFILE=` in the unit, `ulimit -n` in a shell, or fs.file-max)"
+
+    /// What a call that failed means for a start: `subject` could not be used, and `remedy` is what to do about it. A
+    /// lack of descriptors, and a disk or server that does not answer, say nothing of whose a folder is.
+    init(_ subject: String, _ error: IOError, remedy: String) {
+        var (kind, remedy) = (Kind.shortage, remedy)
+        switch error.errno {
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory:
+            remedy = Self.descriptors
+        case let errno where errno == .ioError || errno.isOfNetwork:
+            remedy = "look at the disk, mount or server of '\(error.path.text)' and the kernel's log; then start again"
+        default: kind = .configuration
+        }
+        self.init(kind: kind, message: "\(subject): \(error); \(remedy)")
+    }
+}

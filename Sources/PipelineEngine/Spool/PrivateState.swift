@@ -1,0 +1,87 @@
+import Glibc
+import PipelineKit
+package import SystemPackage
+
+/// The state folder is its user's alone: what the journal says is what a start carries out.
+package enum PrivateState {
+    /// Makes the folder where it is missing, and closes it and the files in it to all others. Returns what was open
+    /// before, as a sentence; nil where nothing was.
+    ///
+    /// Refuses one that others may have written to, and one that somebody could exchange. `trusted`: folders above it
+    /// that are accepted as they are.
+    package static func prepare(_ folder: FilePath, trusting trusted: [FilePath]) throws(FolderError) -> String? {
+        // Before it is made, and again where it was missing.
+        try refuse(folder, trusting: trusted)
+        do throws(IOError) {
+            try Folder.makeOwn(folder, mode: 0o700)
+        } catch {
+            throw unusable("\(error)")
+        }
+        try refuse(folder, trusting: trusted)
+        do throws(IOError) {
+            return try close(try OpenFile.open(folder, O_RDONLY | O_DIRECTORY))
+        } catch {
+            throw unusable("\(error)")
+        }
+    }
+
+    /// Everything that is at fault on the way to it, itself included, which no list accepts.
+    package static func faults(on folder: FilePath, trusting trusted: [FilePath]) -> [(fact: String, remedy: String)] {
+        let folder = folder.absolute
+        let trust = FolderTrust(accepting: trusted.filter { $0 != folder })
+        return trust.way(to: folder).faults.map { fault in
+            (fault.fact, fault.remedy(for: CurrentUser.name, orElse: "name another state folder with --state-dir"))
+        }
+    }
+
+    private static func refuse(_ folder: FilePath, trusting trusted: [FilePath]) throws(FolderError) {
+        guard let (fact, remedy) = faults(on: folder, trusting: trusted).first else { return }
+        throw FolderError(
+            kind: .configuration, message: "the state folder '\(folder.text)' cannot be trusted: \(fact); \(remedy)")
+    }
+
+    private static func unusable(_ fact: String) -> FolderError {
+        FolderError(kind: .configuration, message: "\(fact); name another state folder with --state-dir")
+    }
+
+    private static func close(_ folder: borrowing OpenFile) throws(IOError) -> String? {
+        let status = try folder.status()
+        // Whoever may write here says what we do. With the sticky bit others can only have added something.
+        guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
+            throw IOError("use as the state folder (it is not \(CurrentUser.name)'s alone)", folder.path, .notPermitted)
+        }
+        var wasOpen = status.st_mode & 0o077 != 0
+        if wasOpen, fchmod(folder.descriptor, 0o700) != 0 { throw IOError("close to others", folder.path, .last) }
+        for name in try Folder.names(in: folder) where try closeFile(name, in: folder) { wasOpen = true }
+        return wasOpen
+            ? "others could read the state folder '\(folder.path.text)' or a file in it; it is closed to them now" : nil
+    }
+
+    /// Closes one file. Returns whether it was open to others.
+    private static func closeFile(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> Bool {
+        var status = stat()
+        let parent = folder.descriptor
+        guard name.withCString({ fstatat(parent, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+            // A log that another process's last reader has just removed.
+            if Errno.last == .noSuchFileOrDirectory { return false }
+            throw IOError("examine", folder.path.appending(name), .last)
+        }
+        let isJournal = name.bytes.starts(with: "journal.sqlite".utf8)
+        guard FileKind(mode: status.st_mode) == .regular else {
+            guard isJournal else { return false }
+            throw IOError("use as the journal (it is no regular file)", folder.path.appending(name), .notPermitted)
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 || !isJournal else {
+            throw IOError(
+                "use as the journal (it belongs to \(AccountName.user(status.st_uid)))", folder.path.appending(name),
+                .notPermitted)
+        }
+        guard status.st_mode & 0o077 != 0 else { return false }
+        // By name, in a folder that nobody else may write to: an open file that is closed again would take SQLite's
+        // locks along (fcntl(2)).
+        guard name.withCString({ fchmodat(parent, $0, status.st_mode & 0o700, 0) }) == 0 else {
+            throw IOError("close to others", folder.path.appending(name), .last)
+        }
+        return true
+    }
+}

@@ -1,0 +1,35 @@
+package import Glibc
+package import SystemPackage
+
+extension FileIdentity {
+    package init(_ status: stat) {
+        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// The identity of what is at a path; nil where there is nothing.
+    package static func of(_ path: FilePath, followingLinks: Bool = false) -> FileIdentity? {
+        var status = stat()
+        let flags = followingLinks ? 0 : AT_SYMLINK_NOFOLLOW
+        guard path.withPlatformString({ fstatat(AT_FDCWD, $0, &status, flags) }) == 0 else { return nil }
+        return FileIdentity(status)
+    }
+
+    /// The same, but what cannot be asked (an I/O error, a stale mount) is an error and not an absence.
+    package static func find(_ path: FilePath) throws(IOError) -> FileIdentity? { try examine(path)?.identity }
+
+    /// What is at a path.
+    package typealias Found = (identity: FileIdentity, isFolder: Bool, status: stat)
+
+    /// The same, and whether it is a folder.
+    package static func examine(_ path: FilePath) throws(IOError) -> Found? {
+        var status = stat()
+        guard path.withPlatformString({ lstat($0, &status) }) != 0 else {
+            return (FileIdentity(status), FileKind(mode: status.st_mode) == .folder, status)
+        }
+        let reason = Errno.last
+        guard reason == .noSuchFileOrDirectory || reason == .notDirectory else {
+            throw IOError("examine", path, reason)
+        }
+        return nil
+    }
+}

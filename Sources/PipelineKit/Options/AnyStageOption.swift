@@ -1,0 +1,18 @@
+import SystemPackage
+
+/// An option whose value's type is not told: what lists of options hold.
+package struct AnyStageOption: Sendable {
+    /// The key in the pipeline file.
+    package let name: String
+    /// What it means.
+    package let summary: String
+    /// What it takes.
+    package let takes: String
+    /// The default for people.
+    package let fallbackText: String
+    /// Whether the key must be given.
+    package let isRequired: Bool
+    /// The shape of what it takes.
+    package let schema: OptionSchema
+    let decode: @Sendable (OptionNode, OptionContext) throws(OptionProblem) -> any Sendable
+}

@@ -1,0 +1,13 @@
+/// A job that carried some content before.
+package struct SeenJob: Sendable, Hashable {
+    /// Which.
+    package let id: JobID
+    /// Whether it is over; until then it may fail yet.
+    package let isOver: Bool
+
+    /// A job.
+    package init(_ id: JobID, isOver: Bool) {
+        self.id = id
+        self.isOver = isOver
+    }
+}

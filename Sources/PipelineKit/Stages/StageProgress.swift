@@ -1,0 +1,27 @@
+import Synchronization
+
+/// How far a stage is, written by its worker and read by whoever shows it.
+package final class StageProgress: Sendable {
+    private let byteCount = Atomic<Int64>(0)
+    private let entryCount = Atomic<Int64>(0)
+    private let total = Atomic<Int64>(0)
+
+    /// Nothing done yet.
+    package init() {}
+
+    /// Bytes done so far.
+    package var bytes: Int64 { byteCount.load(ordering: .relaxed) }
+    /// Entries or files done so far.
+    package var entries: Int64 { entryCount.load(ordering: .relaxed) }
+    /// Bytes there are in all; 0 where it is not known.
+    package var totalBytes: Int64 { total.load(ordering: .relaxed) }
+
+    /// Counts what was done.
+    package func add(bytes: Int64 = 0, entries: Int64 = 0) {
+        if bytes != 0 { byteCount.wrappingAdd(bytes, ordering: .relaxed) }
+        if entries != 0 { entryCount.wrappingAdd(entries, ordering: .relaxed) }
+    }
+
+    /// Says how many bytes there are in all.
+    package func expect(bytes: Int64) { total.store(bytes, ordering: .relaxed) }
+}

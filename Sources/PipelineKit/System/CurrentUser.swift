@@ -1,0 +1,18 @@
+import Glibc
+
+/// As whom this process does what it does.
+package enum CurrentUser {
+    /// The effective user's name, or its number where it has none.
+    package static var name: String { AccountName.user(geteuid()) }
+
+    /// CAP_LEASE of capabilities(7): leases on files of others.
+    package static let lease = 28
+
+    /// Whether it has a capability (CapEff of proc(5)).
+    package static func has(capability: Int) -> Bool {
+        guard let status = ProcessFiles.text("/proc/self/status") else { return false }
+        let line = status.split(separator: "\n").first { $0.hasPrefix("CapEff:") }
+        let digits = line?.dropFirst("CapEff:".count).drop { $0 == "\t" || $0 == " " }
+        return digits.flatMap { UInt64($0, radix: 16) }.map { $0 >> capability & 1 == 1 } ?? false
+    }
+}

@@ -1,0 +1,129 @@
+import GRDB
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// A job's row: the record's values in the order of the table's columns. What is empty is NULL.
+enum JobRow {
+    /// The table's columns, in order.
+    static let columns = [
+        "id", "pipeline", "name", "folders", "size", "dropped_at", "device", "inode", "claimed_at", "finished_at",
+        "state", "stage", "failures", "recoveries", "next_attempt", "failure", "failed_stage", "payload", "intents",
+        "outputs", "original", "digests", "facts", "definition", "retry_of", "history",
+    ]
+
+    /// Columns that keep what they were first given. SQLite writes every index anew whose columns are set, be it to
+    /// what they are, and each of these is in one.
+    private static let unchanging: Set<String> = ["id", "pipeline", "name", "claimed_at"]
+
+    /// The states of jobs that are over, as SQL. The indexes of both kinds of jobs are partial by these very words, and
+    /// SQLite uses them only where a query has them too.
+    static let isOver = "state IN ('processed', 'failed', 'lost')"
+    static let isUnfinished = "state NOT IN ('processed', 'failed', 'lost')"
+
+    /// Adds or replaces a row. One that is new learns here whether its file was sent in again, and keeps it.
+    static let upsert: String = {
+        let places = columns.enumerated().map { index, column in
+            column == "retry_of" ? "coalesce(\(retryOf), \(RetryRow.search))" : "?\(index + 1)"
+        }
+        let sets = columns.filter { !unchanging.contains($0) }.map { column in
+            column == "retry_of" ? "retry_of = coalesce(\(retryOf), retry_of)" : "\(column) = excluded.\(column)"
+        }
+        return """
+            INSERT INTO jobs (\(columns.joined(separator: ", "))) VALUES (\(places.joined(separator: ", "))) \
+            ON CONFLICT (id) DO UPDATE SET \(sets.joined(separator: ", "))
+            """
+    }()
+
+    /// The same, but neither for a row of another pipeline nor for one that is over: those are in the totals. The
+    /// states stand one by one, since SQLite makes a table of its own for every list in every run of a statement.
+    static let upsertUncounted: String = {
+        let states = JobRecord.State.allCases.filter(\.isFinal).map { "state <> '\($0.rawValue)'" }
+        return "\(upsert) WHERE pipeline = excluded.pipeline AND \(states.joined(separator: " AND "))"
+    }()
+
+    /// The place of a column's value in `upsert`.
+    static func parameter(_ column: String) -> String { "?\((columns.firstIndex(of: column) ?? -1) + 1)" }
+
+    private static let retryOf = parameter("retry_of")
+
+    /// The beginning of every query for whole rows.
+    static let select = "SELECT \(columns.joined(separator: ", ")) FROM jobs"
+
+    /// Adds the values of a record's row.
+    static func add(_ record: JobRecord, to values: inout RowValues) {
+        values.text(record.id.text)
+        values.text(record.pipeline)
+        values.blob(record.drop.name.bytes)
+        if record.drop.folders.isEmpty {
+            values.null()
+        } else {
+            values.blob(Array(record.drop.folders.map(\.bytes).joined(separator: [0x2F])))
+        }
+        values.integer(record.drop.size)
+        values.integer(record.drop.droppedAt.nanoseconds)
+        values.integer(Int64(bitPattern: record.identity.device))
+        values.integer(Int64(bitPattern: record.identity.inode))
+        values.integer(record.claimedAt.nanoseconds)
+        values.integer(record.finishedAt?.nanoseconds)
+        values.text(record.state.rawValue)
+        values.integer(record.stage)
+        values.integer(record.failures)
+        values.integer(record.recoveries)
+        values.integer(record.nextAttempt?.nanoseconds)
+        values.json(record.failure) { $0.failure($1) }
+        values.text(record.failedStage)
+        values.json(record.payload) { $0.payload($1) }
+        values.json(all: record.intents) { $0.intent($1) }
+        values.json(all: record.outputs) { $0.path(nil, $1) }
+        values.blob(record.original)
+        values.json(record.digests.isEmpty ? nil : record.digests) { $0.strings(nil, $1) }
+        values.json(record.facts.isEmpty ? nil : record.facts) { $0.strings(nil, $1) }
+        values.text(record.definition)
+        values.text(record.retryOf?.text)
+        values.json(all: record.history) { $0.transition($1) }
+    }
+
+    /// The record of a row that begins with `columns`.
+    static func record(_ row: Row) throws(JournalError) -> JobRecord {
+        var columns = ColumnReader(row)
+        guard let id = JobID(try columns.text("id")) else { throw columns.nonsense("id") }
+        columns.subject = "job \(id)"
+        let pipeline = try columns.text("pipeline")
+        guard let name = FileName(try columns.bytes("name") ?? []) else { throw columns.nonsense("name") }
+        let folderNames = try (columns.bytes("folders") ?? []).split(separator: 0x2F)
+        let folders = folderNames.compactMap { FileName($0) }
+        guard folders.count == folderNames.count else { throw columns.nonsense("folders") }
+        let drop = Drop(
+            name: name, folders: folders, size: try columns.integer("size"), droppedAt: try columns.time("dropped_at"))
+        let identity = FileIdentity(
+            device: UInt64(bitPattern: try columns.integer("device")),
+            inode: UInt64(bitPattern: try columns.integer("inode")))
+        let claimedAt = try columns.time("claimed_at")
+        // A record begins as one that was just claimed; its folder is not part of it.
+        let job = Job(id: id, pipeline: pipeline, drop: drop, claimedAt: claimedAt, folder: FilePath())
+        var record = JobRecord(claimed: job, identity: identity, definition: "")
+        record.finishedAt = try columns.optionalTime("finished_at")
+        guard let state = JobRecord.State(rawValue: try columns.text("state")) else { throw columns.nonsense("state") }
+        record.state = state
+        record.stage = Int(try columns.integer("stage"))
+        record.failures = Int(try columns.integer("failures"))
+        record.recoveries = Int(try columns.integer("recoveries"))
+        record.nextAttempt = try columns.optionalTime("next_attempt")
+        record.failure = try columns.json("failure", \.failure)
+        record.failedStage = try columns.optionalText("failed_stage")
+        record.payload = try columns.json("payload", \.payload)
+        record.intents = try columns.json("intents") { $0.all(\.intent) } ?? []
+        record.outputs = try columns.json("outputs") { $0.all(\.path) } ?? []
+        record.original = try columns.bytes("original").map { FilePath(bytes: $0) }
+        record.digests = try columns.json("digests", \.strings) ?? [:]
+        record.facts = try columns.json("facts", \.strings) ?? [:]
+        record.definition = try columns.text("definition")
+        if let retryOf = try columns.optionalText("retry_of") {
+            guard let id = JobID(retryOf) else { throw columns.nonsense("retry_of") }
+            record.retryOf = id
+        }
+        record.history = try columns.json("history") { $0.all(\.transition) } ?? []
+        return record
+    }
+}

@@ -1,0 +1,40 @@
+import GRDB
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// The rows of the table `retries`. A file that is sent in again goes into the inbox of its job's pipeline, where its
+/// inode's number tells it from all others; a device has another number after a mount.
+enum RetryRow {
+    /// As part of `JobRow.upsert`: the job whose file this one's is.
+    static let search = """
+        (SELECT retries.job FROM retries JOIN jobs AS earlier ON earlier.id = retries.job \
+        WHERE retries.inode = \(JobRow.parameter("inode")) AND earlier.pipeline = \(JobRow.parameter("pipeline")) \
+        ORDER BY retries.job DESC LIMIT 1)
+        """
+
+    static func isAny(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM retries)")) ?? false
+    }
+
+    static func add(_ job: JobID, as identity: FileIdentity, to db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO retries (device, inode, job) VALUES (?, ?, ?)",
+            arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text])
+    }
+
+    static func remove(_ job: JobID, as identity: FileIdentity, from db: Database) throws {
+        try db.execute(
+            sql: "DELETE FROM retries WHERE inode = ? AND job = ?",
+            arguments: [Int64(bitPattern: identity.inode), job.text])
+    }
+
+    /// An inode serves once: its next job may be another file's.
+    static func removeIfTaken(by job: JobRecord, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM retries WHERE inode = ? AND job = (SELECT retry_of FROM jobs WHERE id = ?)
+                """
+        ).execute(arguments: [Int64(bitPattern: job.identity.inode), job.id.text])
+    }
+}

@@ -1,0 +1,35 @@
+import GRDB
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// The rows of the table `runs`.
+enum RunRow {
+    /// Runs that are kept: enough to see a daemon that keeps crashing.
+    private static let kept = 100
+
+    static func last(_ db: Database) throws -> RunRecord? {
+        let sql = "SELECT boot, process, started_at, ended_at FROM runs ORDER BY number DESC LIMIT 1"
+        return try SQLiteJournal.rows(db, sql) { columns throws(JournalError) in
+            columns.subject = "the last run"
+            let boot = try columns.text("boot")
+            let process = Int(try columns.integer("process"))
+            let startedAt = try columns.time("started_at")
+            return RunRecord(
+                boot: boot, process: process, startedAt: startedAt, endedAt: try columns.optionalTime("ended_at"))
+        }.first
+    }
+
+    static func add(_ run: RunRecord, to db: Database) throws {
+        try db.execute(
+            sql: "INSERT INTO runs (boot, process, started_at, ended_at) VALUES (?, ?, ?, ?)",
+            arguments: [run.boot, run.process, run.startedAt.nanoseconds, run.endedAt?.nanoseconds])
+        try db.execute(sql: "DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - \(kept)")
+    }
+
+    static func endLast(at time: Timestamp, in db: Database) throws {
+        try db.execute(
+            sql: "UPDATE runs SET ended_at = ? WHERE number = (SELECT max(number) FROM runs)",
+            arguments: [time.nanoseconds])
+    }
+}

@@ -1,0 +1,124 @@
+import GRDB
+import Glibc
+package import Journal
+import PipelineKit
+package import SystemPackage
+
+/// What is under the journal's name may become something else while it is open: it is removed, moved away, replaced by
+/// a backup, written over. SQLite goes on with the file that it has open, and nobody else ever sees that again.
+extension SQLiteJournal {
+    /// What was done about it.
+    package struct Mending: Sendable, Equatable {
+        /// Whether all that was known is in the new file; else only that this run has begun.
+        package var keepsHistory: Bool
+        /// Where that is by now which had taken its place, where there was anything.
+        package var aside: FilePath?
+    }
+
+    private static let logs = ["-wal", "-shm"]
+    private static let suffixes = [""] + logs
+
+    /// Which files these are now; nil for one that is not there.
+    static func identities(of journal: FilePath) -> [FileIdentity?] {
+        suffixes.map { FileIdentity.of(FilePath(bytes: journal.bytes + $0.utf8)) }
+    }
+
+    /// Looks whether others find this journal under its name, with this run as the last that began. Where they do not,
+    /// what they find is moved out of the way, and what this process knows of it written there. Returns what was done;
+    /// nil where nothing had to be.
+    package func mend(_ run: RunRecord) throws(JournalError) -> Mending? {
+        guard let writer, !isInPlace(run) else { return nil }
+        return try exclusively { () throws(JournalError) in
+            let copy = path.removingLastComponent().appending("journal.mending")
+            try Self.remove(copy)
+            var keepsHistory = true
+            do {
+                try back(writer, up: copy)
+            } catch {
+                try Self.remove(copy)
+                let reason = JournalError(error, "copy", path)
+                // A full disk comes to an end, and history must not end with it.
+                guard reason.kind == .corrupt else { throw reason }
+                // What is open is damaged, too.
+                keepsHistory = false
+            }
+            // Of a round that failed, untouched since: a newer one replaces it, or a full disk would never have room.
+            let isOwn = unopened.withLock { $0 != nil && $0 == Spot(path).status.map { Fingerprint($0) } }
+            if isOwn { try Self.remove(path, keepsHistory ? Self.logs : Self.suffixes) }
+            let aside = isOwn ? nil : try moveAside(at: .now())
+            let folder = path.removingLastComponent()
+            if keepsHistory {
+                do throws(IOError) {
+                    let opened = try Folder.open(folder)
+                    if isOwn { try opened.rename("journal.mending", over: "journal.sqlite") }
+                    if !isOwn { try NoReplace.rename(copy, to: path) }
+                    try opened.file.sync()
+                } catch {
+                    throw JournalError(.environment, "The journal cannot be put back: \(error).")
+                }
+            }
+            do throws(JournalError) {
+                try take(over: try SQLiteJournal.open(writing: folder, durable: isDurable, checking: false))
+            } catch {
+                unopened.withLock { $0 = Spot(path).status.map { Fingerprint($0) } }
+                throw error
+            }
+            unopened.withLock { $0 = nil }
+            if !keepsHistory { try withoutWaiting { db in try RunRow.add(run, to: db) } }
+            return Mending(keepsHistory: keepsHistory, aside: aside)
+        }
+    }
+
+    private func isInPlace(_ run: RunRecord) -> Bool {
+        for (known, found) in zip(identities, Self.identities(of: path)) where known != nil && known != found {
+            return false
+        }
+        // Written over it would still be the same file.
+        do throws(JournalError) {
+            let other = try SQLiteJournal.open(reading: path.removingLastComponent())
+            defer { other.close() }
+            return try other.lastRun() == run
+        } catch {
+            return error.kind == .environment
+        }
+    }
+
+    /// All that the open journal holds, as a file of its own.
+    private func back(_ writer: DatabasePool, up copy: FilePath) throws {
+        let target = try DatabaseQueue(path: try Self.text(of: copy), configuration: Self.configuration())
+        try writer.writeWithoutTransaction { source in
+            try target.writeWithoutTransaction { try source.backup(to: $0) }
+        }
+        try Self.check(target, copy)
+        try target.close()
+        chmod(copy.string, 0o600)
+    }
+
+    private static func remove(_ journal: FilePath, _ suffixes: [String] = suffixes) throws(JournalError) {
+        for suffix in suffixes {
+            let path = FilePath(bytes: journal.bytes + suffix.utf8)
+            guard path.withPlatformString({ unlink($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { continue }
+            throw JournalError(
+                .environment, "Cannot remove '\(path.text)': \(Errno.last). Check the rights to its folder.")
+        }
+    }
+
+    /// Whatever has the journal's names goes out of the way, as `journal.replaced-TIME`.
+    private func moveAside(at time: Timestamp) throws(JournalError) -> FilePath? {
+        let there = Self.suffixes.filter { Folder.kind(of: FilePath(bytes: path.bytes + $0.utf8)) != nil }
+        guard !there.isEmpty else { return nil }
+        let stem = path.removingLastComponent().appending(
+            "journal.replaced-" + time.formatted("%Y%m%dT%H%M%S", utc: true)
+                + ".\(time.nanoseconds / 1_000_000 % 1000)")
+        do throws(IOError) {
+            for suffix in there {
+                try NoReplace.rename(
+                    FilePath(bytes: path.bytes + suffix.utf8), to: FilePath(bytes: stem.bytes + suffix.utf8))
+            }
+        } catch {
+            throw JournalError(
+                .environment, "What lies in the journal's place cannot be moved out of the way: \(error).")
+        }
+        return stem
+    }
+}

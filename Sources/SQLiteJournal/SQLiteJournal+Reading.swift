@@ -1,0 +1,129 @@
+import FoundationEssentials
+import GRDB
+package import Journal
+package import PipelineKit
+import SystemPackage
+
+extension SQLiteJournal {
+    package func unfinished() throws(JournalError) -> [JobRecord] {
+        try read { db in
+            try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished) ORDER BY id", [])
+        }
+    }
+
+    package func lastRun() throws(JournalError) -> RunRecord? { try read { db in try RunRow.last(db) } }
+
+    package func job(_ id: JobID) throws(JournalError) -> JobRecord? {
+        try read { db in try Self.records(db, "\(JobRow.select) WHERE id = ?", [id.text]).first }
+    }
+
+    package func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
+        var conditions: [String] = []
+        var arguments = StatementArguments()
+        if !query.states.isEmpty {
+            // As text of our own, not as arguments: the partial indexes are found by their words only.
+            let states = query.states.map { "'\($0.rawValue)'" }
+            conditions.append(
+                states.count == 1 ? "state = \(states[0])" : "state IN (\(states.joined(separator: ", ")))")
+            if query.states.allSatisfy({ !$0.isFinal }) { conditions.append(JobRow.isUnfinished) }
+        }
+        if let pipeline = query.pipeline {
+            conditions.append("pipeline = ?")
+            arguments += [pipeline]
+        }
+        if let prefix = query.idPrefix {
+            // A range, which the primary key finds; an id has no character as high as '~'.
+            conditions.append("id >= ? AND id < ?")
+            arguments += [prefix, prefix + "~"]
+        }
+        if let name = query.name {
+            conditions.append("name = ?")
+            arguments += [Data(name.bytes)]
+        }
+        if let since = query.since {
+            conditions.append("claimed_at >= ?")
+            arguments += [since.nanoseconds]
+        }
+        if let retryOf = query.retryOf {
+            conditions.append("retry_of = ?")
+            arguments += [retryOf.text]
+        }
+        if !query.left.isEmpty {
+            let places = query.left.map { _ in "original = ? OR instr(outputs, ?) > 0" }.joined(separator: " OR ")
+            conditions.append("\(JobRow.isOver) AND (\(places))")
+            for path in query.left { arguments += [Data(path.bytes), Self.text(ofOutput: path)] }
+        }
+        var sql = JobRow.select
+        if !conditions.isEmpty { sql += " WHERE \(conditions.joined(separator: " AND "))" }
+        sql += " ORDER BY claimed_at DESC, rowid DESC"
+        if let limit = query.limit { sql += " LIMIT \(max(0, limit))" }
+        return try read { [sql, arguments] db in try Self.records(db, sql, arguments) }
+    }
+
+    /// A path as it stands in the list of outputs.
+    private static func text(ofOutput path: FilePath) -> String {
+        var json = JSONText()
+        json.array { $0.path(nil, path) }
+        return String(json.string.dropFirst().dropLast())
+    }
+
+    package func counts() throws(JournalError) -> [JobCount] {
+        let sql = """
+            SELECT pipeline, state, stage, count(*) FROM jobs INDEXED BY jobs_unfinished
+            WHERE \(JobRow.isUnfinished) GROUP BY 1, 2, 3
+            UNION ALL SELECT pipeline, state, 0, totals.count - coalesce(again.count, 0) AS rest
+            FROM totals LEFT JOIN (
+                SELECT pipeline, state, count(*) AS count FROM jobs WHERE id IN (
+                    SELECT retry_of FROM jobs INDEXED BY jobs_retry_of WHERE retry_of IS NOT NULL)
+                GROUP BY 1, 2
+            ) AS again USING (pipeline, state)
+            WHERE rest > 0
+            ORDER BY 1, 2, 3
+            """
+        return try read { db in
+            try Self.rows(db, sql) { columns throws(JournalError) in
+                let pipeline = try columns.text("pipeline")
+                guard let state = JobRecord.State(rawValue: try columns.text("state")) else {
+                    throw columns.nonsense("state")
+                }
+                return JobCount(
+                    pipeline: pipeline, state: state, stage: Int(try columns.integer("stage")),
+                    count: Int(try columns.integer("count")))
+            }
+        }
+    }
+
+    package func pipelines() throws(JournalError) -> [PipelineRecord] {
+        try read { db in try Self.rows(db, PipelineRow.select(db), PipelineRow.record) }
+    }
+
+    /// What `body` reads from one state of the journal.
+    func read<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+        do {
+            return try reader.read(body)
+        } catch {
+            throw JournalError(error, "read", path)
+        }
+    }
+
+    private static func records(
+        _ db: Database, _ sql: String, _ arguments: StatementArguments
+    ) throws -> [JobRecord] {
+        let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        var records: [JobRecord] = []
+        while let row = try cursor.next() { records.append(try JobRow.record(row)) }
+        return records
+    }
+
+    static func rows<Value>(
+        _ db: Database, _ sql: String, _ read: (inout ColumnReader) throws(JournalError) -> Value
+    ) throws -> [Value] {
+        let cursor = try Row.fetchCursor(db, sql: sql)
+        var values: [Value] = []
+        while let row = try cursor.next() {
+            var columns = ColumnReader(row)
+            values.append(try read(&columns))
+        }
+        return values
+    }
+}

@@ -1,0 +1,222 @@
+import Dispatch
+import GRDB
+package import Journal
+package import PipelineKit
+import Synchronization
+package import SystemPackage
+
+/// The journal in an SQLite database, `journal.sqlite` in the state folder, in WAL mode: one connection writes, and
+/// reading, in this process or another, neither waits for it nor holds it up.
+package final class SQLiteJournal: Journal {
+    private struct Connections {
+        let reader: any DatabaseReader
+        let writer: DatabasePool?
+        let identities: [FileIdentity?]
+    }
+
+    /// Where it is, for messages.
+    let path: FilePath
+    /// Whether a commit is on the disk.
+    let isDurable: Bool
+    private let connections: Mutex<Connections>
+    /// What `mend` put in its place last and could not open; nil where it could.
+    let unopened = Mutex<Fingerprint?>(nil)
+    /// One writes at a time, and nobody while another file takes the place of the one that is open.
+    private let turn = DispatchSemaphore(value: 1)
+
+    init(path: FilePath, reader: any DatabaseReader, writer: DatabasePool?, isDurable: Bool = false) {
+        self.path = path
+        self.isDurable = isDurable
+        let identities = writer == nil ? [] : Self.identities(of: path)
+        connections = Mutex(Connections(reader: reader, writer: writer, identities: identities))
+    }
+
+    /// Reads, and writes where `writer` is set.
+    var reader: any DatabaseReader { connections.withLock { $0.reader } }
+    /// The same for writing; nil where the journal was opened for reading.
+    var writer: DatabasePool? { connections.withLock { $0.writer } }
+    /// Which files are open for writing.
+    var identities: [FileIdentity?] { connections.withLock { $0.identities } }
+
+    /// Goes on with what another one has opened.
+    func take(over other: SQLiteJournal) throws(JournalError) {
+        let taken = other.connections.withLock { $0 }
+        let old = connections.withLock { connections in
+            defer { connections = taken }
+            return connections
+        }
+        do {
+            try old.reader.close()
+        } catch {
+            // Whoever reads just now has the last of it.
+        }
+    }
+
+    /// Does what nobody may write meanwhile.
+    func exclusively<Value>(_ body: () throws(JournalError) -> Value) throws(JournalError) -> Value {
+        turn.wait()
+        defer { turn.signal() }
+        return try body()
+    }
+
+    /// The journal's file in a state folder.
+    package static func file(in folder: FilePath) -> FilePath { folder.appending("journal.sqlite") }
+
+    package func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
+        try write { db in
+            if !jobs.isEmpty { try Self.write(jobs, to: db) }
+            for pipeline in pipelines { try PipelineRow.write(pipeline, to: db) }
+        }
+    }
+
+    private static func write(_ jobs: [JobRecord], to db: Database) throws {
+        let upsertUncounted = try db.cachedStatement(sql: JobRow.upsertUncounted)
+        let hasRetries = try RetryRow.isAny(db)
+        var totals = try TotalRows(db)
+        var values = RowValues()
+        for job in jobs {
+            values.removeAll()
+            JobRow.add(job, to: &values)
+            try values.execute(upsertUncounted, in: db)
+            if db.changesCount > 0 {
+                totals.count(job)
+            } else {
+                try totals.count(job.id.text, -1)
+                try values.execute(try db.cachedStatement(sql: JobRow.upsert), in: db)
+                try totals.count(job.id.text, 1)
+            }
+            if hasRetries { try RetryRow.removeIfTaken(by: job, in: db) }
+        }
+        try totals.write(to: db)
+    }
+
+    package func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord? {
+        try write { db in
+            let last = try RunRow.last(db)
+            try RunRow.add(run, to: db)
+            return last
+        }
+    }
+
+    package func endRun() throws(JournalError) {
+        try write { db in try RunRow.endLast(at: .now(), in: db) }
+    }
+
+    package func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        try write { db in
+            try RetryRow.add(job, as: identity, to: db)
+        }
+    }
+
+    package func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        try write { db in try RetryRow.remove(job, as: identity, from: db) }
+    }
+
+    package func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob? {
+        let found = try write { db in try ContentRow.first(content, at: time, in: db) }
+        return found.flatMap { found in JobID(found.job).map { SeenJob($0, isOver: found.isOver) } }
+    }
+
+    /// Jobs that one transaction of `prune` removes: some 10 ms, for which other writes wait.
+    private static let pruneBatch = 500
+
+    /// The pages of what is removed are used again by what comes next, so the file stays as large as the longest
+    /// history was; a VACUUM would write all of it anew while everybody waits.
+    package func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int {
+        var removed = 0
+        while true {
+            let count = try write { db in
+                var totals = try TotalRows(db)
+                let old = try String.fetchAll(
+                    db,
+                    // Ids never go back; a clock that was wrong when the job ended does.
+                    sql: """
+                        SELECT id FROM jobs WHERE finished_at < ? AND id < ? AND \(JobRow.isOver) \
+                        LIMIT \(Self.pruneBatch)
+                        """,
+                    arguments: [time.nanoseconds, JobID.first(at: time).text]
+                )
+                let delete = try db.cachedStatement(sql: "DELETE FROM jobs WHERE id = ?")
+                for id in old {
+                    try totals.count(id, -1)
+                    try delete.execute(arguments: [id])
+                }
+                try totals.write(to: db)
+                return old.count
+            }
+            removed += count
+            if count < Self.pruneBatch { break }
+        }
+        // A file that was sent in again and never came back as a job: nobody can ask for it any more.
+        try write { db in
+            try db.execute(sql: "DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)")
+            try db.execute(sql: "DELETE FROM contents WHERE at < ?", arguments: [time.nanoseconds])
+        }
+        return removed
+    }
+
+    /// Frees pages of the database that are kept for speed alone: allocated one by one, they keep what lies around
+    /// them in the heap from being given back.
+    package func releaseMemory() { writer?.releaseMemory() }
+
+    package func close() {
+        do {
+            // GRDB closes its readers last, and those cannot move the log into the database; so that is done before.
+            try writer?.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            try reader.close()
+        } catch {
+            // All that was acknowledged is on the disk, if in the log; what is left goes with the process.
+        }
+    }
+
+    /// One transaction that writes.
+    private func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+        try exclusively { () throws(JournalError) in try withoutWaiting(body) }
+    }
+
+    /// The same for whoever has the turn.
+    func withoutWaiting<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+        guard let writer else {
+            throw JournalError(.environment, "The journal '\(path.text)' was opened for reading only.")
+        }
+        do {
+            return try writer.write(body)
+        } catch {
+            throw JournalError(error, "write", path)
+        }
+    }
+}
+
+extension JournalError {
+    /// What SQLite's error means for us. What is neither trouble with the surroundings nor known counts as damage: then
+    /// the file is set aside, not lost, and the work folders still say which jobs there are.
+    init(_ error: any Error, _ action: String, _ path: FilePath) {
+        if let error = error as? JournalError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self.init(.environment, "Cannot \(action) the journal '\(path.text)': \(error).")
+            return
+        }
+        let fact = "\(error.message ?? "no reason given") (SQLite error \(error.extendedResultCode.rawValue))"
+        let sentence = "Cannot \(action) the journal '\(path.text)': \(fact)."
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            self.init(.environment, "\(sentence) Free space on its file system.")
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
+            // The file `-shm` finds no room.
+            self.init(.environment, "\(sentence) Free space on its file system.")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            self.init(.environment, "\(sentence) Another program holds it; close that program.")
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
+            self.init(
+                .environment, "\(sentence) Check the rights to the file and its folder.")
+        case .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_PROTOCOL, .SQLITE_NOLFS,
+            .SQLITE_MISUSE:
+            self.init(.environment, "\(sentence) Check the disk and the kernel's log.")
+        default:
+            self.init(.corrupt, "The journal '\(path.text)' is damaged: \(fact).")
+        }
+    }
+}

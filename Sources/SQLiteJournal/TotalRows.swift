@@ -1,0 +1,46 @@
+import GRDB
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// The rows of the table `totals`: how many jobs of a pipeline are over in each way. What a transaction changes is
+/// added up and written once.
+struct TotalRows {
+    private struct Key: Hashable {
+        let pipeline: String
+        let state: String
+    }
+
+    private var changes: [Key: Int] = [:]
+    private let search: Statement
+
+    init(_ db: Database) throws {
+        search = try db.cachedStatement(sql: "SELECT pipeline, state FROM jobs WHERE id = ? AND \(JobRow.isOver)")
+    }
+
+    /// Counts a job as its row has it: -1 before that is changed or removed, 1 after. One that is not over is in none.
+    mutating func count(_ id: String, _ change: Int) throws {
+        guard let row = try Row.fetchOne(search, arguments: [id]) else { return }
+        var columns = ColumnReader(row)
+        columns.subject = "job \(id)"
+        changes[Key(pipeline: try columns.text("pipeline"), state: try columns.text("state")), default: 0] += change
+    }
+
+    /// Counts a job that was in none so far, without a look at its row.
+    mutating func count(_ job: JobRecord) {
+        guard job.state.isFinal else { return }
+        changes[Key(pipeline: job.pipeline, state: job.state.rawValue), default: 0] += 1
+    }
+
+    /// Writes what has changed; within the transaction.
+    func write(to db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO totals (pipeline, state, count) VALUES (?, ?, ?) \
+                ON CONFLICT (pipeline, state) DO UPDATE SET count = count + excluded.count
+                """)
+        for (key, change) in changes where change != 0 {
+            try statement.execute(arguments: [key.pipeline, key.state, change])
+        }
+    }
+}

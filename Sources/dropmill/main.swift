@@ -1,0 +1,4 @@
+import BuiltinStages
+import DropmillCommand
+
+DropmillCommand.main(stages: .builtin)

@@ -1,0 +1,222 @@
+import ArgumentParser
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import DropmillCommand
+@testable import Journal
+
+@Suite struct JobTellingTests {
+    private let fixture: JournalFixture
+
+    init() throws { fixture = try JournalFixture() }
+
+    // MARK: Listing
+
+    @Test func jobsAreLines() throws {
+        var deferred = try JournalFixture.job(4, .deferred, named: "a\u{1B}[31m.zip")
+        deferred.failure = StageFailure(.transient, code: "x", summary: String(repeating: "long ", count: 20))
+        let records = [deferred, try JournalFixture.job(1, .failed, named: String(repeating: "n", count: 50))]
+        let (id, other) = (records[0].id.text, records[1].id.text)
+        let (late, early) = (JournalFixture.at(4).localText, JournalFixture.at(1).localText)
+        let reason = String(String(repeating: "long ", count: 20).prefix(59)) + "…"
+        let name = String(repeating: "n", count: 39) + "…"
+        let space = String(repeating: " ", count: 29)
+        #expect(
+            JobTable.lines(records, now: JournalFixture.at(64)) == [
+                "JOB                         STATE     PIPELINE  NAME                                         SIZE  "
+                    + "CLAIMED               TOOK  REASON",
+                #"\#(id)  deferred  scans     a\x1B[31m.zip\#(space)4.0 KiB  \#(late)  1 min  \#(reason)"#,
+                "\(other)  failed    scans     \(name)  4.0 KiB  \(early)  2.0 s  The archive is damaged.",
+            ])
+    }
+
+    @Test func jobsAreObjects() throws {
+        var record = try JournalFixture.job(1, .failed)
+        record.retryOf = JournalFixture.id(0)
+        record.digests = ["sha256": "00ff"]
+        record.facts = ["integrity": "verified"]
+        record.original = "/failed/report.pdf"
+        #expect(
+            JobJSON.list([record]) == #"""
+                [{"id":"\#(record.id.text)","pipeline":"scans","state":"failed",\#
+                "name":"report.pdf","size":4096,"dropped_at":"2026-03-01T12:00:00.000Z",\#
+                "claimed_at":"2026-03-01T12:00:01.000Z","finished_at":"2026-03-01T12:00:03.000Z",\#
+                "duration_s":2.000000,"stage":0,"failures":0,"recoveries":0,"failed_stage":"unpack",\#
+                "failure":{"class":"file","code":"archive.damaged","summary":"The archive is damaged.",\#
+                "remedy":"Send it again.","detail":"CRC"},"outputs":[],"original":"/failed/report.pdf",\#
+                "digests":{"sha256":"00ff"},"facts":{"integrity":"verified"},\#
+                "retry_of":"\#(record.retryOf?.text ?? "")"}]
+                """#)
+        #expect(JobJSON.list([]) == "[]")
+    }
+
+    @Test func theFiltersAreRead() throws {
+        let command = try JobsCommand.parse([
+            "--state", "failed,deferred", "--state", "settling", "--pipeline", "scans", "--since", "2026-11-01",
+            "--limit", "5", "--state-dir", "s",
+        ])
+        #expect(command.query.states == [.failed, .deferred, .settling])
+        #expect(command.query.pipeline == "scans")
+        #expect(command.query.since?.localText == "2026-11-01 00:00:00")
+        #expect(command.query.limit == 5)
+        #expect(command.folder.given == "s")
+        #expect(try JobsCommand.parse([]).query.limit == 50)
+    }
+
+    @Test(arguments: [
+        ["--state", "failure"], ["--state", "/var/lib/dropmill"], ["--state", "failed,"], ["--since", "yesterday"],
+        ["--since", "2026-02-30"], ["--limit", "0"], ["--since", "2026-01-01T25:00"],
+    ])
+    func mistakesInFilters(arguments: [String]) {
+        #expect(throws: (any Error).self) { try JobsCommand.parse(arguments) }
+    }
+
+    @Test func whereTheStateFolderIsSaidInstead() {
+        do {
+            _ = try JobsCommand.parse(["--state", "/var/lib/dropmill"])
+        } catch {
+            #expect(JobsCommand.message(for: error).contains("--state-dir"))
+        }
+    }
+
+    @Test(arguments: [
+        ("2026-11-01T14:30", "2026-11-01 14:30:00"), ("2026-11-01 14:30:05", "2026-11-01 14:30:05"),
+        ("2024-02-29", "2024-02-29 00:00:00"),
+    ])
+    func dates(text: String, time: String) throws {
+        #expect(try TimeArgument.past(text).localText == time)
+    }
+
+    @Test func howLongAgo() throws {
+        let time = try TimeArgument.past("2h")
+        let ago = Timestamp.now() - time
+        #expect(ago >= .seconds(7200) && ago < .seconds(7300))
+    }
+
+    // MARK: Finding
+
+    @Test func aJobIsFoundByIdBeginningAndName() throws {
+        let odd = try #require(FileName([0x61, 0xFF, 0x0A]))
+        var strange = try JournalFixture.job(300)
+        strange.drop = Drop(name: odd, size: 1, droppedAt: JournalFixture.noon)
+        let records = [
+            try JournalFixture.job(1, named: "a.zip"), try JournalFixture.job(2_000_000, named: "a.zip"), strange,
+        ]
+        try fixture.journal.write(records, pipelines: [])
+        func found(_ text: String) throws -> JobID? {
+            guard case .found(let record) = try JobFinder.find(text, in: fixture.journal) else { return nil }
+            return record.id
+        }
+        #expect(try found(records[0].id.text) == records[0].id)
+        #expect(try found(records[1].id.text.lowercased()) == records[1].id)
+        #expect(try found(String(records[1].id.text.prefix(10))) == records[1].id)
+        #expect(try found("a.zip") == records[1].id)
+        #expect(try found(odd.text) == strange.id)
+        #expect(try found("b.zip") == nil)
+        #expect(try found("") == nil)
+        let several = try JobFinder.find("01", in: fixture.journal)
+        guard case .nothing(let message) = several else {
+            Issue.record("several ids begin with 01")
+            return
+        }
+        #expect(message.hasPrefix("several ids begin with '01': "))
+        #expect(message.hasSuffix("; give more of it"))
+    }
+
+    // MARK: A story
+
+    @Test func aFailureIsToldWhole() throws {
+        let pipeline = try fixture.pipeline()
+        var record = try JournalFixture.job(1, .failed)
+        record.original = "/failed/report.pdf"
+        record.digests = ["sha256": "00ff"]
+        record.recoveries = 1
+        record.history = [
+            Transition("claimed", at: JournalFixture.at(1)),
+            Transition("failed", at: JournalFixture.at(3), stage: "unpack", duration: .milliseconds(12), note: "CRC"),
+        ]
+        let story = JobStory(record: record, retries: [], pipeline: pipeline)
+        func time(_ seconds: Int) -> String { JournalFixture.at(seconds).localText }
+        #expect(
+            story.lines(now: JournalFixture.at(63)) == [
+                "report.pdf: failed 1 min ago",
+                "  job         \(record.id.text)",
+                "  pipeline    scans",
+                "  dropped as  \(pipeline.inbox.string)/report.pdf",
+                "  size        4.0 KiB (4096 bytes)",
+                "  dropped     \(time(0))",
+                "  claimed     \(time(1))",
+                "  over        \(time(3)), after 2.0 s",
+                "  recoveries  1 (the daemon ended while the job was not over)",
+                "  sha256      00ff",
+                "  original    /failed/report.pdf",
+                "",
+                "What happened:",
+                "  \(time(1))  claimed",
+                "  \(time(3))  unpack failed, 12 ms: CRC",
+                "",
+                "Why (unpack):",
+                "  The archive is damaged.",
+                "  Send it again.",
+                "  [archive.damaged: CRC]",
+                "",
+                "To send it in again: dropmill retry \(record.id.text)",
+            ])
+    }
+
+    @Test func linksLeadBothWays() throws {
+        let first = try JournalFixture.job(1, .failed)
+        var second = try JournalFixture.job(2, .processed)
+        second.retryOf = first.id
+        second.outputs = ["/out/report.pdf", "/out/report.pdf.sha256"]
+        try fixture.journal.write([first, second], pipelines: [try fixture.pipeline()])
+        let forth = try #require(try ShowCommand.look(for: first.id.text, in: fixture.journal).story)
+        let back = try #require(try ShowCommand.look(for: "report.pdf", in: fixture.journal).story)
+        #expect(forth.lines(now: .now()).contains("  sent in again  \(second.id.text) (processed)"))
+        #expect(!forth.lines(now: .now()).contains { $0.hasPrefix("To send it in again") })
+        #expect(back.lines(now: .now()).contains("  retry of    \(first.id.text)"))
+        #expect(back.lines(now: .now()).contains("  outputs     /out/report.pdf"))
+        #expect(JobJSON.story(forth.record, retries: forth.retries).contains(#""retried_as":["\#(second.id.text)"]"#))
+        #expect(try ShowCommand.look(for: "nothing", in: fixture.journal).story == nil)
+    }
+
+    @Test(arguments: [
+        (JobRecord.State.queued, 1, "queued for checksum"), (.queued, 3, "queued to be settled"),
+        (.running, 0, "is at unpack"), (.deferred, 2, "waits to try move again, in 30.0 s"), (.settling, 3, "settling"),
+    ])
+    func whatIsNotOverSaysWhatItWaitsFor(state: JobRecord.State, stage: Int, words: String) throws {
+        var record = try JournalFixture.job(1, state, stage: stage)
+        if state == .deferred { record.nextAttempt = JournalFixture.at(60) }
+        let story = JobStory(record: record, retries: [], pipeline: try fixture.pipeline())
+        #expect(story.lines(now: JournalFixture.at(30)).first == "report.pdf: \(words)")
+    }
+
+    // MARK: What it waits for besides
+
+    /// A job may well be queued or running by its record, and yet stand still.
+    @Test func whatKeepsAJobIsTold() throws {
+        let failure = StageFailure(.environment, code: "io.write", summary: "There is no space.", remedy: "Free some.")
+        let pipeline = try fixture.pipeline(paused: failure)
+        let (queued, over) = (try JournalFixture.job(1, .queued), try JournalFixture.job(2, .processed))
+        func words(_ isRunning: Bool?) throws -> [String] {
+            let surroundings = JobSurroundings(of: [pipeline], isRunning: isRunning)
+            let table = JobTable.lines([queued, over], surroundings, now: JournalFixture.at(9))
+            let story = JobStory(record: queued, retries: [], pipeline: pipeline, surroundings: surroundings)
+            return Array(story.lines(now: .now()).prefix(2)) + table.dropFirst().map { String($0.suffix(42)) }
+        }
+        let paused = try words(true)
+        #expect(paused[0] == "report.pdf: queued for unpack; the pipeline is paused: There is no space.")
+        #expect(paused[1] == "  Free some.")
+        #expect(paused[2].hasSuffix("the pipeline is paused: There is no space."))
+        #expect(!paused[3].contains("paused"))
+        #expect(try words(nil) == paused, "where it is not known whether a daemon runs the journal is believed")
+        let idle = try words(false)
+        #expect(idle[0] == "report.pdf: queued for unpack; no daemon is running")
+        #expect(idle[2].hasSuffix("no daemon is running"))
+        #expect(!idle.joined().contains("paused"))
+        let json = JobJSON.list([queued, over], JobSurroundings(of: [pipeline], isRunning: true))
+        #expect(json.components(separatedBy: #""paused":{"class":"environment","#).count == 2)
+    }
+}

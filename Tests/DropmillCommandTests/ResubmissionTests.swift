@@ -1,0 +1,160 @@
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import DropmillCommand
+@testable import Journal
+
+@Suite struct ResubmissionTests {
+    private let fixture: JournalFixture
+    private var scratch: ScratchFolder { fixture.scratch }
+
+    init() throws { fixture = try JournalFixture() }
+
+    private func send(_ names: [String]) throws -> Resubmission {
+        var resubmission = try Resubmission(fixture.journal)
+        try resubmission.send(names)
+        return resubmission
+    }
+
+    /// What a daemon writes that claims the file.
+    private func claim(_ number: Int, _ path: FilePath) throws -> JobRecord {
+        var status = stat()
+        try #require(path.withPlatformString { lstat($0, &status) } == 0)
+        var record = try JournalFixture.job(number)
+        record.identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        try fixture.journal.write([record], pipelines: [])
+        return try #require(try fixture.journal.job(record.id))
+    }
+
+    @Test func anOriginalGoesBackAndIsKnownAgain() throws {
+        let failed = try fixture.failedJob(1)
+        try fixture.journal.write([failed], pipelines: [try fixture.pipeline()])
+        let result = try send([failed.id.text, "report.pdf"])
+        #expect(result.problems.isEmpty)
+        #expect(result.sent.map(\.path) == [scratch.path("inbox/report.pdf")])
+        #expect(try scratch.text("inbox/report.pdf") == "contents of 1")
+        #expect(try scratch.tree("failed") == [])
+        #expect(try claim(2, scratch.path("inbox/report.pdf")).retryOf == failed.id)
+    }
+
+    @Test func takenNamesAreNumbered() throws {
+        let failed = try fixture.failedJob(1)
+        try fixture.journal.write([failed], pipelines: [try fixture.pipeline()])
+        try scratch.write("another", to: "inbox/report.pdf")
+        #expect(try send([failed.id.text]).sent.map(\.path) == [scratch.path("inbox/report.2.pdf")])
+        #expect(try scratch.text("inbox/report.pdf") == "another")
+        #expect(try scratch.text("inbox/report.2.pdf") == "contents of 1")
+    }
+
+    @Test(
+        "Across file systems a whole copy gets the name",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"), arguments: [false, true])
+    func acrossFileSystems(bind: Bool) throws {
+        let failed = try fixture.failedJob(1)
+        var pipeline = try fixture.pipeline()
+        let elsewhere = try scratch.makeFolder("elsewhere")
+        let mount =
+            try bind
+            ? TemporaryMount(bind: elsewhere, at: scratch.path("other"))
+            : TemporaryMount(tmpfs: "size=4m", at: scratch.path("other"))
+        pipeline.inbox = mount.path
+        try fixture.journal.write([failed], pipelines: [pipeline])
+        var status = stat()
+        try #require(scratch.path("failed/report.pdf").withPlatformString { lstat($0, &status) } == 0)
+        try scratch.write("left by a try that was cut short", to: "other/.dropmill-\(failed.id.text).partial")
+        let result = try send([failed.id.text])
+        #expect(result.problems.map(\.message) == [])
+        #expect(try scratch.tree("failed") == [])
+        #expect(try scratch.tree("other") == ["report.pdf"])
+        #expect(try scratch.text("other/report.pdf") == "contents of 1")
+        #expect(try claim(2, scratch.path("other/report.pdf")).retryOf == failed.id)
+        // The copied original's inode is free for others.
+        var other = try JournalFixture.job(3)
+        other.identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        try fixture.journal.write([other], pipelines: [])
+        #expect(try fixture.journal.job(other.id)?.retryOf == nil)
+    }
+
+    @Test func whatCannotBeSentInSaysWhy() throws {
+        let gone = try fixture.failedJob(1, "gone.pdf")
+        try Folder.remove(try #require(gone.original))
+        let done = try JournalFixture.job(2, .processed, named: "done.pdf")
+        let busy = try JournalFixture.job(3, .running, named: "busy.pdf")
+        var orphan = try fixture.failedJob(4, "orphan.pdf")
+        orphan.pipeline = "other"
+        let again = try fixture.failedJob(5, "again.pdf")
+        var next = try JournalFixture.job(6, named: "other.pdf")
+        next.retryOf = again.id
+        try fixture.journal.write([gone, done, busy, orphan, again, next], pipelines: [try fixture.pipeline()])
+        let result = try send(["gone.pdf", "done.pdf", "busy.pdf", "orphan.pdf", "again.pdf", "nothing.pdf"])
+        #expect(result.sent.isEmpty)
+        let path = scratch.path("failed/gone.pdf").string
+        #expect(
+            result.problems.map(\.message) == [
+                "cannot examine '\(path)': No such file or directory; it was moved or sent in already",
+                "it is processed; only failed jobs are sent in again",
+                "it is not over yet; 'dropmill show \(busy.id.text)' tells how far it is",
+                "nothing is known of the pipeline 'other'; run it once, or move the file yourself",
+                "it was sent in again already, as \(next.id.text), which is queued",
+                "no job has the id or the name 'nothing.pdf'; 'dropmill jobs' lists them",
+            ])
+        #expect(result.problems.first?.subject == "\(gone.id.text) (gone.pdf)")
+        #expect(try scratch.tree("inbox") == [])
+    }
+
+    @Test func theNewestJobOwnsWhatLiesThere() throws {
+        let old = try fixture.failedJob(1)
+        let new = try fixture.failedJob(2)
+        try fixture.journal.write([old, new], pipelines: [try fixture.pipeline()])
+        let message = "what lies at its place now is the original of \(new.id.text); retry that one"
+        #expect(try send([old.id.text]).problems.map(\.message) == [message])
+        #expect(try send([new.id.text]).sent.map(\.record.id) == [new.id])
+    }
+
+    @Test func allThatFailedIsSentInOldestFirst() throws {
+        let pipeline = try fixture.pipeline()
+        let records = [
+            try fixture.failedJob(1, "a"), try fixture.failedJob(2, "b"), try fixture.failedJob(3, "gone"),
+            try JournalFixture.job(4, .processed, named: "c"), try fixture.failedJob(5, "copied"),
+        ]
+        var next = try JournalFixture.job(6, .processed, named: "copied")
+        next.retryOf = records[4].id
+        try Folder.remove(scratch.path("failed/gone"))
+        try fixture.journal.write(records + [next], pipelines: [pipeline])
+        var none = try Resubmission(fixture.journal)
+        #expect(try !none.sendFailed(of: "scan"))
+        #expect(none.problems.map(\.message) == ["no pipeline of this name is known; did you mean 'scans'?"])
+        var all = try Resubmission(fixture.journal)
+        #expect(try all.sendFailed(of: nil))
+        #expect(all.sent.map(\.record.drop.name.text) == ["a", "b"])
+        #expect(all.problems.isEmpty)
+        #expect(try scratch.tree("inbox") == ["a", "b"])
+        #expect(try !all.sendFailed(of: "scans"))
+    }
+
+    @Test func aMissingInboxLeavesTheOriginalInPlace() throws {
+        let failed = try fixture.failedJob(1)
+        try fixture.journal.write([failed], pipelines: [try fixture.pipeline()])
+        try Folder.remove(scratch.path("inbox"))
+        let problem = try #require(try send([failed.id.text]).problems.first)
+        #expect(problem.message.hasSuffix("No such file or directory; make the folder again"))
+        // It did not come: whatever is claimed as that inode is something else.
+        #expect(try claim(2, scratch.path("failed/report.pdf")).retryOf == nil)
+        #expect(try scratch.tree("failed") == ["report.pdf", "report.pdf.error.json"])
+    }
+
+    @Test func programsReadBothLists() throws {
+        let failed = try fixture.failedJob(1)
+        try fixture.journal.write([failed], pipelines: [try fixture.pipeline()])
+        let path = scratch.path("inbox/report.pdf").string
+        #expect(
+            try send([failed.id.text, "x"]).json == #"""
+                {"sent":[{"id":"\#(failed.id.text)","pipeline":"scans",\#
+                "name":"report.pdf","path":"\#(path)"}],"problems":[{"job":"x","message":"no job has the id or \#
+                the name 'x'; 'dropmill jobs' lists them"}]}
+                """#)
+    }
+}
