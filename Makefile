@@ -20,6 +20,9 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell echo $$((4 * $$
 PYTHON ?= /usr/bin/python3
 DOCS := $(DESTDIR)$(PREFIX)/share/doc/dropmill
 
+# What `--version` says was built; of an unpacked archive it has to be given, or there is none.
+COMMIT ?= $(shell git describe --always --exclude '*' --abbrev=7 --dirty 2>/dev/null)
+
 # Who owns this checkout: `sudo make install` must not build here, or it leaves files of root's in somebody's folder.
 IS_OURS := $(filter $(shell id -u),$(shell stat -c %u .))
 
@@ -47,12 +50,13 @@ build: deps ## a debug build
 	$(SWIFT) build
 
 release: deps ## the binary to install: optimised, Swift linked in
-	$(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath --product dropmill --scratch-path .build-release
+	DROPMILL_COMMIT="$(COMMIT)" $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath --product dropmill \
+	    --scratch-path .build-release
 	@packaging/check-elf.sh $(RELEASE) $(dir $(RELEASE))CLinux.build
 	@touch .build-release/made
 
 built:
-	@test -e .build-release/made && test -z "$$(find Package.swift Sources -newer .build-release/made -type f)" || { \
+	@test -e .build-release/made && test -z "$$(find Package.swift VERSION Sources -newer .build-release/made -type f)" || { \
 	    echo "error: $(RELEASE) is missing or older than the sources; run 'make release' as the owner of this folder" >&2; \
 	    exit 1; }
 
@@ -92,7 +96,7 @@ check: deps ## formatting, lint, and every shipped pipeline file
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
 	$(SWIFT) run dropmill check pipelines
 
-notices: ## write anew what is told of the work of others in the program (after a change of a dependency)
+notices: ## rewrite THIRD-PARTY-NOTICES and the SPDX file (after a dependency or VERSION changed)
 	$(SWIFT) package resolve
 	$(PYTHON) packaging/third-party.py
 

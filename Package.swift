@@ -52,6 +52,11 @@ let package = Package(
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux", cSettings: hardenedC),
+        // The file VERSION, and the commit as `make release` says it. (Context.gitInformation would not do: SwiftPM keeps
+        // what a manifest said, also when the commit is another.)
+        .target(
+            name: "CVersion",
+            cSettings: [.define("DROPMILL_COMMIT", to: "\"\(Context.environment["DROPMILL_COMMIT"] ?? "")\"")]),
 
         // L1
         .target(name: "PipelineKit", dependencies: ["CLinux", system], swiftSettings: strict),
@@ -92,7 +97,7 @@ let package = Package(
             name: "DropmillCommand",
             dependencies: [
                 "PipelineKit", "BuiltinStages", "Completeness", "Doctor", "FolderWatch", "Journal", "PipelineEngine",
-                "PipelineConfig", "SQLiteJournal", "CLinux", system, log, arguments,
+                "PipelineConfig", "SQLiteJournal", "CLinux", "CVersion", system, log, arguments,
             ],
             swiftSettings: strict),
 

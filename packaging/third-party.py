@@ -100,7 +100,7 @@ def package(name, licence, location, **more):
 
 def spdx(pins):
     """The SPDX document but for the time it was made at."""
-    version = re.search(r'version: "([^"]+)"', (ROOT / "Sources/DropmillCommand/Verbs/DropmillCommand.swift").read_text()).group(1)
+    version = (ROOT / "VERSION").read_text().strip()
     own = package("dropmill", APACHE, "NOASSERTION", versionInfo=version, primaryPackagePurpose="APPLICATION")
     inside = [
         package(

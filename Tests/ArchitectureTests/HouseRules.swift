@@ -19,7 +19,7 @@ enum HouseRules {
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "Doctor": ["PipelineKit", "CLinux", "FolderWatch", "PipelineEngine"],
         "DropmillCommand": [
-            "PipelineKit", "CLinux", "Completeness", "FolderWatch", "Journal", "BuiltinStages", "SQLiteJournal",
+            "PipelineKit", "CLinux", "CVersion", "Completeness", "FolderWatch", "Journal", "BuiltinStages", "SQLiteJournal",
             "PipelineEngine", "PipelineConfig", "Doctor",
         ],
         "dropmill": ["BuiltinStages", "DropmillCommand"],
@@ -36,8 +36,9 @@ enum HouseRules {
 
     /// What may lie in the package's folder, besides dot files.
     static let topLevel: Set<String> = [
-        "Package.swift", "Package.resolved", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE",
-        "THIRD-PARTY-NOTICES", "Makefile", "Sources", "Tests", "pipelines", "samples", "packaging", "Benchmarks",
+        "Package.swift", "Package.resolved", "VERSION", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
+        "CODE_OF_CONDUCT.md", "SECURITY.md", "LICENSE", "THIRD-PARTY-NOTICES", "Makefile", "Sources", "Tests",
+        "pipelines", "samples", "packaging", "Benchmarks",
         "docs",
     ]
 

@@ -67,6 +67,15 @@ import Testing
         #expect(try Tool(DropmillBinary.path).run(arguments).status == 0)
     }
 
+    @Test("The version is that of the file VERSION, with a commit where the build was told one")
+    func version() throws {
+        let root = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+        let version = String(decoding: try ScratchFolder.read(root.appending("VERSION")), as: UTF8.self).dropLast()
+        let output = try Tool(DropmillBinary.path).run(["--version"]).text
+        let pattern = try Regex("dropmill \(version)( \\([0-9a-f]{7,}(-dirty)?\\))?\n")
+        #expect(try pattern.wholeMatch(in: output) != nil, "\(output)")
+    }
+
     @Test func watchingEndsInOrder() async throws {
         let log = fixture.scratch.path("log")
         let output = try OpenFile.open(log, O_WRONLY | O_CREAT, mode: 0o600)

@@ -16,7 +16,7 @@ package struct DropmillCommand: ParsableCommand {
               dropmill check
               dropmill run
             """,
-        version: "0.1.0",
+        version: BuildVersion.text,
         subcommands: [
             RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, JobsCommand.self,
             ShowCommand.self,
