@@ -13,9 +13,6 @@ BENCH_FOLDER ?= /var/tmp
 # `QUICK=0` says no as well.
 IS_QUICK := $(filter-out 0,$(QUICK))
 IS_GROWTH := $(filter-out 0,$(GROWTH))
-# A test begins when it can run. With all begun at once, one that waits for an event comes on again only after every other
-# had its turn, minutes later, and its time limit counts that too.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell echo $$((4 * $$(nproc))))
 # Debian's, for which its matplotlib is.
 PYTHON ?= /usr/bin/python3
 DOCS := $(DESTDIR)$(PREFIX)/share/doc/dropmill

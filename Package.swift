@@ -106,11 +106,13 @@ let package = Package(
             name: "dropmill", dependencies: ["BuiltinStages", "DropmillCommand"], swiftSettings: strict,
             linkerSettings: hardenedLinking),
 
+        // How many tests run at once.
+        .target(name: "width", path: "Tests/width", publicHeadersPath: "."),
         .target(
-            name: "TestSupport", dependencies: ["PipelineKit", "Digests", system], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["PipelineKit", "Digests", "width", system], path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
-            name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", system],
+            name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "width", system],
             swiftSettings: strict),
         .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport", system], swiftSettings: strict),
