@@ -227,12 +227,7 @@ import Testing
     }
 
     /// A Python that knows bagit.
-    private static let python: Tool? = {
-        let own = FilePath(#filePath).removingLastComponent().pushing("../../.build/tools/bin/python3")
-        return [Tool(own), Tool.find("python3")].compactMap(\.self).first { python in
-            do throws(IOError) { return try python.run(["-c", "import bagit"]).status == 0 } catch { return false }
-        }
-    }()
+    private static let python = Tool.python(with: "bagit")
 }
 
 extension BagStage: ContractSubject {

@@ -40,8 +40,6 @@ import Testing
             wrapper: user.wrapper + ["/usr/bin/env", "PATH=/usr/bin:/bin", "CANARY=canary-secret"] + note + kernel)
     }
 
-    private func isInstalled(_ program: String) -> Bool { access("/usr/bin/\(program)", X_OK) == 0 }
-
     /// A second of a tone, as WAV.
     static let sound: [UInt8] = {
         func little(_ value: Int, _ count: Int) -> [UInt8] {
@@ -76,7 +74,7 @@ import Testing
 
     @Test("A program does its work", arguments: uses, DaemonUser.possible)
     func doesItsWork(work: Work, user: DaemonUser) throws {
-        guard isInstalled(work.program) else { return }
+        guard Tool.find("/usr/bin/\(work.program)") != nil else { return }
         try pipeline("{ command: [/usr/bin/\(work.program), \(work.arguments)], confine: true, output: replace }")
         let drop = try scratch.write(work.drop, to: scratch.path("inbox/drop"))
         // What a sender closed to others is open to the program all the same, whoever the sender is.
@@ -184,7 +182,7 @@ import Testing
     }
 
     @Test(
-        "A hostile program is refused everything", .enabled(if: access("/usr/bin/python3", X_OK) == 0, "needs python3"),
+        "A hostile program is refused everything", .enabled(if: Tool.find("/usr/bin/python3") != nil, "needs python3"),
         arguments: DaemonUser.possible)
     func hostile(user: DaemonUser) throws {
         let outcomes = try attempt(confined, as: user)
@@ -198,7 +196,7 @@ import Testing
 
     @Test(
         "A program that is not confined does them, but cannot look into a daemon of its own user",
-        .enabled(if: access("/usr/bin/python3", X_OK) == 0, "needs python3"), arguments: DaemonUser.possible)
+        .enabled(if: Tool.find("/usr/bin/python3") != nil, "needs python3"), arguments: DaemonUser.possible)
     func free(user: DaemonUser) throws {
         let outcomes = try attempt("confine: false", as: user)
         let refused = Set(outcomes.filter { !$0.value }.keys)

@@ -5,7 +5,7 @@ import TestSupport
 
 /// An sshd of a test's own, on the loopback address, for this user and a key of its own. Ends with the last reference.
 final class LoopbackServer: Sendable {
-    private static let program: FilePath = "/usr/sbin/sshd"
+    private static let program = "/usr/sbin/sshd"
 
     private let folder: FilePath
     private let port: UInt16
@@ -13,8 +13,7 @@ final class LoopbackServer: Sendable {
 
     /// Whether there are the programs for it.
     static var isPossible: Bool {
-        Folder.kind(of: program, followingLinks: true) == .regular
-            && ["sftp", "scp", "ssh-keygen"].allSatisfy { Tool.find($0) != nil }
+        [program, "sftp", "scp", "ssh-keygen"].allSatisfy { Tool.find($0) != nil }
     }
 
     /// Starts one that keeps its files in the folder; nil where it will not start (a locked account, a strange system).
@@ -45,7 +44,8 @@ final class LoopbackServer: Sendable {
         let log = folder.pushing("log")
         let output = try OpenFile.open(log, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
         let process = try ChildProcess.spawn(
-            program, ["-D", "-e", "-f", "\(folder.string)/config"].map { Array($0.utf8) }, output: output.descriptor,
+            FilePath(program), ["-D", "-e", "-f", "\(folder.string)/config"].map { Array($0.utf8) },
+            output: output.descriptor,
             error: output.descriptor)
         let server = LoopbackServer(folder: folder, port: port, process: process)
         let script =

@@ -7,11 +7,7 @@ import Testing
 
 /// A Python with a validator of schemas.
 private enum Validator {
-    static let python: Tool? = [Tool("/usr/bin/python3"), Tool.find("python3")].compactMap(\.self).first { python in
-        do throws(IOError) { return try python.run(["-c", "import jsonschema, yaml"]).status == 0 } catch {
-            return false
-        }
-    }
+    static let python = Tool.python(with: "jsonschema, yaml")
 }
 
 /// The schema through the eyes of a validator that editors use.

@@ -10,12 +10,25 @@ package struct Tool: Sendable {
     /// A program by its file.
     package init(_ path: FilePath) { self.path = path }
 
-    /// The program of that name in `PATH`, or nil. Tests skip with `.enabled(if: Tool.find("zip") != nil,
-    /// Tool.skip("zip"))`.
+    /// The program of that name in `PATH`, or at that absolute path; nil where there is none. Tests skip with
+    /// `.enabled(if: Tool.find("zip") != nil, Tool.skip("zip"))`, except in CI: see `MissingTools`.
     package static func find(_ name: String) -> Tool? {
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-        return folders.split(separator: ":").lazy.map { FilePath(String($0)).appending(name) }
-            .first { $0.withPlatformString { access($0, X_OK) } == 0 }.map { Tool($0) }
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        let folders = name.hasPrefix("/") ? [FilePath("/")] : path.split(separator: ":").map { FilePath(String($0)) }
+        let found = folders.lazy.map { $0.pushing(FilePath(name)) }
+            .first { $0.withPlatformString { access($0, X_OK) } == 0 }
+        if found == nil { MissingTools.add(name) }
+        return found.map { Tool($0) }
+    }
+
+    /// A Python that has these modules: the one of `.build/tools`, of the system, or the first in `PATH`.
+    package static func python(with modules: String) -> Tool? {
+        let own = FilePath(#filePath).removingLastComponent().pushing("../../.build/tools/bin/python3")
+        let found = [Tool(own), Tool("/usr/bin/python3"), find("python3")].compactMap(\.self).first { python in
+            do throws(IOError) { return try python.run(["-c", "import \(modules)"]).status == 0 } catch { return false }
+        }
+        if found == nil { MissingTools.add("Python's \(modules)") }
+        return found
     }
 
     /// Why a test that needs the program is skipped.
