@@ -57,7 +57,7 @@ built:
 	    echo "error: $(RELEASE) is missing or older than the sources; run 'make release' as the owner of this folder" >&2; \
 	    exit 1; }
 
-demo: release ## run the samples through the quickstart pipeline and show what becomes of them
+demo: release ## run the samples through the quickstart pipeline and show the results
 	@packaging/demo.sh $(RELEASE)
 
 test: test-deps ## every test; of what kills, fails and cuts the power a spread of the points
@@ -103,8 +103,9 @@ format: ## format the sources in place
 install: $(if $(IS_OURS),release,built) ## install to PREFIX (below DESTDIR, if set)
 	install -D -s -m 0755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/dropmill
 	@packaging/check-elf.sh $(DESTDIR)$(PREFIX)/bin/dropmill
-	install -d $(DOCS)/examples
-	install -m 0644 README.md LICENSE THIRD-PARTY-NOTICES packaging/dropmill.spdx.json $(DOCS)
+	install -d $(DOCS)/docs $(DOCS)/examples
+	install -m 0644 README.md CHANGELOG.md SECURITY.md LICENSE THIRD-PARTY-NOTICES packaging/dropmill.spdx.json $(DOCS)
+	install -m 0644 docs/*.md docs/*.png $(DOCS)/docs
 	install -m 0644 pipelines/*.yaml $(DOCS)/examples
 
 clean: ## remove builds and what the demo left
