@@ -43,7 +43,8 @@ import Testing
     @Test(arguments: [
         (["run", "--grace", "3x"], 64), (["run", "--keep-history", "long"], 64), (["run", "--log-level", "loud"], 64),
         (["run", "--log-format", "xml"], 64),
-        (["frobnicate"], 64), (["stages", "--json", "--markdown"], 64), (["--version"], 0),
+        (["frobnicate"], 64), (["stages", "--json", "--markdown"], 64), (["stages", "--json", "--brief"], 64),
+        (["--version"], 0),
     ])
     func usage(arguments: [String], status: Int) {
         #expect(throws: (any Error).self) { _ = try DropmillCommand.parseAsRoot(arguments) }
@@ -123,11 +124,14 @@ import Testing
 
     @Test func stageTablesHoldEveryKindAndOption() {
         let descriptors = StageRegistry.builtin.descriptors
-        let table = StageListing.markdown(descriptors)
-        #expect(table.split(separator: "\n").count == descriptors.count + 2)
+        let tables = StageListing.markdown(descriptors)
+        let rows = StageListing.briefMarkdown(descriptors).split(separator: "\n")
+        #expect(rows.count == descriptors.count + 2)
+        #expect(StageListing.brief(descriptors).split(separator: "\n").count == descriptors.count)
         for descriptor in descriptors {
-            #expect(table.contains("| `\(descriptor.kind)` |"))
-            for option in descriptor.options { #expect(table.contains("`\(option.name)`: ")) }
+            #expect(tables.contains("### \(descriptor.kind)\n\n\(descriptor.summary)\n"))
+            #expect(rows.contains { $0.contains("[`\(descriptor.kind)`]") })
+            for option in descriptor.options { #expect(tables.contains("\n| `\(option.name)` | ")) }
         }
     }
 }

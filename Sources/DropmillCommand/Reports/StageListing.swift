@@ -1,6 +1,6 @@
 import PipelineKit
 
-/// Stage kinds laid out for people, programs and README.
+/// Stage kinds laid out for people, programs, README and docs/stages.md.
 enum StageListing {
     /// A paragraph for each kind.
     static func text(_ descriptors: [StageDescriptor]) -> String {
@@ -30,18 +30,37 @@ enum StageListing {
         return lines.joined(separator: "\n")
     }
 
-    /// README's table.
+    /// A line for each kind.
+    static func brief(_ descriptors: [StageDescriptor]) -> String {
+        let width = descriptors.map(\.kind.count).max() ?? 0
+        return descriptors.map { descriptor in
+            let kind = descriptor.kind + String(repeating: " ", count: width - descriptor.kind.count)
+            return "\(kind)  \(descriptor.summary)"
+        }.joined(separator: "\n")
+    }
+
+    /// A section for each kind, as in docs/stages.md.
     static func markdown(_ descriptors: [StageDescriptor]) -> String {
-        var lines = ["| stage | what it does | options (default) |", "|---|---|---|"]
-        for descriptor in descriptors {
-            let options = descriptor.options.map { option in
-                let fallback = option.isRequired ? "required" : option.fallbackText
-                return "`\(option.name)`: \(cell(option.summary))" + (fallback.isEmpty ? "" : " (\(cell(fallback)))")
+        descriptors.map { descriptor in
+            var lines = ["### \(descriptor.kind)", "", descriptor.summary, ""]
+            if !descriptor.options.isEmpty {
+                lines += ["| option | meaning | takes | default |", "|---|---|---|---|"]
+                lines += descriptor.options.map { option in
+                    let fallback = option.isRequired ? "required" : option.fallbackText
+                    return "| `\(option.name)` | \(cell(option.summary)) | \(cell(option.takes)) | \(cell(fallback)) |"
+                }
+                lines.append("")
             }
-            lines.append(
-                "| `\(descriptor.kind)` | \(cell(descriptor.summary)) | \(options.joined(separator: "<br>")) |")
+            return (lines + ["```yaml", descriptor.example, "```"]).joined(separator: "\n")
+        }.joined(separator: "\n\n")
+    }
+
+    /// A row for each kind, as in README.
+    static func briefMarkdown(_ descriptors: [StageDescriptor]) -> String {
+        let rows = descriptors.map { descriptor in
+            "| [`\(descriptor.kind)`](docs/stages.md#\(descriptor.kind)) | \(cell(descriptor.summary)) |"
         }
-        return lines.joined(separator: "\n")
+        return (["| stage | what it does |", "|---|---|"] + rows).joined(separator: "\n")
     }
 
     /// An array of objects.

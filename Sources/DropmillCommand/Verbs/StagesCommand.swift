@@ -18,21 +18,26 @@ struct StagesCommand: StageVerb {
     @Flag(help: "Print a JSON array, one object for each kind.")
     var json = false
 
-    @Flag(help: "Print a Markdown table.")
+    @Flag(help: "Print Markdown.")
     var markdown = false
 
+    @Flag(help: "Print one line for each kind, without its options.")
+    var brief = false
+
     func validate() throws {
-        if json, markdown { throw ValidationError("--json and --markdown exclude each other; choose one") }
+        guard json else { return }
+        if markdown { throw ValidationError("--json and --markdown exclude each other; choose one") }
+        if brief { throw ValidationError("--json and --brief exclude each other; choose one") }
     }
 
     func run(with stages: StageRegistry) throws {
         let descriptors = try selected(from: stages)
-        if json {
-            print(StageListing.json(descriptors))
-        } else if markdown {
-            print(StageListing.markdown(descriptors))
-        } else {
-            print(StageListing.text(descriptors))
+        switch (json, markdown, brief) {
+        case (true, _, _): print(StageListing.json(descriptors))
+        case (_, true, true): print(StageListing.briefMarkdown(descriptors))
+        case (_, true, false): print(StageListing.markdown(descriptors))
+        case (_, false, true): print(StageListing.brief(descriptors))
+        case (_, false, false): print(StageListing.text(descriptors))
         }
     }
 
