@@ -6,7 +6,7 @@ import SystemPackage
 /// Makes a BagIt bag of the payload.
 package struct BagStage: Stage {
     private static let algorithm = StageOption<[DigestAlgorithm]>.algorithms(
-        "algorithm", "how the manifests' digests are made", among: [.sha256, .sha512, .sha384, .sha1, .md5])
+        "algorithm", "the manifests' digest algorithms", among: [.sha256, .sha512, .sha384, .sha1, .md5])
     private static let info = StageOption<[(key: String, value: Template)]>(
         "info", "what bag-info.txt says: `Contact-Name: …`, each with placeholders", takes: "a map of texts",
         default: [], shown: "", schema: .map(.anyNumber(.text))

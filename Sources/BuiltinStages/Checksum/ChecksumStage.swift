@@ -12,19 +12,19 @@ package struct ChecksumStage: Stage {
         case sidecar
     }
 
-    private static let algorithm = StageOption<[DigestAlgorithm]>.algorithms("algorithm", "how the digests are made")
+    private static let algorithm = StageOption<[DigestAlgorithm]>.algorithms("algorithm", "the digest algorithms")
     private static let manifest = StageOption<FileName?>.name(
-        "manifest", "the name of the list, of all algorithms together", shown: "SHA256SUMS, MD5SUMS, …")
+        "manifest", "the name of the list, one for all algorithms", shown: "SHA256SUMS, MD5SUMS, …")
     private static let format = StageOption<ChecksumFormat>.choice(
         "format", "how digests are written: as `sha256sum`, as `sha256sum --tag`, as JSON, or as SFV (CRC-32 alone)",
         default: .gnu)
     private static let mode = StageOption<Mode>.choice(
-        "mode", "a list in a payload of many files, or a file beside each", default: .manifest)
+        "mode", "a list in a payload of many files, or a sidecar for each file", default: .manifest)
 
     package static let descriptor = StageDescriptor(
         kind: "checksum",
         summary:
-            "Lists the files' digests in a manifest for sha256sum -c; a single file gets NAME.sha256 beside it.",
+            "Writes the files' digests to a manifest for sha256sum -c; a single file gets a sidecar NAME.sha256.",
         options: [algorithm.erased, manifest.erased, format.erased, mode.erased],
         example: "checksum: { algorithm: sha256, manifest: SHA256SUMS }")
 

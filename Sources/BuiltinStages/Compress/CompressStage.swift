@@ -6,17 +6,17 @@ import SystemPackage
 /// Packs the payload.
 package struct CompressStage: Stage {
     private static let format = StageOption<ArchiveWriter.Format>.choice(
-        "format", "what is made; zst and gz hold one file", default: .tarZstd)
+        "format", "the format to write; zst and gz hold one file", default: .tarZstd)
     private static let name = StageOption<Template>(
         "name", "the archive's name, with placeholders and without its extension", takes: "a name, with placeholders",
         default: defaultName, shown: "{stem}; for zst and gz the file's own name"
     ) { (node, context) throws(OptionProblem) in try node.template(for: .name, in: context) }
     private static let level = StageOption<Int>.integer(
-        "level", "how hard it tries, as the compression's own tools count", in: 0...22, default: -1,
+        "level", "the compression level, as the format's own tools number it", in: 0...22, default: -1,
         shown: "the tools' own")
     private static let reproducible = StageOption<Bool>.flag(
         "reproducible",
-        "whether times and rights, but the right to execute, are left out, so that the same files give the same bytes",
+        "whether to leave out times and permissions (except execute), so that the same files give the same bytes",
         default: false)
 
     /// `{stem}`, which no option can hold that throws.

@@ -5,13 +5,13 @@ import SystemPackage
 
 /// Has a copy of the payload published besides.
 package struct CopyStage: Stage {
-    private static let to = StageOption<[PathTemplate]>.folders("to", "the folders that a copy each is published in")
+    private static let to = StageOption<[PathTemplate]>.folders("to", "the folders to publish a copy in")
 
     package static let descriptor = StageDescriptor(
         kind: "copy",
         summary:
-            "Publishes a copy of the payload as it is now in each folder of `to`, besides what `move` does, and as "
-            + "surely.",
+            "Publishes a copy of the payload as it is now in each folder of `to`, in addition to `move` and just as "
+            + "safely.",
         options: [to.erased],
         effects: [.publishesCopy],
         example: #"copy: { to: ["/mnt/backup/{date:%Y/%m}", "../outbox"] }"#)

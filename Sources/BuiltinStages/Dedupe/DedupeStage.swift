@@ -10,18 +10,18 @@ package struct DedupeStage: Stage {
 
     private static let seen = StageOption<Seen>.choice(
         "seen",
-        "what is done with content that came before: the other stages are skipped and it goes to processed, it "
-            + "fails, or it is only noted", default: .skip)
+        "what happens to content that came before: it skips the other stages and goes to processed, it fails, or "
+            + "the job's history notes it", default: .skip)
     private static let scope = StageOption<Scope>.choice(
-        "scope", "where it counts as having come: in this pipeline, or in any", default: .pipeline)
+        "scope", "whose content counts: that of this pipeline, or of all", default: .pipeline)
     private static let window = StageOption<Duration?>(
-        "window", "how long content counts as having come", takes: "a duration such as 30d", default: .some(nil),
+        "window", "how long content is remembered", takes: "a duration such as 30d", default: .some(nil),
         shown: "as long as the journal is kept", schema: .duration
     ) { (node, _) throws(OptionProblem) in try node.duration() }
 
     package static let descriptor = StageDescriptor(
         kind: "dedupe",
-        summary: "Knows content that came before, by its SHA-256, and names the first job that brought it.",
+        summary: "Recognises content that came before, by its SHA-256, and names the first job that brought it.",
         options: [seen.erased, scope.erased, window.erased],
         example: "dedupe: { seen: skip, window: 30d }")
 

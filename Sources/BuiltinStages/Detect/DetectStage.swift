@@ -5,14 +5,13 @@ import SystemPackage
 /// Finds out what files are by their content, whatever they are called.
 package struct DetectStage: Stage {
     private static let only = StageOption<[Glob]>.globs(
-        "only", "the types that are taken; others fail: `image/*`", shown: "all")
+        "only", "the types to accept; others fail: `image/*`", shown: "all")
     private static let never = StageOption<[Glob]>.globs("never", "types that fail")
 
     package static let descriptor = StageDescriptor(
         kind: "detect",
         summary:
-            "Finds out a file's true type by its content, for {type} and `when: {type: …}` of later stages, and "
-            + "refuses "
+            "Detects a file's type by its content, for {type} and `when: {type: …}` in later stages, and refuses "
             + "files of other types.",
         options: [only.erased, never.erased],
         example: "detect: { only: [application/pdf, image/*] }")

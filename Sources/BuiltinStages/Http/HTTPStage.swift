@@ -12,7 +12,7 @@ package struct HTTPStage: Stage {
         "url", "where to, with placeholders; secrets are written ${env:X} or ${file:PATH}", takes: "a URL",
         default: nil, shown: "required", schema: .pattern("^[Hh][Tt][Tt][Pp][Ss]?://.")
     ) { (node, context) throws(OptionProblem) in try WebAddress(node, in: context) }
-    private static let method = StageOption<Method>.choice("method", "how it is sent", default: .PUT)
+    private static let method = StageOption<Method>.choice("method", "the HTTP method", default: .PUT)
     private static let body = StageOption<Body>.choice(
         "body", "what is sent: the payload's file, or a JSON report of the job", default: .payload)
     private static let headers = StageOption<[(key: String, value: SecretText)]>(
@@ -39,17 +39,17 @@ package struct HTTPStage: Stage {
     private static let connecting = StageOption<Duration>.duration(
         "connect_timeout", "how long a connection may take", default: .seconds(10))
     private static let stalling = StageOption<Duration>.duration(
-        "stall_timeout", "how long nothing may come or go", default: .seconds(60))
+        "stall_timeout", "how long the connection may transfer nothing", default: .seconds(60))
     private static let authorities = StageOption<FilePath?>.file(
         "ca", "a file of certificates to trust instead of the system's")
     private static let insecure = StageOption<Bool>.flag(
-        "insecure", "whether secrets may go to another host unencrypted, over http://", default: false)
+        "insecure", "whether secrets may be sent to another host over http://, unencrypted", default: false)
 
     package static let descriptor = StageDescriptor(
         kind: "http",
         summary:
-            "Sends the payload, or a JSON report, to a URL. No connection, 408, 429 and 5xx are tried again, not "
-            + "before `Retry-After`; other statuses than 2xx are a failure of the file.",
+            "Sends the payload, or a JSON report, to a URL. A failed connection, 408, 429 and 5xx are retried, not "
+            + "before `Retry-After`; any other status but 2xx fails the file.",
         options: [
             url.erased, method.erased, body.erased, headers.erased, connecting.erased, stalling.erased,
             authorities.erased, insecure.erased,

@@ -3,12 +3,12 @@ package import PipelineKit
 /// Says where the payload is to be published. It touches no file: the payload is published once all stages have
 /// succeeded.
 package struct MoveStage: Stage {
-    private static let to = StageOption<PathTemplate>.folder("to", "the folder that the payload is published in")
+    private static let to = StageOption<PathTemplate>.folder("to", "the folder to publish the payload in")
 
     package static let descriptor = StageDescriptor(
         kind: "move",
         summary:
-            "Publishes the payload, all or nothing: many files become the folder `to`, a single one is put into it.",
+            "Publishes the payload, all or nothing: many files become the folder `to`, a single file is put into it.",
         options: [to.erased],
         effects: [.publishes],
         example: #"move: { to: "../output/{stem}" }"#)

@@ -12,8 +12,8 @@ package struct RenameStage: Stage {
 
     private static let to = StageOption<Template>(
         "to",
-        "the new name, with placeholders, which speak of each file, but for {drop}: the drop's stem; with slashes "
-            + "the files of a folder go into folders",
+        "the new name, with placeholders for the file's own parts; {drop} is the drop's stem; with slashes the files "
+            + "of a folder go into folders",
         takes: "a name, with placeholders", default: nil, shown: "required"
     ) { (node, context) throws(OptionProblem) in
         let text = try node.string()
@@ -29,7 +29,7 @@ package struct RenameStage: Stage {
 
     package static let descriptor = StageDescriptor(
         kind: "rename",
-        summary: "Gives the payload's files new names, by a template or a regular expression.",
+        summary: "Renames the payload's files, by a template or a regular expression.",
         options: [to.erased, match.erased],
         effects: [.replacesPayload],
         example: #"rename: { match: "^IMG_([0-9]+)", to: "{date}-{1}.{ext}" }"#)

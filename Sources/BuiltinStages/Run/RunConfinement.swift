@@ -7,13 +7,13 @@ import SystemPackage
 struct RunConfinement: Sendable {
     private static let confine = StageOption<Bool>.flag(
         "confine",
-        "whether it may read nothing but what is installed (/usr, /lib, …; of /etc what everybody may) and the copy, "
-            + "write nothing but its folder, and reach no network and no other process",
+        "whether it may read only what is installed (/usr, /lib, …; in /etc what everybody may) and the copy, write "
+            + "only its own folder, and reach neither the network nor other processes",
         default: false)
     private static let network = StageOption<Bool>.flag(
-        "network", "with confine: whether it may speak with others all the same", default: false)
+        "network", "with confine: whether it may use the network all the same", default: false)
     private static let read = StageOption<[FilePath]>(
-        "read", "with confine: files and folders that it may read besides", takes: "a path, or a list", default: [],
+        "read", "with confine: further files and folders that it may read", takes: "a path, or a list", default: [],
         shown: "", schema: .oneOrMore(.text)
     ) { (node, context) throws(OptionProblem) in
         var paths: [FilePath] = []

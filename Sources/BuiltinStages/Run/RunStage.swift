@@ -6,7 +6,9 @@ import SystemPackage
 /// Runs a program on the payload. What it is given and what it may make is said here; how it is watched, in `Programs`.
 package struct RunStage: Stage {
     private static let command = StageOption<[ProgramArgument]>(
-        "command", "the program and its arguments, as a list; no shell reads them", takes: "a list of texts",
+        "command",
+        "the program and its arguments, as a list; no shell is involved. {file}, {dir}, {name} and {job} stand for the "
+            + "copy of the payload, the program's folder, the payload's name and the job", takes: "a list of texts",
         default: nil, shown: "required", schema: .oneOrMore(.text)
     ) { (node, context) throws(OptionProblem) in
         var arguments: [ProgramArgument] = []
@@ -40,10 +42,10 @@ package struct RunStage: Stage {
 
     private static let output = StageOption<Output>.choice(
         "output",
-        "what becomes of the files that it leaves in its folder: they replace the payload, are added to it, "
-            + "or are dropped", default: .none)
+        "what happens to the files that it leaves in its folder: they replace the payload, are added to it, or are "
+            + "discarded", default: .none)
     private static let transient = StageOption<Set<Int32>>(
-        "transient", "exit statuses that mean: try again later", takes: "a number, or a list", default: [75],
+        "transient", "exit statuses to retry", takes: "a number, or a list", default: [75],
         shown: "75", schema: .anyNumber(.integer(1...255))
     ) { (node, _) throws(OptionProblem) in
         var statuses: Set<Int32> = []
@@ -51,7 +53,7 @@ package struct RunStage: Stage {
         return statuses
     }
     private static let grace = StageOption<Duration>.duration(
-        "grace", "how long it may go on after SIGTERM", default: .seconds(5))
+        "grace", "how long it may run on after SIGTERM", default: .seconds(5))
 
     private static let input = StageOption<Input>.choice(
         "stdin", "what it reads as standard input: nothing, the payload's file, or a JSON report of the job",
@@ -63,8 +65,7 @@ package struct RunStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "run",
         summary:
-            "Runs a program; {file}, {dir}, {name} and {job} stand for a copy of the payload, the program's folder, "
-            + "the payload's name and the job. Status 0 is success, any other a failure of the file.",
+            "Runs a program on a copy of the payload; exit status 0 is success, any other fails the file.",
         options: [
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
         ] + RunConfinement.all,

@@ -12,14 +12,15 @@ package struct ScanStage: Stage {
         takes: "a path, or HOST:PORT", default: .local(standard), shown: standard.string, schema: .pattern(".")
     ) { (node, context) throws(OptionProblem) in try ClamdAddress(node, in: context) }
     private static let tooLarge = StageOption<TooLarge>.choice(
-        "too_large", "what a file is that is larger than clamd looks at (MaxFileSize, StreamMaxLength)", default: .fail)
+        "too_large", "what happens to a file that is larger than clamd scans (MaxFileSize, StreamMaxLength)",
+        default: .fail)
 
     private static let stalling = StageOption<Duration>.duration(
-        "stall_timeout", "how long clamd may say nothing about a file", default: .seconds(300))
+        "stall_timeout", "how long clamd may take to answer about a file", default: .seconds(300))
 
     package static let descriptor = StageDescriptor(
         kind: "scan",
-        summary: "Has ClamAV's clamd look at every file; an infected one fails, with what was found.",
+        summary: "Has ClamAV's clamd scan every file; an infected file fails, with the name of what was found.",
         options: [socket.erased, tooLarge.erased, stalling.erased],
         example: "scan: { socket: /run/clamav/clamd.ctl }")
 

@@ -12,12 +12,12 @@ package struct SelectStage: Stage {
     private static let larger = StageOption<ByteSize?>.size("larger", "keep files with more bytes than this")
     private static let smaller = StageOption<ByteSize?>.size("smaller", "keep files with fewer bytes than this")
     private static let require = StageOption<Bool>.flag(
-        "require", "whether it fails if nothing is left; else the other stages are skipped", default: true)
+        "require", "whether the job fails if no file is left; if false, the remaining stages are skipped", default: true
+    )
 
     package static let descriptor = StageDescriptor(
         kind: "select",
-        summary: "Keeps the files of the payload that fit by name, size and type, and leaves out the others; symbolic "
-            + "links and empty folders are judged by their names.",
+        summary: "Keeps the files of the payload that match by name, size and type, and leaves out the others.",
         options: [
             keep.erased, drop.erased, type.erased, larger.erased, smaller.erased, require.erased,
         ],

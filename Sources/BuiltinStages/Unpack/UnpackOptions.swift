@@ -5,7 +5,7 @@ import SystemPackage
 /// What can be set of the stage `unpack`.
 struct UnpackOptions: Sendable {
     private static let require = StageOption<Bool>.flag(
-        "require", "whether a drop that is no archive fails", default: false)
+        "require", "whether a drop that is not an archive fails", default: false)
     private static let documents = StageOption<Bool>.flag(
         "documents", "whether documents that happen to be archives (docx, epub, jar, deb, …) are unpacked too",
         default: false)
@@ -15,10 +15,10 @@ struct UnpackOptions: Sendable {
         shown: "all but rar, iso, cab, xar, lha, rpm, lzip", schema: .oneOrMore(.choice(formatNames))
     ) { (node, _) throws(OptionProblem) in try readFormats(node) }
     private static let links = StageOption<UnpackPolicy.Links>.choice(
-        "links", "links whose target stays inside are kept and others fail the archive; or skip, or fail, any",
+        "links", "inside: links whose target stays inside are kept, others fail the archive; skip or fail: any link",
         default: .inside)
     private static let mode = StageOption<UInt32>(
-        "mode", "the permission bits that files (0644) and folders (0755) keep; the umask takes from them too",
+        "mode", "the permission bits that files (of 0644) and folders (of 0755) keep; the umask applies too",
         takes: "an octal number", default: 0o755, shown: "0755",
         schema: .mode("^0*[0-7]{1,3}$", 0...0o777)
     ) { (node, _) throws(OptionProblem) in try readMode(node) }

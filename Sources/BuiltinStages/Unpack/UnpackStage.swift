@@ -9,7 +9,8 @@ package struct UnpackStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "unpack",
         summary:
-            "Replaces an archive by its contents, and a compressed file by the file; anything else passes as it is.",
+            "Replaces an archive with its contents, and a compressed file with the file; anything else passes "
+            + "unchanged.",
         options: UnpackOptions.all,
         effects: [.replacesPayload],
         example: "unpack: { require: true, max_bytes: 2GiB }")

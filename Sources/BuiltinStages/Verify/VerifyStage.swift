@@ -23,20 +23,20 @@ package struct VerifyStage: Stage {
     private static let manifest = StageOption<[Glob]>.globs(
         "manifest", "which files of the payload are lists", shown: "*SUMS, *.md5, *.sha256, *.sfv, …")
     private static let extra = StageOption<Extra>.choice(
-        "extra", "what files are that no list names", default: .fail)
+        "extra", "what happens to files that no list names", default: .fail)
     private static let require = StageOption<Bool>.flag(
-        "require", "whether a payload that nothing is said of fails", default: true)
+        "require", "whether a payload fails that no list or digest covers", default: true)
 
     private static let bag = StageOption<Bool>.flag(
-        "bag", "whether nothing but a BagIt bag is taken", default: false)
+        "bag", "whether only a BagIt bag is accepted", default: false)
 
     private enum Extra: String, CaseIterable, Sendable { case fail, allow }
 
     package static let descriptor = StageDescriptor(
         kind: "verify",
         summary:
-            "Compares the payload with the lists of digests in it (SHA256SUMS, *.md5, *.sfv, a BagIt bag), with a "
-            + "NAME.sha256 dropped along, or with a digest.",
+            "Compares the payload with the digest lists in it (SHA256SUMS, *.md5, *.sfv, a BagIt bag), with a sidecar "
+            + "NAME.sha256, or with a digest.",
         options: [digest.erased, manifest.erased, extra.erased, require.erased, bag.erased],
         example: "verify: { extra: fail }")
 
