@@ -19,7 +19,8 @@ enum HouseRules {
         "PipelineConfig": ["PipelineKit", "CYaml"],
         "Doctor": ["PipelineKit", "CLinux", "FolderWatch", "PipelineEngine"],
         "DropmillCommand": [
-            "PipelineKit", "CLinux", "CVersion", "Completeness", "FolderWatch", "Journal", "BuiltinStages", "SQLiteJournal",
+            "PipelineKit", "CLinux", "CVersion", "Completeness", "FolderWatch", "Journal", "BuiltinStages",
+            "SQLiteJournal",
             "PipelineEngine", "PipelineConfig", "Doctor",
         ],
         "dropmill": ["BuiltinStages", "DropmillCommand"],

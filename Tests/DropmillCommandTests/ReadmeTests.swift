@@ -4,8 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import PipelineConfig
 @testable import DropmillCommand
+@testable import PipelineConfig
 
 @Suite("README") struct ReadmeTests {
     private static let root = FilePath(#filePath).removingLastComponent().removingLastComponent()
