@@ -23,14 +23,14 @@ import Testing
 
     @Test func initNeverOverwrites() throws {
         try scratch.write("mine", to: "pipelines/starter.yaml")
-        try InitCommand.parse([scratch.path.string]).run()
+        try InitCommand.parse([scratch.path.string]).run(with: .builtin)
         #expect(try scratch.text("pipelines/starter.yaml") == "mine")
         #expect(try scratch.tree().contains("inbox/"))
     }
 
     /// The line names the file beside it, which holds what `check --schema` prints.
     @Test func editorsKnowWhatTheStarterIs() throws {
-        try InitCommand.parse([scratch.path.string]).run()
+        try InitCommand.parse([scratch.path.string]).run(with: .builtin)
         let line = try #require(try scratch.text("pipelines/starter.yaml").split(separator: "\n").first)
         let mark = "# yaml-language-server: $schema="
         #expect(line.hasPrefix(mark))

@@ -1,12 +1,7 @@
 import ArgumentParser
 import PipelineKit
 
-/// A verb that has to know the kinds of stages of its executable.
+/// A verb that has to know the kinds of stages of its executable: `DropmillCommand.main` runs it with them.
 protocol StageVerb: ParsableCommand {
     func run(with stages: StageRegistry) throws
-}
-
-extension StageVerb {
-    /// `DropmillCommand.main` runs it with the kinds.
-    func run() throws { try run(with: StageRegistry([])) }
 }

@@ -35,7 +35,7 @@ import Testing
         }
         do {
             try engine.start(once: true)
-        } catch let error as FolderError {
+        } catch let error as EngineError {
             #expect(error.kind == .configuration)
             return error.message
         }
