@@ -1,4 +1,4 @@
-package import CLinux
+import CLinux
 import Glibc
 package import SystemPackage
 
@@ -10,12 +10,12 @@ package import SystemPackage
 /// Rights that an access list gives show in the bits of the group (acl(5)), so these tell of them as well.
 package struct FolderTrust: Sendable {
     /// As whom it is asked.
-    package let user: uid_t
+    package let user: UInt32
     /// Folders and links that somebody accepts as they are, by the paths that faults tell.
     package let accepted: Set<FilePath>
 
     /// A look with the eyes of our effective user.
-    package init(accepting accepted: [FilePath] = [], as user: uid_t = geteuid()) {
+    package init(accepting accepted: [FilePath] = [], as user: UInt32 = geteuid()) {
         self.user = user
         self.accepted = Set(accepted)
     }
@@ -37,11 +37,11 @@ package struct FolderTrust: Sendable {
         /// Its kind: a folder or a symbolic link.
         package let kind: FileKind
         /// Its owner.
-        package let owner: uid_t
+        package let owner: UInt32
         /// Its group.
-        package let group: gid_t
+        package let group: UInt32
         /// Its permission bits.
-        let mode: mode_t
+        package let mode: UInt32
     }
 
     /// What the way to a folder came to.
@@ -58,8 +58,8 @@ package struct FolderTrust: Sendable {
 
     /// What is wrong with one folder or link; nil where it is as it must be. Pure.
     /// `isEnd`: whether it is the folder itself, for which to be sticky is not enough.
-    static func reason(
-        kind: FileKind, owner: uid_t, mode: mode_t, for user: uid_t, isEnd: Bool = false
+    package static func reason(
+        kind: FileKind, owner: UInt32, mode: UInt32, for user: UInt32, isEnd: Bool = false
     ) -> Fault.Reason? {
         if owner != 0, owner != user { return .owner }
         // The mode of a link means nothing.
@@ -120,9 +120,9 @@ package struct FolderTrust: Sendable {
 private struct Place {
     package let path: FilePath
     package let kind: FileKind
-    package let owner: uid_t
-    package let group: gid_t
-    package let mode: mode_t
+    package let owner: UInt32
+    package let group: UInt32
+    package let mode: UInt32
 
     package init(_ path: FilePath, _ status: stat) {
         self.path = path
