@@ -1,4 +1,4 @@
-import CLinux
+package import CLinux
 import Glibc
 package import PipelineKit
 import SystemPackage
@@ -25,7 +25,7 @@ package enum Attributes: Sendable {
     }
 
     /// Those of an open file.
-    func of(_ file: borrowing OpenFile) throws(IOError) -> stat {
+    package func of(_ file: borrowing OpenFile) throws(IOError) -> stat {
         guard case .asked = self else { return try file.status() }
         var status = stat()
         guard dm_status_asked(file.descriptor, "", &status) == 0 else { throw IOError("examine", file.path, .last) }
