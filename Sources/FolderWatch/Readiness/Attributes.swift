@@ -1,5 +1,4 @@
-package import CLinux
-import Glibc
+package import Glibc
 package import PipelineKit
 import SystemPackage
 
@@ -19,7 +18,7 @@ package enum Attributes: Sendable {
         name.withCString { name in
             switch self {
             case .remembered: fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-            case .asked: dm_status_asked(folder, name, &status) == 0
+            case .asked: statusAsked(folder, name, &status) == 0
             }
         }
     }
@@ -28,7 +27,7 @@ package enum Attributes: Sendable {
     package func of(_ file: borrowing OpenFile) throws(IOError) -> stat {
         guard case .asked = self else { return try file.status() }
         var status = stat()
-        guard dm_status_asked(file.descriptor, "", &status) == 0 else { throw IOError("examine", file.path, .last) }
+        guard statusAsked(file.descriptor, "", &status) == 0 else { throw IOError("examine", file.path, .last) }
         return status
     }
 }

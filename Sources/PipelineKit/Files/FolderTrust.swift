@@ -118,13 +118,13 @@ package struct FolderTrust: Sendable {
 
 /// A folder or link that was met on a way.
 private struct Place {
-    package let path: FilePath
-    package let kind: FileKind
-    package let owner: UInt32
-    package let group: UInt32
-    package let mode: UInt32
+    let path: FilePath
+    let kind: FileKind
+    let owner: UInt32
+    let group: UInt32
+    let mode: UInt32
 
-    package init(_ path: FilePath, _ status: stat) {
+    init(_ path: FilePath, _ status: stat) {
         self.path = path
         kind = FileKind(mode: status.st_mode)
         owner = status.st_uid
@@ -133,7 +133,7 @@ private struct Place {
     }
 
     /// Whether others may make things in it, but not take away what is there.
-    package var isSharedBySticky: Bool { kind == .folder && mode & 0o022 != 0 && mode & S_ISVTX != 0 }
+    var isSharedBySticky: Bool { kind == .folder && mode & 0o022 != 0 && mode & S_ISVTX != 0 }
 }
 
 /// Goes down a path step by step.
@@ -148,10 +148,10 @@ private struct Walk {
     private var rest: [FilePath.Component]
     private var links = 0
 
-    package init(to path: FilePath) { rest = path.components.reversed() }
+    init(to path: FilePath) { rest = path.components.reversed() }
 
     /// The next folder or link on the way; nil once there is none.
-    package mutating func next() throws(IOError) -> Place? {
+    mutating func next() throws(IOError) -> Place? {
         guard let held else {
             path = "/"
             return try enter(try HeldPlace("/", in: AT_FDCWD, at: path))
@@ -175,7 +175,7 @@ private struct Walk {
     }
 
     /// Opens the folder that was reached, for listing.
-    package func open() throws(IOError) -> OpenFile {
+    func open() throws(IOError) -> OpenFile {
         let above = held?.descriptor ?? AT_FDCWD
         let descriptor = retrying { openat(above, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw IOError("open", path, .last) }
@@ -201,10 +201,10 @@ private struct Walk {
 
 /// Something that is held without being opened.
 private final class HeldPlace {
-    package let descriptor: Int32
-    package let path: FilePath
+    let descriptor: Int32
+    let path: FilePath
 
-    package init(_ name: FilePath, in folder: Int32, at path: FilePath) throws(IOError) {
+    init(_ name: FilePath, in folder: Int32, at path: FilePath) throws(IOError) {
         descriptor = name.withPlatformString { name in retrying { dm_open_place(folder, name) } }
         self.path = path
         guard descriptor >= 0 else { throw IOError("look at", path, .last) }
@@ -212,13 +212,13 @@ private final class HeldPlace {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    package func status() throws(IOError) -> stat {
+    func status() throws(IOError) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw IOError("examine", path, .last) }
         return status
     }
 
-    package func linkTarget() throws(IOError) -> FilePath {
+    func linkTarget() throws(IOError) -> FilePath {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = dm_read_link(descriptor, &buffer, buffer.count)
         guard count > 0 else { throw IOError("read the link", path, .last) }

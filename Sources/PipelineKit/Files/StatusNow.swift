@@ -4,3 +4,8 @@ import CLinux
 func statusNow(_ folder: Int32, _ name: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<stat>) -> Int32 {
     dm_status_now(folder, name, status)
 }
+
+/// What a name stands for as whoever keeps the file system says (see `dm_status_asked`). `status`: room for a `stat`.
+package func statusAsked(_ folder: Int32, _ name: UnsafePointer<CChar>, _ status: UnsafeMutableRawPointer) -> Int32 {
+    dm_status_asked(folder, name, status.assumingMemoryBound(to: stat.self))
+}
