@@ -1,6 +1,7 @@
 // A target of its own: a new commit recompiles this file and nothing else.
 #include "CVersion.h"
 
+#pragma clang diagnostic ignored "-Wc23-extensions"
 static const char version[] = {
 #embed "../../VERSION"
     , 0};
