@@ -60,7 +60,7 @@ extension Torture {
             // The first may still find what trouble left, and say so.
             for _ in 1...2 {
                 let run = try mill.runOnce()
-                if run.status > 1 { story.append("exit status \(run.status): \(run.log.suffix(500))") }
+                story.append("exit status \(run.status): \(run.log.suffix(2000))")
             }
             var problems = try mill.violations(.settled).filter { !isOfRemoved($0) }.map(\.description)
             let journal = try SQLiteJournal.open(reading: mill.state)

@@ -179,19 +179,25 @@ extension Engine {
         for place in works where place.path != work.path {
             let told: String
             let isStale = works.prefix { $0 != place }.contains { $0.path == work.path }
-            switch MovedWork(to: work, of: pipeline.name).take(from: place.path, isStale: isStale) {
-            case .taken(let count, let aside):
-                // Also where a start that was broken off took them, and did not get to write that down.
+            func move() throws(JournalError) {
                 let moved = records.map { $0.moved(from: place.path, to: work.path) }
                 if moved != records { try journal.write(moved, pipelines: []) }
                 records = moved
+            }
+            switch MovedWork(to: work, of: pipeline.name).take(from: place.path, isStale: isStale) {
+            case .taken(let count, let aside):
+                // Also where a start that was broken off took them, and did not get to write that down.
+                try move()
                 guard count > 0 else { continue }
                 told =
                     "\(count == 1 ? "1 job was" : "\(count) jobs were") taken over from there"
                     + aside.map { "; an earlier state of one is kept in '\($0.text)'" }.joined()
             case .left(let reason):
-                // Its jobs are lost then, as any whose folders are gone.
-                if place.isGone(beside: pipeline.inbox) { continue }
+                if place.isGone(beside: pipeline.inbox) {
+                    // Its jobs are as any whose folders are gone from here: lost, or over but for the journal.
+                    try move()
+                    continue
+                }
                 left.append(place)
                 guard !records.isEmpty else { continue }
                 told = "what is there is not taken over: \(reason)"
