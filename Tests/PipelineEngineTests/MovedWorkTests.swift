@@ -4,7 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Journal
 @testable import PipelineEngine
+@testable import SQLiteJournal
 
 /// Jobs that are taken over from where the work folder was.
 @Suite("Moved work folder") struct MovedWorkTests {
@@ -73,6 +75,33 @@ import Testing
         #expect(try drop(below: work.active) == (isStale ? "here" : "there"))
         #expect(try drop(below: astray) == (isStale ? "there" : "here"))
         #expect(Folder.kind(of: place.appending("active")) == nil)
+    }
+
+    @Test("A job that was settled but for the journal is over, though its work folder went and is elsewhere now")
+    func settledElsewhere() async throws {
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [.passing])
+        let (scratch, pipeline) = (engine.scratch, engine.pipeline)
+        try Folder.make(pipeline.inbox)
+        let place = WorkPlace(path: scratch.path("former/test"), beside: pipeline.inbox)
+        let id = JobIDGenerator().next()
+        let drop = Drop(name: try "a".fileName, size: 1, droppedAt: id.time)
+        let folder = place.path.appending("active").appending(id.text)
+        let job = Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: id.time, folder: folder)
+        try Folder.make(scratch.path("state"), mode: 0o700)
+        try scratch.write([1], to: scratch.path("processed/a"))
+        let target = scratch.path("processed/a")
+        let identity = try #require(FileIdentity.of(target))
+        var record = JobRecord(claimed: job, identity: identity, definition: pipeline.definition)
+        (record.state, record.stage) = (.settling, 1)
+        record.intents = [Intent(role: .original, source: job.original, target: target, identity: identity)]
+        let journal = try SQLiteJournal.open(writing: scratch.path("state"), durable: false)
+        try journal.write([record], pipelines: [try #require(pipeline.record(works: [place], after: nil))])
+        journal.close()
+        try engine.start(once: true)
+        #expect(await eventually { engine.summary != nil })
+        let after = try SQLiteJournal.open(reading: scratch.path("state"))
+        defer { after.close() }
+        #expect(try after.jobs(JobQuery()).map(\.state) == [.processed])
     }
 
     @Test("A copy that a start which was broken off left is compared, and does", arguments: [false, true])
