@@ -32,9 +32,9 @@ private struct JSONReader {
     private var depth = 0
     private static let deepest = 32
 
-    package init(_ text: String) { rest = Substring(text).utf8 }
+    init(_ text: String) { rest = Substring(text).utf8 }
 
-    package mutating func whole() -> JSONValue? {
+    mutating func whole() -> JSONValue? {
         guard let value = value() else { return nil }
         skipSpace()
         return rest.isEmpty ? value : nil

@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// Why somebody may have waited for an archive's contents in vain.
+/// Why a drop that looks like an archive was not unpacked.
 package struct MissedArchive: Sendable, Equatable {
     /// The rest of a sentence whose subject is the file.
     package let fact: String

@@ -100,7 +100,7 @@ struct EntryPath {
             throw .limit(
                 stored, "has a name of \(name.count) bytes, more than \(limits.name) (max_name)",
                 remedy:
-                    "Make the archive anew with shorter names, or raise `max_name` of the stage 'unpack'; file systems "
+                    "Create the archive again with shorter names, or raise `max_name` of the stage 'unpack'; file systems "
                     + "take 255 bytes at most.")
         }
     }

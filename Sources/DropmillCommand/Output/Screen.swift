@@ -5,7 +5,7 @@ import PipelineConfig
 import PipelineKit
 import SystemPackage
 
-/// A terminal that is drawn anew in place: what is longer than a line is broken, what is more than there are, cut.
+/// A terminal that is redrawn in place: longer lines wrap, and lines that do not fit are cut.
 struct Screen {
     let columns: Int
     let rows: Int

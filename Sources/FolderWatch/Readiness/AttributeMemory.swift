@@ -11,13 +11,13 @@ package struct AttributeMemory: Equatable {
 
     /// A kind of file system: its own time, and the mount options that set another.
     private struct Rule {
-        package let kinds: Set<String>
-        package let longest: Duration
+        let kinds: Set<String>
+        let longest: Duration
         /// In seconds.
-        package var options: [String] = []
+        var options: [String] = []
         /// Those that switch it off.
-        package var off: [String] = []
-        package let advice: String
+        var off: [String] = []
+        let advice: String
     }
 
     private static let rules = [

@@ -45,13 +45,13 @@ package enum FormatCheck {
     }
 
     private struct Asking {
-        package let judge: FormatJudge
-        package let limits: ReadyRule.Limits
-        package let cancellation: Cancellation
+        let judge: FormatJudge
+        let limits: ReadyRule.Limits
+        let cancellation: Cancellation
         /// When all of it has to be told.
-        package let end: MonotonicTime
+        let end: MonotonicTime
 
-        package func file(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> Wholeness? {
+        func file(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> Wholeness? {
             let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
             guard FileKind(mode: try file.status().st_mode) == .regular else { return .whole }
             let isLimited = end < .distantFuture
@@ -67,7 +67,7 @@ package enum FormatCheck {
         }
 
         /// Each file of a folder and of those in it, as deep as drops may be; the first that is not whole is told.
-        package func folder(_ opened: borrowing OpenFile, at path: [UInt8], depth: Int) throws(IOError) -> Wholeness? {
+        func folder(_ opened: borrowing OpenFile, at path: [UInt8], depth: Int) throws(IOError) -> Wholeness? {
             var found: Wholeness? = .whole
             var inside: [FileName] = []
             try Folder.forEachEntry(of: opened) { (name, kind) throws(IOError) in

@@ -10,10 +10,10 @@ package struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     package typealias Order = @Sendable (_ key: Key, _ value: Value, _ otherKey: Key, _ otherValue: Value) -> Bool
 
     private struct Entry {
-        package let key: Key
-        package var value: Value
+        let key: Key
+        var value: Value
         /// Where it stands in `queue`, or `unqueued`.
-        package var place: UInt32
+        var place: UInt32
     }
 
     private let comesBefore: Order

@@ -14,10 +14,10 @@ package final class TreeLook {
 
     /// A folder that is being listed.
     private struct Level {
-        package let stream: OpaquePointer
+        let stream: OpaquePointer
         /// Its path from the drop on; empty for the drop itself.
-        package let path: FilePath
-        package var descriptor: Int32 { dirfd(stream) }
+        let path: FilePath
+        var descriptor: Int32 { dirfd(stream) }
     }
 
     /// Whether some of it is not ours alone.

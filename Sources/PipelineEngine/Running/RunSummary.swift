@@ -20,7 +20,7 @@ package struct RunSummary: Sendable {
         package let path: DropPath
         /// Why: `still being written`.
         package let reason: String
-        /// Whether somebody has to look at it: what came with it says that it is not what was sent.
+        /// Whether it needs attention: what came with it contradicts it.
         package var isContradicted = false
     }
 }
