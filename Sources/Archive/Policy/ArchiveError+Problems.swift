@@ -34,7 +34,7 @@ extension ArchiveError {
         return .bad(
             Problem(
                 code: .damaged, entry: nil, fact: "has \(some) after its end, which nothing would unpack",
-                remedy: "Create the archive again without what follows its end.", detail: ""))
+                remedy: "Recreate the archive without what follows its end.", detail: ""))
     }
 
     /// Made so that it can be read in two ways. `fact`: of the entry, or of the archive.
@@ -42,7 +42,7 @@ extension ArchiveError {
         .bad(
             Problem(
                 code: .ambiguous, entry: entry, fact: "\(fact), so other programs may find something else in it",
-                remedy: "Create the archive again with another program.", detail: ""))
+                remedy: "Recreate the archive with another program.", detail: ""))
     }
 
     /// Needs others beside it.
@@ -61,14 +61,14 @@ extension ArchiveError {
         .bad(
             Problem(
                 code: .unsafeEntry, entry: entry, fact: fact,
-                remedy: "Create the archive again without that entry; nothing was extracted.", detail: ""))
+                remedy: "Recreate the archive without that entry; nothing was extracted.", detail: ""))
     }
 
     static func conflict(_ entry: [UInt8], _ fact: String) -> ArchiveError {
         .bad(
             Problem(
                 code: .conflictingEntries, entry: entry, fact: fact,
-                remedy: "Create the archive again with every name in it once.", detail: ""))
+                remedy: "Recreate the archive with every name in it once.", detail: ""))
     }
 
     /// `passwords`: how many were tried. `isZip`: whether one could open it.

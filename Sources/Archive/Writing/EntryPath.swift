@@ -19,7 +19,7 @@ struct EntryPath {
         guard stored.count + limits.pathAbove <= limits.path else {
             throw .limit(
                 stored, "has a path of \(stored.count + limits.pathAbove) bytes, more than \(limits.path) (max_path)",
-                remedy: "Raise `max_path` of the stage 'unpack', or create the archive again with shorter names.")
+                remedy: "Raise `max_path` of the stage 'unpack', or recreate the archive with shorter names.")
         }
         // tar writes `./` before all names of a folder packed from within, and `/` behind those of folders.
         var part = stored[...]
@@ -61,7 +61,7 @@ struct EntryPath {
         guard whole < limits.depth else {
             throw .limit(
                 stored, "has a path of \(whole + 1) names, more than \(limits.depth) (max_depth)",
-                remedy: "Raise `max_depth` of the stage 'unpack', or create the archive again with fewer folders.")
+                remedy: "Raise `max_depth` of the stage 'unpack', or recreate the archive with fewer folders.")
         }
         return (depth, start - part.startIndex)
     }
@@ -100,7 +100,7 @@ struct EntryPath {
             throw .limit(
                 stored, "has a name of \(name.count) bytes, more than \(limits.name) (max_name)",
                 remedy:
-                    "Create the archive again with shorter names, or raise `max_name` of the stage 'unpack'; file "
+                    "Recreate the archive with shorter names, or raise `max_name` of the stage 'unpack'; file "
                     + "systems take 255 bytes at most.")
         }
     }
@@ -138,7 +138,7 @@ struct EntryPath {
         guard target.count <= limits.path else {
             throw .limit(
                 stored, "is a symbolic link to a path of \(target.count) bytes, more than \(limits.path) (max_path)",
-                remedy: "Raise `max_path` of the stage 'unpack', or create the archive again with shorter names.")
+                remedy: "Raise `max_path` of the stage 'unpack', or recreate the archive with shorter names.")
         }
         let orders = String(decoding: target, as: UTF8.self).unicodeScalars.contains {
             $0.value < 0x20 || $0.value == 0x7F || $0.properties.isBidiControl || (0x2028...0x2029).contains($0.value)

@@ -68,7 +68,7 @@ extension TreeWriter {
             if error == .tooManyLinks {
                 throw .limit(
                     path.stored, "is one name too many for a file: the file system takes no more",
-                    remedy: "Create the archive again with copies in place of some links.")
+                    remedy: "Recreate the archive with copies in place of some links.")
             }
             throw .system(action: "link", entry: path.stored, errno: error)
         }
