@@ -47,6 +47,8 @@ import Testing
     @Test func whatStandsStillIsSaidToStandStill() async throws {
         var daemon = try await start()
         try scratch.write("x", to: "pipelines/a-in/.hidden")
+        // It watches a moment before it answers.
+        #expect(try await eventually { try !run("explain", "pipelines/a-in/file").text.contains("does not answer") })
         try daemon.send(SIGSTOP)
         let words = "the daemon stands still: its process \(daemon.id) is stopped"
         #expect(try run("status").text.contains(words))
