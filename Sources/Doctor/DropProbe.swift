@@ -24,7 +24,7 @@ package final class DropProbe: @unchecked Sendable {
     private let digests: DigestCheck.Reading
     private let formats: FormatCheck.Reading
     private let examiner: Examiner
-    private var gate: ReadyGate<DropPath>
+    private var gate: ReadyGate
 
     /// The longest pause between two looks while it is being read.
     private static let glance = Duration.milliseconds(50)

@@ -35,16 +35,16 @@ import Testing
         try Folder.remove(scratch.path("inbox/a"))
         try scratch.link("inbox/a", to: "/etc/passwd")
         guard
-            case .draining(let job) = try spool.claimAndProve(
+            case .stillWritten(let job) = try spool.claimAndProve(
                 "a".fileName, ready: fingerprint, in: inbox, as: ids.next())
         else { throw NotAName() }
         #expect(try spool.look(at: job).sample == .refused("it is no regular file"))
-        var draining = Draining(rule: spool.pipeline.ready)
-        draining.add(job)
-        let turn = draining.turn(spool)
+        var lateWriters = LateWriters(rule: spool.pipeline.ready)
+        lateWriters.add(job)
+        let turn = lateWriters.turn(spool)
         #expect(turn.error == nil)
         #expect(turn.complete.first?.failure?.code == "ready.unfit")
-        #expect(draining.paths.isEmpty)
+        #expect(lateWriters.paths.isEmpty)
     }
 
     /// The next job gets the folder that is left of one before, so a test may put things into it.
@@ -114,12 +114,12 @@ import Testing
         }
         let job = try job("a", spool, isFolder: false)
         try scratch.write([UInt8](), to: job.original)
-        var draining = Draining(rule: spool.pipeline.ready)
-        draining.add(job)
+        var lateWriters = LateWriters(rule: spool.pipeline.ready)
+        lateWriters.add(job)
         var complete: [Spool.Claimed] = []
         #expect(
             await eventually {
-                complete += draining.turn(spool).complete
+                complete += lateWriters.turn(spool).complete
                 return !complete.isEmpty
             })
         #expect(complete.first?.seal != nil, "only a proof gives it one")
@@ -131,12 +131,12 @@ import Testing
         let job = try job("a", spool, isFolder: false)
         let writer = try OpenFile.open(job.original, O_WRONLY | O_CREAT, mode: 0o600)
         try writer.write([1])
-        var draining = Draining(rule: spool.pipeline.ready)
-        draining.add(job)
+        var lateWriters = LateWriters(rule: spool.pipeline.ready)
+        lateWriters.add(job)
         var held: [Job] = []
         #expect(
             await eventually {
-                held += draining.turn(spool).held.map(\.0)
+                held += lateWriters.turn(spool).held.map(\.0)
                 return !held.isEmpty
             })
         #expect(held.first?.id == job.id)
@@ -151,16 +151,16 @@ import Testing
         for number in 0..<2000 {
             try scratch.makeFolder("\(job.original.string.dropFirst(scratch.path.string.utf8.count + 1))/\(number)")
         }
-        var draining = Draining(rule: spool.pipeline.ready)
-        draining.add(job)
-        let turn = draining.turn(spool)
+        var lateWriters = LateWriters(rule: spool.pipeline.ready)
+        lateWriters.add(job)
+        let turn = lateWriters.turn(spool)
         #expect(turn.folders.map(\.id) == [job.id])
-        #expect(draining.gate.nextDue == nil, "it is not asked for again until it is answered")
+        #expect(lateWriters.gate.nextDue == nil, "it is not asked for again until it is answered")
         #expect(throws: IOError.self) { try spool.breakingOff { @Sendable _ in true }.look(at: job) }
-        let look = Draining.look(at: job, spool)
-        var answered = Draining.Turn()
-        #expect(draining.looked(at: job, look, &answered) == nil)
-        #expect(draining.gate.nextDue != nil)
+        let look = LateWriters.look(at: job, spool)
+        var answered = LateWriters.Turn()
+        #expect(lateWriters.looked(at: job, look, &answered) == nil)
+        #expect(lateWriters.gate.nextDue != nil)
     }
 
     private func job(_ name: String, _ spool: Spool, isFolder: Bool) throws -> Job {

@@ -67,12 +67,12 @@ import Testing
 
     @Test("Drops that come without end delay claims only until those are looked at that were due before")
     func claimOrder() {
-        var gate = ReadyGate<Int>(rule: ReadyRule(quiet: .milliseconds(1)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .milliseconds(1)))
         var order = ClaimOrder(.smallest)
         var now = MonotonicTime(nanoseconds: 0)
         var next = 0
         for _ in 0..<10 {
-            gate.touch(next, at: now)
+            gate.touch(DropPath(integerLiteral: next), at: now)
             next += 1
         }
         var claims: [Int] = []
@@ -81,7 +81,7 @@ import Testing
             now = now + .microseconds(1)
             for request in gate.due(at: now, limit: 4) {
                 _ = gate.record(.gone, of: request.key, at: now)
-                gate.touch(next, at: now + .nanoseconds(1))
+                gate.touch(DropPath(integerLiteral: next), at: now + .nanoseconds(1))
                 next += 1
             }
             if order.holds(nextDue: gate.nextDue, at: now) { claims.append(turn) }

@@ -103,7 +103,7 @@ import Testing
         let name = try "a".fileName
         guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox) else { return }
         try scratch.append(Array("y".utf8), to: scratch.path("inbox/a"))
-        guard case .draining = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next()) else {
+        guard case .stillWritten = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next()) else {
             Issue.record("taken although it changed")
             return
         }
@@ -121,7 +121,7 @@ import Testing
         try #require(writers.areKnown, "no leases here")
         let claim = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next())
         switch (claim, asks) {
-        case (.draining, true), (.taken, false): break
+        case (.stillWritten, true), (.taken, false): break
         default: Issue.record("\(claim)")
         }
         try writer.close()

@@ -43,7 +43,7 @@ import Testing
     fileprivate static func measure(_ marker: String, count: Int) throws -> (waiting: Int, complete: Int) {
         let rule = ReadyRule(quiet: .seconds(1), marker: try MarkerRule(try Template(marker, use: .name)))
         var scan = InboxScan()
-        var gate = ReadyGate<DropPath>(
+        var gate = ReadyGate(
             rule: rule,
             usualLack: { @Sendable path in rule.marker?.name(for: path.name).map { .marker($0, .missing) } })
         var markers = MarkerIndex(timeout: nil) { @Sendable drop in rule.marker?.name(for: drop) }

@@ -12,9 +12,10 @@ extension LogRecord {
             self.init(
                 "claimed", "\(subject(job)) \(what), \(ByteSize(bytes: job.drop.size))",
                 fields: Self.fields(job) + [("size", .integer(job.drop.size)), ("adopted", .flag(adopted))])
-        case .draining(let job, let reason):
+        case .stillWritten(let job, let reason):
             self.init(
-                "draining", "\(subject(job)) waits: \(reason)", fields: Self.fields(job) + [("reason", .text(reason))])
+                "late_writer", "\(subject(job)) waits: \(reason)",
+                fields: Self.fields(job) + [("reason", .text(reason))])
         case .stageStarted(let job, let stage):
             self.init(
                 "stage_started", "\(subject(job)) \(stage) …", fields: Self.fields(job) + [("stage", .text(stage))])

@@ -1,13 +1,13 @@
 /// Keys with a value each, found by key and taken in order, in little memory: an entry costs its key, its value and 10
 /// to 20 bytes. A dictionary and a heap beside it would keep every key twice, and half their room empty. Pure.
-package struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Where an entry lies, until one is taken out.
-    package struct Slot: Hashable, Sendable {
+    struct Slot: Hashable, Sendable {
         fileprivate let number: UInt32
     }
 
     /// Whether the first of two entries comes first.
-    package typealias Order = @Sendable (_ key: Key, _ value: Value, _ otherKey: Key, _ otherValue: Value) -> Bool
+    typealias Order = @Sendable (_ key: Key, _ value: Value, _ otherKey: Key, _ otherValue: Value) -> Bool
 
     private struct Entry {
         let key: Key
@@ -26,32 +26,32 @@ package struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private static var unqueued: UInt32 { .max }
 
     /// How many entries there are, whether queued or not.
-    package var count: Int { entries.count }
+    var count: Int { entries.count }
 
     /// Nothing yet, with the order of what will be queued.
-    package init(order comesBefore: @escaping Order) { self.comesBefore = comesBefore }
+    init(order comesBefore: @escaping Order) { self.comesBefore = comesBefore }
 
     // MARK: Entries
 
     /// The slot of a key; nil where it is not there.
-    package func find(_ key: Key) -> Slot? { bucket(of: key).map { Slot(number: buckets[$0] - 1) } }
+    func find(_ key: Key) -> Slot? { bucket(of: key).map { Slot(number: buckets[$0] - 1) } }
 
     /// The key of an entry.
-    package func key(of slot: Slot) -> Key { self[slot.number].key }
+    func key(of slot: Slot) -> Key { self[slot.number].key }
 
     /// The value of an entry. After a change of what it is ordered by, `enqueue` is to be called.
-    package subscript(slot: Slot) -> Value {
+    subscript(slot: Slot) -> Value {
         get { self[slot.number].value }
         _modify { yield &self[slot.number].value }
     }
 
     /// The slots of all entries, in no order.
-    package var slots: some Sequence<Slot> {
+    var slots: some Sequence<Slot> {
         (0..<UInt32(count)).lazy.map { Slot(number: $0) }
     }
 
     /// Adds a key that is not there, not queued yet.
-    package mutating func insert(_ key: Key, _ value: Value) -> Slot {
+    mutating func insert(_ key: Key, _ value: Value) -> Slot {
         if 4 * (count + 1) > 3 * buckets.count { rebuild(max(16, 2 * buckets.count)) }
         let number = UInt32(count)
         entries.append(Entry(key: key, value: value, place: Self.unqueued))
@@ -61,7 +61,7 @@ package struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Takes an entry out. The last one takes its slot, so that memory is given back block by block; returns which slot
     /// that one had, if it is another.
-    package mutating func remove(_ slot: Slot) -> Slot? {
+    mutating func remove(_ slot: Slot) -> Slot? {
         dequeue(slot)
         if let bucket = bucket(of: self[slot.number].key) { vacate(bucket) }
         let last = Slot(number: UInt32(count - 1))
@@ -80,10 +80,10 @@ package struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     // MARK: Order
 
     /// The first of those that are queued.
-    package var first: Slot? { queue.first.map { Slot(number: $0) } }
+    var first: Slot? { queue.first.map { Slot(number: $0) } }
 
     /// Queues an entry, or brings it to where it belongs by its present value.
-    package mutating func enqueue(_ slot: Slot) {
+    mutating func enqueue(_ slot: Slot) {
         var place = self[slot.number].place
         if place == Self.unqueued {
             place = UInt32(queue.count)
@@ -94,7 +94,7 @@ package struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Takes an entry out of the order; it stays.
-    package mutating func dequeue(_ slot: Slot) {
+    mutating func dequeue(_ slot: Slot) {
         let place = self[slot.number].place
         guard place != Self.unqueued else { return }
         self[slot.number].place = Self.unqueued

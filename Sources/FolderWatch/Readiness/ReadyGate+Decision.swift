@@ -21,7 +21,7 @@ extension ReadyGate {
     /// A sample that is to be taken now.
     package struct Request: Sendable, Equatable {
         /// Of which candidate.
-        package let key: Key
+        package let key: DropPath
         /// Whether it may be the deciding one, so that open writers, and what has to come with it, are to be asked for.
         package let deciding: Bool
     }

@@ -6,7 +6,7 @@ package import PipelineKit
 /// A candidate is ready once two samples at least `quiet` apart are equal, nothing touched it in between, no process
 /// has it open for writing, and nothing that has to come with it is lacking. The wait begins at the first sample after
 /// the last touch. Candidates are sampled only when due.
-package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
+package struct ReadyGate: Sendable {
     /// What is kept of each candidate: as little as can be, since there may be hundreds of thousands.
     private struct Candidate {
         /// The hash of the fingerprint that was last seen, keyed at random in each process; the claim proves the whole
@@ -53,11 +53,11 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    private typealias Candidates = KeyedHeap<Key, Candidate>
+    private typealias Candidates = KeyedHeap<DropPath, Candidate>
     private typealias Slot = Candidates.Slot
 
     private let rule: ReadyRule
-    private let usualLack: @Sendable (Key) -> Waiting?
+    private let usualLack: @Sendable (DropPath) -> Waiting?
     /// In order of their next samples; those that have none are not queued.
     private var candidates = Candidates { @Sendable _, left, _, right in left.due < right.due }
     /// What is to be said of candidates that wait for more than time and the usual; few have any.
@@ -85,7 +85,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
 
     /// A gate with a rule. `usualLack`: what a candidate lacks as a rule, such as its marker; that need not be kept for
     /// each.
-    package init(rule: ReadyRule, usualLack: @escaping @Sendable (Key) -> Waiting? = { @Sendable _ in nil }) {
+    package init(rule: ReadyRule, usualLack: @escaping @Sendable (DropPath) -> Waiting? = { @Sendable _ in nil }) {
         self.rule = rule
         self.usualLack = usualLack
     }
@@ -94,16 +94,16 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     package var waitingCount: Int { candidates.count - parked }
 
     /// All candidates, in no order.
-    package var keys: some Sequence<Key> { candidates.slots.lazy.map { candidates.key(of: $0) } }
+    package var keys: some Sequence<DropPath> { candidates.slots.lazy.map { candidates.key(of: $0) } }
 
     /// Whether the candidate is known.
-    package func contains(_ key: Key) -> Bool { candidates.find(key) != nil }
+    package func contains(_ key: DropPath) -> Bool { candidates.find(key) != nil }
 
     /// When the next sample is due; nil when none is.
     package var nextDue: MonotonicTime? { candidates.first.map { candidates[$0].due } }
 
     /// Something was heard of the candidate: it appeared, or may have changed.
-    package mutating func touch(_ key: Key, at now: MonotonicTime) {
+    package mutating func touch(_ key: DropPath, at now: MonotonicTime) {
         guard let slot = candidates.find(key) else {
             candidates.enqueue(candidates.insert(key, Candidate(at: now)))
             return
@@ -125,7 +125,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
 
     /// Something that has to come with the candidate may have come, or changed: it is looked at again, without losing
     /// the time that it has stood still.
-    package mutating func recheck(_ key: Key, at now: MonotonicTime) {
+    package mutating func recheck(_ key: DropPath, at now: MonotonicTime) {
         if let slot = candidates.find(key) { recheck(slot, at: now) }
     }
 
@@ -137,7 +137,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     }
 
     /// The sample that was asked for could not be taken: it is asked for again at that time.
-    package mutating func postpone(_ key: Key, to due: MonotonicTime) {
+    package mutating func postpone(_ key: DropPath, to due: MonotonicTime) {
         guard let slot = candidates.find(key), candidates[slot].marks.isDisjoint(with: .parked) else {
             return touch(key, at: due)
         }
@@ -145,7 +145,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     }
 
     /// The candidate cannot be taken as it is: kept in mind until it is touched or vanishes.
-    package mutating func refuse(_ key: Key, because reason: String, at now: MonotonicTime) {
+    package mutating func refuse(_ key: DropPath, because reason: String, at now: MonotonicTime) {
         let slot = candidates.find(key) ?? candidates.insert(key, Candidate(at: now))
         candidates[slot].marks.remove(.sampled)
         remark(slot, .refused(reason))
@@ -164,7 +164,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     }
 
     /// The candidate is gone.
-    package mutating func forget(_ key: Key) {
+    package mutating func forget(_ key: DropPath) {
         if let slot = candidates.find(key) { forget(slot) }
     }
 
@@ -197,7 +197,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     /// Takes in a sample that `due` asked for. `lacking`: what has to come with the candidate and is not there, if the
     /// sample was to decide. `cost`: how long it took to take.
     package mutating func record(
-        _ sample: Sample, of key: Key, at now: MonotonicTime, lacking: Waiting? = nil, cost: Duration = .zero
+        _ sample: Sample, of key: DropPath, at now: MonotonicTime, lacking: Waiting? = nil, cost: Duration = .zero
     ) -> Decision {
         guard let slot = candidates.find(key) else { return .vanished }
         switch sample {
@@ -237,7 +237,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
     }
 
     /// It has had its time.
-    private mutating func overdue(_ key: Key, _ fingerprint: Fingerprint, _ now: MonotonicTime) -> Decision {
+    private mutating func overdue(_ key: DropPath, _ fingerprint: Fingerprint, _ now: MonotonicTime) -> Decision {
         let waiting = waiting(for: key, at: now) ?? .unseen
         forget(key)
         return .overdue(fingerprint, waiting)
@@ -326,7 +326,7 @@ package struct ReadyGate<Key: Hashable & Sendable>: Sendable {
 /// What the gate tells of those that wait.
 extension ReadyGate {
     /// What the candidate waits for; nil where it is not known.
-    package func waiting(for key: Key, at now: MonotonicTime) -> Waiting? {
+    package func waiting(for key: DropPath, at now: MonotonicTime) -> Waiting? {
         guard let slot = candidates.find(key) else { return nil }
         let candidate = candidates[slot]
         let passed = max(.zero, now - candidate.since)
@@ -350,7 +350,7 @@ extension ReadyGate {
     }
 
     /// When the candidate was first heard of; nil where it is not known.
-    package func admitted(_ key: Key) -> MonotonicTime? { candidates.find(key).map { candidates[$0].admitted } }
+    package func admitted(_ key: DropPath) -> MonotonicTime? { candidates.find(key).map { candidates[$0].admitted } }
 
     private struct Admission: Comparable {
         let time: MonotonicTime
@@ -359,7 +359,7 @@ extension ReadyGate {
     }
 
     /// Those that are waited for and have been known for longest, the longest first.
-    package func longest(_ limit: Int) -> [Key] {
+    package func longest(_ limit: Int) -> [DropPath] {
         var longest = Heap<Admission>()
         for slot in candidates.slots where candidates[slot].marks.isDisjoint(with: .parked) {
             let admission = Admission(time: candidates[slot].admitted, slot: slot)
@@ -369,14 +369,14 @@ extension ReadyGate {
                 longest.replaceMax(with: admission)
             }
         }
-        var keys: [Key] = []
+        var keys: [DropPath] = []
         while let next = longest.popMin() { keys.append(candidates.key(of: next.slot)) }
         return keys
     }
 
     /// The candidates that are still waited for, with whether each was seen to change or held open since it is known,
     /// or lacks something that nothing but its sender can bring.
-    package var waiting: [(key: Key, isDisturbed: Bool)] {
+    package var waiting: [(key: DropPath, isDisturbed: Bool)] {
         candidates.slots.compactMap { slot in
             let marks = candidates[slot].marks
             guard marks.isDisjoint(with: .parked) else { return nil }

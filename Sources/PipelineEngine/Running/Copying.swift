@@ -62,10 +62,10 @@ extension Intake {
         case .success(.complete(let claimed)):
             suspects.clear(.job(job.id))
             deliver(.claimed([claimed], adopted: false))
-        case .success(.draining(let reason)): drain(job, because: reason)
-        case .success(.copying): drain(job, because: "it has to be copied once more")
+        case .success(.stillWritten(let reason)): waitForWriters(of: job, because: reason)
+        case .success(.copying): waitForWriters(of: job, because: "it has to be copied once more")
         case .failure(let error):
-            drain(job, because: "\(error)")
+            waitForWriters(of: job, because: "\(error)")
             if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
         }
         turnSoon()

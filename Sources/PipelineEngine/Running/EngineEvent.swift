@@ -16,7 +16,7 @@ package enum EngineEvent: Sendable {
     /// A drop was claimed (or, at start, found in the work folder).
     case claimed(Job, adopted: Bool)
     /// A claimed drop is still being written and waits in the work folder.
-    case draining(Job, reason: String)
+    case stillWritten(Job, reason: String)
     /// A worker began with a stage.
     case stageStarted(Job, stage: String)
     /// A stage is running for long; told about every two seconds.

@@ -192,7 +192,7 @@ extension Intake {
                 claim.job, ready: claim.ready, claimed: now, othersNeedMarker: claim.othersNeedMarker,
                 isCondemned: claim.isCondemned)
         } catch {
-            return error.errno == .canceled ? nil : .draining("\(error)")
+            return error.errno == .canceled ? nil : .stillWritten("\(error)")
         }
     }
 
@@ -200,22 +200,22 @@ extension Intake {
     private func conclude(_ claim: Unproved, _ proof: Spool.Proof) -> Spool.Claimed? {
         switch proof {
         case .complete(let claimed): return claimed
-        case .draining(let reason): drain(claim.job, because: reason)
+        case .stillWritten(let reason): waitForWriters(of: claim.job, because: reason)
         case .copying: copy(claim.job)
         }
         return nil
     }
 
     /// Has a claimed drop stand still once more.
-    func drain(_ job: Job, because reason: String) {
+    func waitForWriters(of job: Job, because reason: String) {
         hold(job)
-        deliver(.draining(job, reason: reason))
+        deliver(.stillWritten(job, reason: reason))
     }
 
     /// Has one wait that was to run. Meanwhile it takes up no room: its sender may keep it waiting for ever.
     private func hold(_ job: Job) {
         room.giveBack(job.drop.size)
-        draining.add(job)
+        lateWriters.add(job)
     }
 
     /// Claims one drop; nil where it is not what it was when it was found complete.
@@ -310,7 +310,7 @@ extension Intake {
         Result { () throws(IOError) in
             let look = try spool.look(at: job, since: begun)
             guard case .file(let fingerprint, let writers) = look.sample, writers == .none || writers == .notAsked
-            else { return .draining("") }
+            else { return .stillWritten("") }
             return try spool.prove(job, ready: fingerprint, claimed: begun)
         }
     }
@@ -324,7 +324,7 @@ extension Intake {
             suspects.clear(.job(job.id))
             return claimed
         case .success(.copying): copy(job)
-        case .success(.draining): hold(job)
+        case .success(.stillWritten): hold(job)
         case .failure(let error):
             // Trouble of that drop is told of while it waits.
             if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
@@ -334,22 +334,22 @@ extension Intake {
     }
 
     /// Looks at claimed drops that have to stand still; at folders elsewhere.
-    func drain() throws(IOError) {
-        var turn = draining.turn(spool, room, noting: noteLook)
+    func lookAtLateWriters() throws(IOError) {
+        var turn = lateWriters.turn(spool, room, noting: noteLook)
         for job in turn.folders {
             elsewhere(job) { @Sendable spool in
-                Draining.look(at: job, spool)
+                LateWriters.look(at: job, spool)
             } then: { @Sendable intake, look in
-                var turn = Draining.Turn()
-                if let state = intake.draining.looked(at: job, look, &turn) {
-                    if intake.room.has(job.drop.size) { intake.prove(job, state) } else { intake.draining.wait(job) }
+                var turn = LateWriters.Turn()
+                if let state = intake.lateWriters.looked(at: job, look, &turn) {
+                    if intake.room.has(job.drop.size) { intake.prove(job, state) } else { intake.lateWriters.wait(job) }
                 }
-                intake.drained(turn)
+                intake.finish(turn)
             }
         }
         let error = turn.error
         turn.error = nil
-        drained(turn)
+        finish(turn)
         if let error { throw error }
     }
 
@@ -357,17 +357,17 @@ extension Intake {
     private func prove(_ job: Job, _ state: Fingerprint) {
         room.take(job.drop.size)
         elsewhere(job) { @Sendable spool in
-            Draining.proof(of: job, state, spool, claimed: .now())
+            LateWriters.proof(of: job, state, spool, claimed: .now())
         } then: { @Sendable intake, proof in
             intake.room.giveBack(job.drop.size)
-            var turn = Draining.Turn()
-            intake.draining.proved(job, proof, &turn)
-            intake.drained(turn)
+            var turn = LateWriters.Turn()
+            intake.lateWriters.proved(job, proof, &turn)
+            intake.finish(turn)
         }
     }
 
     /// What looks at those that have to stand still led to.
-    private func drained(_ turn: Draining.Turn) {
+    private func finish(_ turn: LateWriters.Turn) {
         for (job, writer) in turn.held { tellHeld(job.drop.path, .job(job.id), by: writer) }
         for job in turn.ended {
             heldOpen.ended(.job(job.id))

@@ -65,8 +65,8 @@ extension Intake {
 
     /// Nothing is under way, and nothing that is known will be but what its sender has to end.
     private var isQuiet: Bool {
-        ready.isEmpty && room.jobs <= draining.paths.count && proofs.count == 0 && longLooks.isEmpty
-            && draining.allDisturbed && gate.waiting.allSatisfy(\.isDisturbed)
+        ready.isEmpty && room.jobs <= lateWriters.paths.count && proofs.count == 0 && longLooks.isEmpty
+            && lateWriters.allDisturbed && gate.waiting.allSatisfy(\.isDisturbed)
     }
 
     /// Somebody has the drop open; told after a while, where no `timeout` ends that.

@@ -22,10 +22,10 @@ extension Intake {
         let complete = ready.some(max(0, limit - inGate.count))
         let alone = examiner.markersAlone.filter { reported[$0] == nil }
         let left = (reported.all.prefix(limit).map(\.path) + alone).prefix(limit).sorted()
-        let claimed = draining.standing(at: now, limit: limit)
+        let claimed = lateWriters.standing(at: now, limit: limit)
         let held = heldDrops
         return InboxSnapshot(
-            watching: watcher?.mode, waiting: gate.waitingCount + ready.count + draining.paths.count + held.count,
+            watching: watcher?.mode, waiting: gate.waitingCount + ready.count + lateWriters.paths.count + held.count,
             longest: Array(
                 (claimed + (inGate + complete + held).compactMap { standing(of: $0, at: now) }).prefix(limit)),
             leftCount: reported.count + alone.count, left: left.compactMap { standing(of: $0, at: now) },
@@ -54,6 +54,6 @@ extension Intake {
         if examiner.isMarkerAlone(path) {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerWithoutDrop)
         }
-        return draining.standing(of: path, at: now)
+        return lateWriters.standing(of: path, at: now)
     }
 }

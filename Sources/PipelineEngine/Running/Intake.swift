@@ -14,7 +14,7 @@ final class Intake: @unchecked Sendable {
     /// What the intake says.
     enum Message: Sendable {
         case claimed([Spool.Claimed], adopted: Bool)
-        case draining(Job, reason: String)
+        case stillWritten(Job, reason: String)
         /// A claimed drop is gone from its job's folder.
         case lost(Job)
         /// What was in a job's folder was no drop, and is kept there.
@@ -51,9 +51,9 @@ final class Intake: @unchecked Sendable {
     let deliver: @Sendable (Message) -> Void
     private(set) var watcher: InboxWatcher?
 
-    var gate: ReadyGate<DropPath>
+    var gate: ReadyGate
     var ready: ReadyQueue
-    var draining: Draining
+    var lateWriters: LateWriters
     var copying: Copying
     var room: ActiveRoom
     /// When what is complete may be claimed without harm to the order.
@@ -113,7 +113,7 @@ final class Intake: @unchecked Sendable {
             usualLack: { @Sendable [marker = rule.marker] path in
                 marker?.name(for: path.name).map { .marker($0, .missing) }
             })
-        draining = Draining(rule: rule)
+        lateWriters = LateWriters(rule: rule)
         copying = Copying(of: spool.pipeline.name)
         digests = DigestCheck.reading(of: spool.pipeline.name, in: spool.pipeline.inbox, for: queue)
         formats = FormatCheck.reading(
@@ -308,7 +308,7 @@ final class Intake: @unchecked Sendable {
                 try sample(inbox)
                 try condemnMarkers(in: inbox)
                 try claim(inbox)
-                try drain()
+                try lookAtLateWriters()
                 try admitSuspect()
             } catch {
                 throw StageFailure(error)
@@ -322,7 +322,7 @@ final class Intake: @unchecked Sendable {
         let now = MonotonicTime.now()
         let rest = ready.isEmpty ? nil : restEnds
         let suspicion = suspects.held.isEmpty ? nil : now + Self.troubledPause
-        let due = [gate.nextDue, draining.gate.nextDue, examiner.nextDue, rest, suspicion].compactMap { $0 }.min()
+        let due = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, rest, suspicion].compactMap { $0 }.min()
         if !longLooks.isEmpty || due.map({ $0 <= now }) ?? false {
             turnSoon()
         } else {
@@ -360,7 +360,7 @@ final class Intake: @unchecked Sendable {
         guard isOnce, isRunning, hasScanned, ready.isEmpty, suspects.held.isEmpty, proofs.count == 0, copying.isEmpty
         else { return }
         let waiting = gate.waiting
-        guard waiting.allSatisfy(\.isDisturbed), draining.allDisturbed else { return }
+        guard waiting.allSatisfy(\.isDisturbed), lateWriters.allDisturbed else { return }
         let now = MonotonicTime.now()
         let inInbox = waiting.map { (path, _) in
             let lack = gate.waiting(for: path, at: now).flatMap { $0.isLack ? $0 : nil }
@@ -371,7 +371,7 @@ final class Intake: @unchecked Sendable {
         let alone = examiner.markersAlone.map {
             Left(path: $0, reason: "stays in the inbox: \(Waiting.markerWithoutDrop.text)")
         }
-        let claimed = draining.paths.map {
+        let claimed = lateWriters.paths.map {
             Left(path: $0, reason: "stays in the work folder: still being written by a process that has it open")
         }
         let refused = reported.all.map { Left(path: $0.path, reason: "stays in the inbox: \($0.reason)") }

@@ -86,7 +86,7 @@ final class PipelineRunner: @unchecked Sendable {
                     pipeline: pipeline.name,
                     message: "the work folder '\(intake.spool.work.path.text)' was gone, and is made again"))
             lookForLost()
-        case .draining(let job, let reason): observer(.draining(job, reason: reason))
+        case .stillWritten(let job, let reason): observer(.stillWritten(job, reason: reason))
         case .refused(let path, let reason): observer(.refused(pipeline: pipeline.name, path: path, reason: reason))
         case .heldOpen(let path, let writer, let time):
             observer(

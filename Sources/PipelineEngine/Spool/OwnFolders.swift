@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 package import PipelineKit
 package import SystemPackage
 
@@ -12,7 +12,7 @@ package struct OwnFolders: Sendable {
     private let trust: FolderTrust
 
     /// Those of this pipeline.
-    package init(of pipeline: Pipeline, as user: uid_t = geteuid()) {
+    package init(of pipeline: Pipeline, as user: UInt32 = geteuid()) {
         self.pipeline = pipeline
         trust = FolderTrust(accepting: pipeline.trust, as: user)
     }

@@ -36,7 +36,7 @@ extension Spool {
             }
         }
         guard try makePrivate(look.linked, in: job, state) else {
-            return .draining("it changed while it was copied, by another name that it has")
+            return .stillWritten("it changed while it was copied, by another name that it has")
         }
         return try complete(job, state)
     }
@@ -45,17 +45,17 @@ extension Spool {
     private func proveTaken(_ job: Job, _ before: Fingerprint) throws(IOError) -> Proof {
         let look = try look(at: job, asksAlways: true)
         guard case .file(let state, let writers) = look.sample else {
-            return .draining("it was replaced by something that is no drop")
+            return .stillWritten("it was replaced by something that is no drop")
         }
         if case .some(let writer) = writers {
             // Whoever is not waited for can write on to what he has open: a copy is out of his reach.
-            return pipeline.ready.writers == .wait ? .draining(Waiting.heldOpen(writer).text) : .copying
+            return pipeline.ready.writers == .wait ? .stillWritten(Waiting.heldOpen(writer).text) : .copying
         }
         guard state.size == before.size, state.modified == before.modified else {
-            return .draining("it changed while it was taken over")
+            return .stillWritten("it changed while it was taken over")
         }
         guard try makePrivate(look.linked, in: job, state) else {
-            return .draining("it changed while it was copied, by another name that it has")
+            return .stillWritten("it changed while it was copied, by another name that it has")
         }
         return try complete(job, state)
     }
@@ -74,7 +74,7 @@ extension Spool {
             let opened = try folder.open(marker.lastEntry, O_RDONLY | O_NONBLOCK)
             let identity = FileIdentity(try opened.status())
             guard case .some(let writer) = sight.writers(of: opened.descriptor, identity) else { return nil }
-            return .draining("its marker: \(Waiting.heldOpen(writer).text)")
+            return .stillWritten("its marker: \(Waiting.heldOpen(writer).text)")
         case .refused(let reason): return try condemn(job, state, .unfit(job.drop.name, "its marker: \(reason)"))
         case .denied: break
         }
@@ -98,7 +98,7 @@ extension Spool {
     func takeCopy(of job: Job, isStopped: () -> Bool = { false }) throws(IOError) -> Proof {
         let before = try look(at: job).sample
         guard case .file(let state, let writers) = before, !writers.areKnown else {
-            return .draining("it changed while it was claimed")
+            return .stillWritten("it changed while it was claimed")
         }
         let folder = try Folder.open(job.folder)
         let drop = FilePath().appending(job.drop.name)
@@ -116,11 +116,11 @@ extension Spool {
         }
         guard case .file(state, let writers) = try look(at: job).sample, !writers.areKnown else {
             try folder.remove(Self.copies)
-            return .draining("it changed while it was copied")
+            return .stillWritten("it changed while it was copied")
         }
         var taking = TakeOver()
         let outcome = try taking.take(job.drop.name, in: try folder.folder(Self.copies).file) { _ in }
-        guard outcome == .taken else { return .draining("it was replaced while it was copied") }
+        guard outcome == .taken else { return .stillWritten("it was replaced while it was copied") }
         try diskSync.sync(files: try Self.everything(in: job.folder.pushing(copy)), by: work.whole)
         guard try replace(drop, by: copy, in: folder) else {
             try folder.remove(Self.copies)
@@ -134,7 +134,7 @@ extension Spool {
             // Its sender closed a folder meanwhile. What is left is his own, and in nobody's way there.
             try work.setAside(Self.copies, of: job.id)
         }
-        guard case .file(let now, _) = try look(at: job).sample else { return .draining("it is gone") }
+        guard case .file(let now, _) = try look(at: job).sample else { return .stillWritten("it is gone") }
         return try complete(job, now)
     }
 

@@ -81,7 +81,7 @@ package struct Spool: Sendable {
         case complete(Claimed)
         /// It changed at the last moment or is still open for writing: it has to stand still again, in its job's
         /// folder. Why.
-        case draining(String)
+        case stillWritten(String)
         /// It cannot be made ours but by copying it, which takes its time (`takeCopy`).
         case copying
     }
@@ -189,13 +189,13 @@ package struct Spool: Sendable {
             return .complete(Claimed(job: job, identity: identity, failure: failure))
         }
         let look = try look(at: job, since: claimed)
-        if case .blocked(let error, _) = look.sample { return .draining(Waiting.blocked("\(error)").text) }
-        if look.excess != nil { return .draining("it grew while it was claimed") }
+        if case .blocked(let error, _) = look.sample { return .stillWritten(Waiting.blocked("\(error)").text) }
+        if look.excess != nil { return .stillWritten("it grew while it was claimed") }
         guard case .file(let fingerprint, let writers) = look.sample else {
-            return .draining("it was replaced by something that is no drop")
+            return .stillWritten("it was replaced by something that is no drop")
         }
-        if !fingerprint.sameContent(as: ready) { return .draining("it changed while it was claimed") }
-        if case .some(let writer) = writers { return .draining(Waiting.heldOpen(writer).text) }
+        if !fingerprint.sameContent(as: ready) { return .stillWritten("it changed while it was claimed") }
+        if case .some(let writer) = writers { return .stillWritten(Waiting.heldOpen(writer).text) }
         return try secure(job, look, fingerprint)
     }
 

@@ -7,6 +7,9 @@ package struct JobID: Hashable, Sendable, Comparable {
     /// The 26 characters.
     package let text: String
 
+    /// The text as a file's name.
+    package var fileName: FileName { FileName(unchecked: Array(text.utf8)) }
+
     private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
     /// An id from its text, or nil where it is none.

@@ -98,7 +98,7 @@ private let stories: [Story] = [
     /// Plays a story on a clock of its own, sampling exactly when the gate asks for it.
     @Test("A story ends when it must", arguments: stories)
     private func plays(_ story: Story) {
-        var gate = ReadyGate<String>(rule: story.rule)
+        var gate = ReadyGate(rule: story.rule)
         var state = story.start
         var steps = story.steps[...]
         gate.touch("f", at: Self.milliseconds(0))
@@ -134,7 +134,7 @@ private let stories: [Story] = [
 
     @Test("A clock that steps back makes nothing ready early, and nothing is lost")
     func clockStepsBack() {
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
         gate.touch("f", at: Self.milliseconds(100_000))
         #expect(gate.due(at: Self.milliseconds(100_000)).map(\.key) == ["f"])
         #expect(gate.record(file(), of: "f", at: Self.milliseconds(100_000)) == .waiting(.quiet))
@@ -152,7 +152,7 @@ private let stories: [Story] = [
 
     @Test("A writer that never stops costs one sample a pause, not one an event")
     func samplesAreFew() {
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
         var samples = 0
         for microsecond in stride(from: 0, to: 1_000_000, by: 100) {
             let now = MonotonicTime(nanoseconds: Int64(microsecond) * 1000)
@@ -167,19 +167,19 @@ private let stories: [Story] = [
 
     @Test("A file that is created, filled and closed in a moment does not wait for the pause of a long writer")
     func shortWriter() {
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
         let start = Self.milliseconds(0)
         gate.touch("f", at: start)
         _ = gate.due(at: start)
         _ = gate.record(file(size: 0, .notAsked), of: "f", at: start)
         gate.touch("f", at: start + .microseconds(200))
-        #expect(gate.nextDue == start + ReadyGate<String>.firstPause)
+        #expect(gate.nextDue == start + ReadyGate.firstPause)
     }
 
     @Test("Only what is due is asked for, in the order it is due, and as many as wanted")
     func dueInOrder() {
-        var gate = ReadyGate<Int>(rule: ReadyRule(quiet: .seconds(1)))
-        for key in 0..<10 { gate.touch(key, at: Self.milliseconds(key * 10)) }
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
+        for key in 0..<10 { gate.touch(DropPath(integerLiteral: key), at: Self.milliseconds(key * 10)) }
         #expect(gate.nextDue == Self.milliseconds(0))
         #expect(gate.due(at: Self.milliseconds(45)).map(\.key) == [0, 1, 2, 3, 4])
         #expect(gate.due(at: Self.milliseconds(95), limit: 2).map(\.key) == [5, 6])
@@ -188,7 +188,7 @@ private let stories: [Story] = [
 
     @Test("What is asked for without the right to decide is asked again before it is believed")
     func decidingSampleAsksForWriters() {
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
         gate.touch("f", at: Self.milliseconds(0))
         _ = gate.due(at: Self.milliseconds(0))
         _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
@@ -200,7 +200,7 @@ private let stories: [Story] = [
     @Test("A folder that lacks something is looked at every 2 s, and less often where a look costs much")
     func dearLooks() throws {
         for (cost, pause) in [(10, 2000), (100, 2000), (500, 10_000)] {
-            var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1), unit: .folder))
+            var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1), unit: .folder))
             gate.touch("f", at: Self.milliseconds(0))
             _ = gate.due(at: Self.milliseconds(0))
             _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
@@ -215,7 +215,7 @@ private let stories: [Story] = [
     @Test("What lacks something waits without a sample, and is ready at once when it has come")
     func lacks() throws {
         let marker = Waiting.marker(try #require(FileName("f.done")), .missing)
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
         gate.touch("f", at: Self.milliseconds(0))
         _ = gate.due(at: Self.milliseconds(0))
         _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
@@ -234,7 +234,7 @@ private let stories: [Story] = [
     @Test("What takes long to compare is not given up meanwhile, but if it differs then")
     func verifyingTakesItsTime() throws {
         let differs = Waiting.marker(try #require(FileName("f.done")), .digest(algorithm: "sha256"))
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1), timeout: .seconds(5)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1), timeout: .seconds(5)))
         gate.touch("f", at: Self.milliseconds(0))
         _ = gate.due(at: Self.milliseconds(0))
         _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
@@ -256,7 +256,7 @@ private let stories: [Story] = [
 
     @Test("A look again does not shorten the quiet time")
     func recheckKeepsTheWait() {
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
         gate.touch("f", at: Self.milliseconds(0))
         _ = gate.due(at: Self.milliseconds(0))
         _ = gate.record(file(.notAsked), of: "f", at: Self.milliseconds(0))
@@ -276,7 +276,7 @@ private let stories: [Story] = [
     private func overdue(_ sample: Sample, _ reason: String, _ expected: Int) {
         var rule = ReadyRule(quiet: .seconds(1), timeout: .milliseconds(2500))
         rule.blindQuiet = .seconds(10)
-        var gate = ReadyGate<String>(rule: rule)
+        var gate = ReadyGate(rule: rule)
         gate.touch("f", at: Self.milliseconds(0))
         for now in 0...10_000 {
             for _ in gate.due(at: Self.milliseconds(now)) {
@@ -294,7 +294,7 @@ private let stories: [Story] = [
 
     @Test("One that grows all the time says how fast, and is given up in time too")
     func growing() {
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1), timeout: .seconds(3)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1), timeout: .seconds(3)))
         for now in stride(from: 0, through: 4000, by: 10) {
             let time = Self.milliseconds(now)
             if gate.contains("f") || now == 0 { gate.touch("f", at: time) }
@@ -316,7 +316,7 @@ private let stories: [Story] = [
 
     @Test("Writers write in bursts: how fast one grows is the mean of some time")
     func bursts() {
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
         var size: Int64 = 1
         // 100 kB within 10 ms, four times a second.
         for now in stride(from: 0, through: 5000, by: 1) {
@@ -334,8 +334,8 @@ private let stories: [Story] = [
 
     @Test("It knows who is being written")
     func disturbed() {
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
-        for key in ["still", "growing"] { gate.touch(key, at: Self.milliseconds(0)) }
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
+        for key in ["still", "growing"] as [DropPath] { gate.touch(key, at: Self.milliseconds(0)) }
         for request in gate.due(at: Self.milliseconds(0)) {
             _ = gate.record(file(.notAsked), of: request.key, at: Self.milliseconds(0))
         }
@@ -382,8 +382,8 @@ private let stories: [Story] = [
 
     @Test("Those that are known for longest come first, and only so many")
     func order() {
-        var gate = ReadyGate<String>(rule: ReadyRule(quiet: .seconds(1)))
-        for (time, name) in [(30, "c"), (10, "a"), (40, "d"), (20, "b"), (5, "refused")] {
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
+        for (time, name) in [(30, "c"), (10, "a"), (40, "d"), (20, "b"), (5, "refused")] as [(Int, DropPath)] {
             gate.touch(name, at: at(time))
         }
         gate.refuse("refused", because: "a link", at: at(50))

@@ -95,10 +95,10 @@ import Testing
 
     @Test("A drop that cannot be opened waits for the reason, and is overdue in its time")
     func gate() {
-        var gate = ReadyGate<Int>(rule: ReadyRule(quiet: .seconds(1), timeout: .seconds(10)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1), timeout: .seconds(10)))
         var now = MonotonicTime(nanoseconds: 0)
         gate.touch(1, at: now)
-        var decisions: [ReadyGate<Int>.Decision] = []
+        var decisions: [ReadyGate.Decision] = []
         while now < MonotonicTime(nanoseconds: 20_000_000_000), gate.contains(1) {
             for request in gate.due(at: now) {
                 decisions.append(gate.record(.blocked(.resourceBusy, nil), of: request.key, at: now))

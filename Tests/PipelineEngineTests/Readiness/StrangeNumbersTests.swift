@@ -108,7 +108,7 @@ import Testing
 
     @Test("A file that grows by 8 EiB in a moment has a rate that can be told")
     func rate() {
-        var gate = ReadyGate<Int>(rule: ReadyRule(quiet: .seconds(1)))
+        var gate = ReadyGate(rule: ReadyRule(quiet: .seconds(1)))
         func sample(_ size: Int64, at milliseconds: Int64) {
             let now = MonotonicTime(nanoseconds: milliseconds * 1_000_000)
             gate.touch(1, at: now)

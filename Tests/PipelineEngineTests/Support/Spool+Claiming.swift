@@ -7,7 +7,7 @@ extension Spool {
     /// What a claim and its proof came to.
     enum ClaimOutcome {
         case taken(Claimed)
-        case draining(Job)
+        case stillWritten(Job)
         case vanished
         case refused(String)
     }
@@ -22,9 +22,9 @@ extension Spool {
         case .claimed(let job):
             switch try prove(job, ready: ready, claimed: .now()) {
             case .complete(let claimed): return .taken(claimed)
-            case .draining: return .draining(job)
+            case .stillWritten: return .stillWritten(job)
             case .copying:
-                guard case .complete(let claimed) = try takeCopy(of: job) else { return .draining(job) }
+                guard case .complete(let claimed) = try takeCopy(of: job) else { return .stillWritten(job) }
                 return .taken(claimed)
             }
         }

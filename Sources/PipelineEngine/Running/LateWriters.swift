@@ -3,11 +3,12 @@ import PipelineKit
 
 /// Claimed drops that somebody still writes to: they wait in their job's folder, where nobody can open them any more,
 /// until they have stood still. A value of the intake.
-struct Draining {
-    private(set) var gate: ReadyGate<JobID>
-    private var jobs: [JobID: Job] = [:]
+struct LateWriters {
+    /// Keyed by slot: drops of one name may be claimed one after the other.
+    private(set) var gate: ReadyGate
+    private var jobs: [DropPath: Job] = [:]
     /// Since when each is here.
-    private var since: [JobID: MonotonicTime] = [:]
+    private var since: [DropPath: MonotonicTime] = [:]
 
     private let rule: ReadyRule
 
@@ -27,9 +28,9 @@ struct Draining {
 
     /// What they wait for, those first that have waited longest.
     func standing(at now: MonotonicTime, limit: Int) -> [WaitingDrop] {
-        gate.longest(limit).compactMap { id in
-            guard let job = jobs[id], let waiting = gate.waiting(for: id, at: now) else { return nil }
-            let known = gate.admitted(id).map { now - $0 }
+        gate.longest(limit).compactMap { slot in
+            guard let job = jobs[slot], let waiting = gate.waiting(for: slot, at: now) else { return nil }
+            let known = gate.admitted(slot).map { now - $0 }
             return WaitingDrop(path: job.drop.path.bytes, known: known, waiting: waiting, isClaimed: true)
         }
     }
@@ -37,16 +38,16 @@ struct Draining {
     /// What the one that lay there waits for; nil where there is none.
     func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
         guard let job = jobs.values.first(where: { $0.drop.path == path }),
-            let waiting = gate.waiting(for: job.id, at: now)
+            let waiting = gate.waiting(for: job.slot, at: now)
         else { return nil }
-        let known = gate.admitted(job.id).map { now - $0 }
+        let known = gate.admitted(job.slot).map { now - $0 }
         return WaitingDrop(path: path.bytes, known: known, waiting: waiting, isClaimed: true)
     }
 
     mutating func add(_ job: Job) {
-        jobs[job.id] = job
-        since[job.id] = .now()
-        gate.touch(job.id, at: .now())
+        jobs[job.slot] = job
+        since[job.slot] = .now()
+        gate.touch(job.slot, at: .now())
     }
 
     /// What looks at those that are due led to.
@@ -127,29 +128,29 @@ struct Draining {
 
     /// Takes in a look at one. Its state, where it stood still and is to be proved.
     mutating func looked(at job: Job, _ look: Look, _ turn: inout Turn) -> Fingerprint? {
-        guard jobs[job.id] != nil else { return nil }
+        guard jobs[job.slot] != nil else { return nil }
         var state: Fingerprint?
-        attempt(job, &turn) { (draining, turn) throws(IOError) in
-            state = try draining.judge(job, try look.result.get(), cost: look.cost, &turn)
+        attempt(job, &turn) { (lateWriters, turn) throws(IOError) in
+            state = try lateWriters.judge(job, try look.result.get(), cost: look.cost, &turn)
         }
         return state
     }
 
     /// One that stood still has to wait for room.
-    mutating func wait(_ job: Job) { gate.postpone(job.id, to: .now() + Self.pauseForRoom) }
+    mutating func wait(_ job: Job) { gate.postpone(job.slot, to: .now() + Self.pauseForRoom) }
 
     /// Takes in the proof of one.
     mutating func proved(_ job: Job, _ proof: Result<Spool.Proof, IOError>, _ turn: inout Turn) {
-        guard jobs[job.id] != nil else { return }
-        attempt(job, &turn) { (draining, turn) throws(IOError) in
+        guard jobs[job.slot] != nil else { return }
+        attempt(job, &turn) { (lateWriters, turn) throws(IOError) in
             switch try proof.get() {
             case .complete(let claimed):
-                draining.end(job, &turn)
+                lateWriters.end(job, &turn)
                 turn.complete.append(claimed)
             case .copying:
-                draining.end(job, &turn)
+                lateWriters.end(job, &turn)
                 turn.copying.append(job)
-            case .draining: draining.gate.touch(job.id, at: .now())
+            case .stillWritten: lateWriters.gate.touch(job.slot, at: .now())
             }
         }
     }
@@ -158,19 +159,19 @@ struct Draining {
     private static let pauseForRoom = Duration.milliseconds(100)
 
     private mutating func attempt(
-        _ job: Job, _ turn: inout Turn, _ body: (inout Draining, inout Turn) throws(IOError) -> Void
+        _ job: Job, _ turn: inout Turn, _ body: (inout LateWriters, inout Turn) throws(IOError) -> Void
     ) {
         do throws(IOError) {
             try body(&self, &turn)
         } catch {
             if error.errno.trouble(with: .drop) == .pauses {
                 turn.error = error
-            } else if let timeout = rule.timeout, let since = since[job.id], .now() - since >= timeout,
+            } else if let timeout = rule.timeout, let since = since[job.slot], .now() - since >= timeout,
                 condemnOverdue(job, error, &turn)
             {
                 return
             }
-            gate.postpone(job.id, to: .now() + Self.pauseAfterTrouble)
+            gate.postpone(job.slot, to: .now() + Self.pauseAfterTrouble)
         }
     }
 
@@ -179,7 +180,7 @@ struct Draining {
         _ job: Job, _ look: Spool.Look, cost: Duration, _ turn: inout Turn
     ) throws(IOError) -> Fingerprint? {
         if case .file(_, .some(let writer)) = look.sample { turn.held.append((job, writer)) }
-        switch gate.record(look.sample, of: job.id, at: .now(), cost: cost) {
+        switch gate.record(look.sample, of: job.slot, at: .now(), cost: cost) {
         case .ready(let fingerprint):
             guard let excess = look.excess else { return fingerprint }
             try condemn(job, .excess(job.drop.name, excess, rule.limits), fingerprint.identity, &turn)
@@ -215,14 +216,19 @@ struct Draining {
         _ job: Job, _ failure: StageFailure, _ identity: FileIdentity, _ turn: inout Turn
     ) throws(IOError) {
         try Condemnation.write(failure, in: job.folder)
-        gate.forget(job.id)
+        gate.forget(job.slot)
         end(job, &turn)
         turn.complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
     }
 
     private mutating func end(_ job: Job, _ turn: inout Turn) {
-        jobs[job.id] = nil
-        since[job.id] = nil
+        jobs[job.slot] = nil
+        since[job.slot] = nil
         turn.ended.append(job)
     }
+}
+
+extension Job {
+    /// The name of its folder, which no other job has.
+    fileprivate var slot: DropPath { DropPath(id.fileName) }
 }

@@ -1,9 +1,8 @@
-import FolderWatch
-import PipelineKit
+package import PipelineKit
 
 /// Drops that are complete and wait to be claimed, next first in the order that a pipeline asks for. Pure. One that
 /// waits costs about 80 bytes; its name is the inbox's own copy.
-struct ReadyQueue {
+package struct ReadyQueue: Sendable {
     private struct Ready {
         let inode: UInt64
         let size: Int64
@@ -42,7 +41,7 @@ struct ReadyQueue {
     private var lastNumber: UInt64 = 0
 
     /// A queue that is empty.
-    init(order: Pipeline.Order) {
+    package init(order: Pipeline.Order) {
         self.order = order
         drops = KeyedHeap { @Sendable path, ready, otherPath, other in
             switch order {
@@ -56,19 +55,19 @@ struct ReadyQueue {
     }
 
     /// How many wait.
-    var count: Int { drops.count }
+    package var count: Int { drops.count }
 
     /// Whether none waits.
-    var isEmpty: Bool { drops.count == 0 }
+    package var isEmpty: Bool { drops.count == 0 }
 
     /// Whether the drop waits.
-    func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
+    package func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
 
     /// Some of those that wait, in no order.
-    func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
+    package func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
 
     /// Adds a drop in the state in which it was found complete.
-    mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
+    package mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
         remove(path)
         lastNumber += 1
         // Beyond what has a place it is that of another: then it is found changed at its claim, and looked at anew.
@@ -81,14 +80,14 @@ struct ReadyQueue {
 
     /// Takes a drop out: it is gone, or not complete any more. Whether it was there.
     @discardableResult
-    mutating func remove(_ path: DropPath) -> Bool {
+    package mutating func remove(_ path: DropPath) -> Bool {
         guard let slot = drops.find(path) else { return false }
         remove(slot)
         return true
     }
 
     /// The next drop, which stays.
-    func first() -> (path: DropPath, fingerprint: Fingerprint)? {
+    package func first() -> (path: DropPath, fingerprint: Fingerprint)? {
         guard let slot = drops.first else { return nil }
         let ready = drops[slot]
         return (
@@ -100,7 +99,7 @@ struct ReadyQueue {
     }
 
     /// Takes the next drop out.
-    mutating func removeFirst() {
+    package mutating func removeFirst() {
         if let slot = drops.first { remove(slot) }
     }
 
