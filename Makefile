@@ -65,7 +65,7 @@ test: test-deps ## every test; of what kills, fails and cuts the power a spread 
 
 torture: test-deps ## 200 random kills, every system call as a point to kill, to fail, to cut the power at; very large folders
 	DROPMILL_TORTURE=1 $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-torture \
-	    --filter 'TortureTests|StageContractTests|StrangerTests'
+	    --filter 'TortureTests|StageContractTests|StrangerTests|JobMachineTests'
 
 fuzz: test-deps ## ten minutes of made-up archives; FUZZ_SECONDS for more or less
 	@packaging/fuzz.sh $(or $(FUZZ_SECONDS),600)

@@ -25,7 +25,7 @@ import Testing
         try Folder.remove(engine.pipeline.inbox)
         #expect(await eventually { codes(engine) == ["inbox.gone"] })
         // Probes that fail are told neither as trouble nor as its end.
-        #expect(await eventually { engine.pauseBeforeProbe > PauseState.firstDelay })
+        #expect(await eventually { engine.pauseBeforeProbe > JobMachine.Pause.firstDelay })
         #expect(resumptions(engine) == 0)
         try Folder.make(engine.pipeline.inbox)
         try engine.drop("after")

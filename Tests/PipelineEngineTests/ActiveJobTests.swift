@@ -12,7 +12,7 @@ import Testing
             let drop = Drop(name: try "a".fileName, size: 1, droppedAt: id.time)
             let job = Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: "/work/a")
             let record = JobRecord(claimed: job, identity: .unknown, definition: "")
-            return ActiveJob(job, state: .queued(stage: 0, failures: 0), record: record)
+            return ActiveJob(job, record: record)
         }
     }
 

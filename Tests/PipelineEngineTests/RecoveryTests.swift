@@ -72,7 +72,7 @@ import Testing
         try scratch.write(Array("made".utf8), to: made.pushing("file"))
         try scratch.write(Array("half".utf8), to: work.folder(of: record.id).pushing(".2-fake/half"))
         let resumed = try #require(try reconcile([record], after: Self.stopped).resumed.first)
-        #expect(resumed.resumption == .run)
+        #expect(resumed.state == .queued(stage: resumed.record.stage, failures: resumed.record.failures))
         #expect(resumed.record == record, "a run that ended in order counts nothing")
         #expect(try scratch.tree(".dropmill/test/active/\(record.id)") == [".1-fake/", ".1-fake/file", "a"])
     }
@@ -124,8 +124,8 @@ import Testing
             record.state = .running
         }
         let resumed = try #require(try reconcile([record], after: Self.killed).resumed.first)
-        guard case .settle(.failed(let failure)) = resumed.resumption else {
-            Issue.record("\(resumed.resumption)")
+        guard case .settling(.failed(let failure)) = resumed.state else {
+            Issue.record("\(resumed.state)")
             return
         }
         #expect(failure.summary == "The daemon stopped 3 times while this job was running.")
@@ -140,7 +140,7 @@ import Testing
             record.failure = failure
         }
         let findings = try reconcile([record], after: Self.killed)
-        #expect(findings.resumed.map(\.resumption) == [.settle(.failed(failure))])
+        #expect(findings.resumed.map(\.state) == [.settling(.failed(failure))])
         #expect(findings.warnings.isEmpty)
     }
 
@@ -226,7 +226,7 @@ import Testing
         }
         try scratch.write("made", to: ".dropmill/test/active/\(record.id)/.3-fake/file")
         let same = try #require(try reconcile([record], after: Self.stopped).resumed.first)
-        #expect(same.resumption == .run)
+        #expect(same.state == .queued(stage: 3, failures: 0))
         #expect(same.record.stage == 3)
         #expect(same.record.payload == record.payload)
         let rebooted = try #require(try reconcile([record], after: Self.killed, boot: "another").resumed.first)
@@ -255,7 +255,7 @@ import Testing
         record.state = .settling
         record.intents = [Intent(role: .original, source: job.original, target: target, identity: identity)]
         let findings = try reconcile([record], after: Self.killed)
-        #expect(findings.resumed.map(\.resumption) == (isMoved ? [.settle(.processed)] : []))
+        #expect(findings.resumed.map(\.state) == (isMoved ? [.settling(.processed)] : []))
         // The kill counts also for a job that is being settled.
         #expect(findings.changed.map(\.state) == [isMoved ? .settling : .lost])
     }

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 /// F1: the sender of a folder swaps a folder in it for a symbolic link while the daemon is at work there.
-@Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: World.isPossible, Comment(rawValue: World.skip)))
+@Suite(
+    .timeLimit(.minutes(isLong ? 60 : 10)), .serialized, .enabled(if: World.isPossible, Comment(rawValue: World.skip)))
 struct FolderSwapTests {
     /// How many drops are attacked together; each is swapped as often as the machine allows, so long as it lives.
     private static let wave = 12

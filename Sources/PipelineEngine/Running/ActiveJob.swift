@@ -2,36 +2,27 @@ import Journal
 import PipelineKit
 import SystemPackage
 
-/// A job that is claimed and not over, as the engine knows it.
+/// What the engine knows of a job that is claimed and not over, besides where it is.
 struct ActiveJob {
     let job: Job
-    var state: JobState
     /// What is, or is about to be, written down of it.
     var record: JobRecord
     /// What the drop looked like when it was proved, where it stays its sender's.
-    var seal: Seal?
+    private var seal: Seal?
     /// Since when it is at work in this process.
     let begun = MonotonicTime.now()
     /// Whether an earlier run began with it.
-    var isResumed = false
+    private let isResumed: Bool
     /// What each stage took that ran in this process, in order.
     private(set) var times: [JobReport.StageTime] = []
     /// The kind of the stage that ran last.
     private(set) var stage: String?
-    /// Whether intents of it may be on record, though the commit was said to have failed: what they name must not be
-    /// made anew before the record says otherwise.
-    var mayBeIntended = false
-    /// Whether it is known that a worker took it.
-    var isBegun = false
-    /// For a job that failed: how many stages of `on_failure` were run.
-    var told = 0
-    /// Whether `recoveries` counts a settlement that is under way, for the case that the daemon dies of it.
-    private var isSettlementCounted = false
 
-    init(_ job: Job, state: JobState, record: JobRecord) {
+    init(_ job: Job, record: JobRecord, seal: Seal? = nil, isResumed: Bool = false) {
         self.job = job
-        self.state = state
         self.record = record
+        self.seal = seal
+        self.isResumed = isResumed
     }
 
     /// What the next stage is given.
@@ -62,8 +53,7 @@ struct ActiveJob {
     }
 
     /// A stage of `on_failure` was run; whether it failed changes nothing but what is told.
-    mutating func told(by kind: String, in duration: Duration, _ failure: StageFailure?, saying notes: String?) {
-        told += 1
+    mutating func notified(by kind: String, in duration: Duration, _ failure: StageFailure?, saying notes: String?) {
         record.history.append(
             Transition(
                 failure == nil ? "told" : "could not tell", at: .now(), stage: kind, duration: duration,
@@ -87,18 +77,18 @@ struct ActiveJob {
         }
     }
 
-    /// A settlement that may kill the daemon begins.
-    mutating func beginsCountedSettlement() {
-        record.recoveries += 1
-        isSettlementCounted = true
+    /// It waits for its next attempt. The stage that failed.
+    mutating func wait(_ delay: Duration) -> String {
+        record.nextAttempt = Timestamp(nanoseconds: Timestamp.now().nanoseconds + delay.nanoseconds)
+        record.history.append(
+            Transition("deferred", at: .now(), note: "attempt \(record.failures + 1) in \(delay.text)"))
+        return stage ?? ""
     }
 
-    /// It did not: the count is taken back. Returns whether there was one.
-    mutating func survivedSettlement() -> Bool {
-        guard isSettlementCounted else { return false }
-        record.recoveries -= 1
-        isSettlementCounted = false
-        return true
+    /// Its settlement ended, well or not.
+    mutating func settled(_ settlement: Settlement) {
+        record = settlement.record
+        seal = settlement.seal
     }
 
     private mutating func count(_ kind: String, _ duration: Duration) {
@@ -110,30 +100,6 @@ struct ActiveJob {
         }
     }
 
-    /// Brings the record up to the state.
-    mutating func writeState(stages: Int) {
-        record.nextAttempt = nil
-        switch state {
-        case .queued(let stage, let failures):
-            (record.state, record.stage, record.failures) = (.queued, stage, failures)
-        case .running(let stage, let failures):
-            (record.state, record.stage, record.failures) = (.running, stage, failures)
-        case .deferred(let stage, let failures, _):
-            (record.state, record.stage, record.failures) = (.deferred, stage, failures)
-        case .settling(let outcome):
-            (record.state, record.stage) = (.settling, stages)
-            if case .failed(let failure) = outcome {
-                if record.failure != failure {
-                    record.failure = failure
-                    record.failedStage = nil
-                }
-            } else {
-                record.failure = nil
-            }
-        case .settled: break
-        }
-    }
-
     /// Runs of the stage that failed.
     private var attempts: Int { record.failedStage == nil ? record.failures : record.failures + 1 }
 
@@ -142,7 +108,7 @@ struct ActiveJob {
         JobFailure(failure, stage: record.failedStage, attempts: attempts)
     }
 
-    /// The settlement of the job in its present state.
+    /// The settlement of the job.
     func settlement(_ outcome: JobState.Outcome) -> Settlement {
         var report: FailureReport?
         if case .failed(let failure) = outcome {
@@ -151,5 +117,11 @@ struct ActiveJob {
         var settlement = Settlement(job: job, record: record, outcome: outcome, report: report, seal: seal)
         if !isResumed { settlement.begun = begun }
         return settlement
+    }
+    /// How it ended.
+    func report(_ outcome: JobState.Outcome) -> JobReport {
+        JobReport(
+            job: job, outcome: outcome, original: record.original, outputs: record.outputs,
+            duration: .now() - begun, stages: times)
     }
 }

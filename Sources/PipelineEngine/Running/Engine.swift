@@ -14,13 +14,6 @@ package final class Engine: @unchecked Sendable {
         case settled(Int, [Settler.Outcome])
     }
 
-    /// A job that may have killed the daemon, and how it begins when its turn comes.
-    private struct Suspect {
-        let runner: Int
-        let id: JobID
-        let begin: (PipelineRunner) -> Void
-    }
-
     let pipelines: [Pipeline]
     let configuration: EngineConfiguration
     let observer: @Sendable (EngineEvent) -> Void
@@ -35,8 +28,10 @@ package final class Engine: @unchecked Sendable {
     private var isStopping = false
     /// What is not begun yet, because jobs under suspicion run alone before it; nil once the inboxes are open.
     private var notBegun: [Prepared]?
-    private var suspects: ArraySlice<Suspect> = []
-    private var suspect: Suspect?
+    /// Jobs that may have killed the daemon, in the order in which they run alone.
+    private var quarantine: ArraySlice<(runner: Int, id: JobID)> = []
+    /// The one of them that runs.
+    private var admitted: (runner: Int, id: JobID)?
 
     /// How often running stages are told about, from when they have run that long.
     private static let tick = Duration.seconds(2)
@@ -94,7 +89,7 @@ package final class Engine: @unchecked Sendable {
         }
         inboxLocks = prepared.compactMap(\.inboxLock)
         let ids = JobIDGenerator()
-        let mailbox = Mailbox<Message>(on: queue) { @Sendable [self] messages in take(messages) }
+        let mailbox = Mailbox<Message>(on: queue) { @Sendable [self] messages in receive(messages) }
         for (index, pipeline) in prepared.enumerated() {
             let intake = Intake(
                 spool: pipeline.spool, inotify: inotify, ids: ids, once: configuration.once, judge: configuration.judge
@@ -107,15 +102,12 @@ package final class Engine: @unchecked Sendable {
                     seen: JournalMemory(state.journal), observer: observer,
                     deliverStage: { mailbox.post(.stage(index, $0)) },
                     deliverSettled: { mailbox.post(.settled(index, $0)) },
-                    suspect: { [unowned self] id, action in
-                        suspects.append(Suspect(runner: index, id: id) { $0.perform(action, id) })
-                    },
+                    quarantine: { [unowned self] id in quarantine.append((index, id)) },
                     later: { @Sendable [self] delay, body in after(delay, index, body) }))
         }
-        for (index, pipeline) in prepared.enumerated() {
-            suspects += pipeline.findings.resumed.filter(\.isSuspect).map { job in
-                Suspect(runner: index, id: job.record.id) { $0.resume(job) }
-            }
+        for (runner, pipeline) in zip(runners, prepared) {
+            for resumed in pipeline.findings.resumed where resumed.isSuspect { runner.enter(resumed) }
+            runner.endTurn()
         }
         notBegun = prepared
         if isStopping { return finish() }
@@ -128,12 +120,12 @@ package final class Engine: @unchecked Sendable {
     private func beginWhenUnsuspected() {
         guard !isStopping else { return }
         while true {
-            if let suspect, runners[suspect.runner].busy.contains(suspect.id) { return }
-            guard let next = suspects.popFirst() else { break }
-            suspect = next
-            next.begin(runners[next.runner])
+            if let admitted, runners[admitted.runner].machine.isBusy(admitted.id) { return }
+            admitted = quarantine.popFirst()
+            guard let admitted else { break }
+            runners[admitted.runner].send(.admitted(admitted.id))
+            runners[admitted.runner].endTurn()
         }
-        suspect = nil
         guard let prepared = notBegun else { return }
         notBegun = nil
         begin(prepared)
@@ -149,7 +141,8 @@ package final class Engine: @unchecked Sendable {
             runner.note()
             runner.parked = findings.parked + findings.stranded.count
             runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
-            for resumed in findings.resumed where !resumed.isSuspect { runner.resume(resumed) }
+            for resumed in findings.resumed where !resumed.isSuspect { runner.enter(resumed) }
+            runner.endTurn()
         }
     }
 
@@ -157,6 +150,7 @@ package final class Engine: @unchecked Sendable {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds))) { @Sendable [self] in
             guard runners.indices.contains(index) else { return }
             body(runners[index])
+            runners[index].endTurn()
             finishIfDone()
         }
     }
@@ -170,16 +164,17 @@ package final class Engine: @unchecked Sendable {
         }
     }
 
-    private func take(_ messages: [Message]) {
+    private func receive(_ messages: [Message]) {
         dispatchPrecondition(condition: .onQueue(queue))
         guard !runners.isEmpty else { return }
         for message in messages {
             switch message {
-            case .intake(let index, let message): runners[index].take(message)
-            case .stage(let index, let result): runners[index].take(result)
-            case .settled(let index, let outcomes): runners[index].take(outcomes)
+            case .intake(let index, let message): runners[index].receive(message)
+            case .stage(let index, let result): runners[index].receive(result)
+            case .settled(let index, let outcomes): runners[index].receive(outcomes)
             }
         }
+        for runner in runners { runner.endTurn() }
         finishIfDone()
     }
 
@@ -197,7 +192,6 @@ package final class Engine: @unchecked Sendable {
         let now = MonotonicTime.now()
         for runner in runners {
             runner.intake.askWaiting()
-            guard !runner.busy.isEmpty else { continue }
             for (stage, workers) in runner.workers.enumerated() {
                 for running in workers.running where now - running.since >= Self.tick {
                     observer(
@@ -218,7 +212,7 @@ package final class Engine: @unchecked Sendable {
         // Asked for before there is anything to stop: `run` ends at once then.
         guard !runners.isEmpty else { return }
         for runner in runners { runner.stop() }
-        observer(.stopping(running: runners.reduce(0) { $0 + $1.busy.count }, grace: grace))
+        observer(.stopping(running: runners.reduce(0) { $0 + $1.machine.busyCount }, grace: grace))
         finishIfDone()
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(grace.nanoseconds))) { @Sendable [self] in
             for runner in runners { runner.workers.forEach { $0.cancel() } }
@@ -232,7 +226,7 @@ package final class Engine: @unchecked Sendable {
         guard !runners.isEmpty else { return }
         beginWhenUnsuspected()
         let isOver = configuration.once && notBegun == nil && runners.allSatisfy(\.isDone)
-        if isStopping ? runners.allSatisfy(\.isQuiet) : isOver { finish() }
+        if isStopping ? runners.allSatisfy(\.machine.isQuiet) : isOver { finish() }
     }
 
     /// Closes everything and reports.
@@ -253,7 +247,7 @@ package final class Engine: @unchecked Sendable {
             inotify = nil
             let summary = summary(of: retiring)
             // Where a stage was left behind, the run has not ended in order.
-            if retiring.allSatisfy(\.isQuiet) { opened?.end(observer) }
+            if retiring.allSatisfy(\.machine.isQuiet) { opened?.end(observer) }
             opened?.close()
             for runner in retiring { runner.intake.spool.work.release() }
             inboxLocks.forEach { $0.release() }
@@ -269,7 +263,7 @@ package final class Engine: @unchecked Sendable {
         for runner in runners {
             summary.processed += runner.summary.processed
             summary.failed += runner.summary.failed
-            summary.unfinished += runner.jobs.count + runner.parked
+            summary.unfinished += runner.machine.jobs.count + runner.parked
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
                     RunSummary.Remaining(

@@ -6,7 +6,7 @@ extension PipelineRunner {
     /// Gives up what cannot be found any more, but for jobs that are busy: their next failure shows it.
     func loseWhatIsGone() {
         look(for: jobs.keys.sorted()) { runner, gone in
-            for id in gone ?? [] where runner.jobs[id] != nil && !runner.busy.contains(id) { runner.lose(id) }
+            for id in gone ?? [] where !runner.machine.isBusy(id) { runner.send(.lost(id)) }
         }
     }
 
@@ -19,6 +19,14 @@ extension PipelineRunner {
                 let gone = folders.filter { Folder.kind(of: $0.1) == nil }
                 return gone.isEmpty || work.isInPlace ? gone.map(\.0) : nil
             }, then: then)
+    }
+
+    /// Looks whether the drop of a failed job is there.
+    func look(_ id: JobID) {
+        guard let drop = jobs[id]?.job.original else { return }
+        ask(
+            { _ in Folder.kind(of: drop) != nil },
+            then: { runner, isThere in runner.send(.looked(id, isThere: isThere)) })
     }
 
     /// Asks the work folder something on the intake's queue, and calls the body with the answer on the engine's.
@@ -38,44 +46,28 @@ extension PipelineRunner {
         ask({ $0.filledFolders }) { runner, found in
             let count = found.count { runner.jobs[$0] == nil }
             guard count > 0 else { return }
-            let work = runner.intake.spool.work.path.text
-            runner.observer(
-                .warning(
-                    pipeline: runner.pipeline.name,
-                    message:
-                        "the work folder '\(work)' holds \(count == 1 ? "1 job" : "\(count) jobs") that nothing goes "
-                        + "on with: start Dropmill again to have that done, and do not send the drops again"))
+            runner.warn(
+                "the work folder '\(runner.intake.spool.work.path.text)' holds "
+                    + "\(count == 1 ? "1 job" : "\(count) jobs") that nothing goes on with: start Dropmill again to "
+                    + "have that done, and do not send the drops again")
         }
-    }
-
-    /// The job is over, and nobody knows where its drop is.
-    func lose(_ id: JobID) {
-        guard let active = jobs.removeValue(forKey: id) else { return }
-        busy.remove(id)
-        held.removeAll { $0 == id }
-        var record = active.record
-        record.lose(because: "its folder is gone from the work folder", at: .now())
-        journal.note(record)
-        tellLost(active.job)
-        intake.release([active.job.drop.size])
-        if pause.probing == id { goOn() }
     }
 
     /// A drop that was claimed and not begun with, of which the journal knows nothing yet.
     func lose(_ job: Job) {
-        var record = JobRecord(claimed: job, identity: .unknown, definition: pipeline.definition)
-        record.lose(because: "it is gone from its job's folder", at: .now())
-        journal.note(record)
-        tellLost(job)
+        let record = JobRecord(claimed: job, identity: .unknown, definition: pipeline.definition)
+        lose(job, record, because: "it is gone from its job's folder")
     }
 
-    private func tellLost(_ job: Job) {
+    /// The job is over, and nobody knows where its drop is.
+    func lose(_ job: Job, _ record: JobRecord, because reason: String) {
+        var record = record
+        record.lose(because: reason, at: .now())
+        journal.note(record)
         summary.failed += 1
-        observer(
-            .warning(
-                pipeline: pipeline.name,
-                message: "job \(job.id) ('\(job.drop.path)') is lost: somebody removed its folder from the work folder "
-                    + "while it was at work; send it again"))
+        warn(
+            "job \(job.id) ('\(job.drop.path)') is lost: somebody removed its folder from the work folder while it "
+                + "was at work; send it again")
     }
 }
 

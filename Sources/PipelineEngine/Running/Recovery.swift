@@ -9,22 +9,14 @@ package struct Recovery: Sendable {
     /// Hidden entries of a job's folder that are not of its stages' making.
     static let kept: Set<String> = [".marker", ".condemned", Origin.name, Spool.senderNote.string]
 
-    /// How a job goes on.
-    package enum Resumption: Sendable, Equatable {
-        /// At the stage that its record names.
-        case run
-        /// Its settlement is rolled forward, or made.
-        case settle(JobState.Outcome)
-    }
-
     /// A job that goes on.
     package struct Resumed: Sendable {
         /// The job.
         package let job: Job
         /// What is written down of it, with this recovery counted.
         package let record: JobRecord
-        /// How it goes on.
-        package let resumption: Resumption
+        /// How far it is.
+        package let state: JobState
 
         /// Whether it may be what the daemon dies of: it runs alone, so that no other job is taken for the culprit.
         package var isSuspect: Bool
@@ -227,7 +219,9 @@ package struct Recovery: Sendable {
                 let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
                 if record != found { findings.changed.append(record) }
                 let isSuspect = Self.isSuspect(record.recoveries, in: pipeline)
-                return Resumed(job: job, record: record, resumption: .run, isSuspect: isSuspect, seal: seal)
+                return Resumed(
+                    job: job, record: record, state: record.progress ?? .queued(stage: 0, failures: 0),
+                    isSuspect: isSuspect, seal: seal)
             } catch {
                 guard error.isSendersDoing else { throw error }
                 failure = .changed(error.path, of: job)
@@ -239,7 +233,7 @@ package struct Recovery: Sendable {
         }
         record.failure = failure
         findings.changed.append(record)
-        return Resumed(job: job, record: record, resumption: .settle(.failed(failure)), isSuspect: false)
+        return Resumed(job: job, record: record, state: .settling(.failed(failure)), isSuspect: false)
     }
 
     /// A record whose folder is gone. One that was being settled is over but for the journal; else a power cut may have
@@ -313,7 +307,7 @@ package struct Recovery: Sendable {
         let outcome = record.failure.map { JobState.Outcome.failed($0) } ?? .processed
         findings.resumed.append(
             Resumed(
-                job: job, record: record, resumption: .settle(outcome),
+                job: job, record: record, state: .settling(outcome),
                 isSuspect: Self.isSuspect(record.recoveries, in: pipeline)))
     }
 
@@ -323,9 +317,9 @@ package struct Recovery: Sendable {
 
     /// Whether a job with so many recoveries may be what the daemon dies of: from the second on, and always before the
     /// one that would be too many.
-    static func isSuspect(_ recoveries: Int, in pipeline: Pipeline) -> Bool {
-        recoveries >= min(2, limit(of: pipeline) - 1)
-    }
+    static func isSuspect(_ recoveries: Int, in pipeline: Pipeline) -> Bool { recoveries >= suspicion(in: pipeline) }
+
+    static func suspicion(in pipeline: Pipeline) -> Int { min(2, limit(of: pipeline) - 1) }
 
     private func job(_ record: JobRecord, _ folder: FilePath) -> Job {
         let found = record.drop

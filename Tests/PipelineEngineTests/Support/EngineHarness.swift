@@ -76,7 +76,7 @@ final class EngineHarness: Sendable {
     /// How long the pipeline waits before it tries again; doubled by each probe that failed.
     var pauseBeforeProbe: Duration {
         guard let engine = engine.withLock({ $0 }) else { return .zero }
-        return engine.queue.sync { engine.runners.first?.pause.delay ?? .zero }
+        return engine.queue.sync { engine.runners.first?.machine.pause.delay ?? .zero }
     }
 
     /// The queue of its intake.

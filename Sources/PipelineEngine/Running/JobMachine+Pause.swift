@@ -1,0 +1,132 @@
+import PipelineKit
+
+/// Whether the pipeline waits for its surroundings, and how it finds out that they are well again.
+extension JobMachine {
+    struct Pause: Sendable, Equatable {
+        fileprivate(set) var reason: StageFailure?
+        /// Since when it is in this trouble.
+        fileprivate(set) var since = MonotonicTime(nanoseconds: 0)
+        /// The last trouble, and when it was over.
+        fileprivate var last: StageFailure?
+        fileprivate var ended = MonotonicTime(nanoseconds: 0)
+        /// It goes on as if all were well; that all is well shows only when something is claimed, or nothing fails for
+        /// a while.
+        fileprivate(set) var isOnTrial = false
+        /// The wait before the next probe; doubles from probe to probe.
+        fileprivate(set) var delay = Pause.firstDelay
+        /// The job that tries whether it works again.
+        fileprivate(set) var probing: JobID?
+        /// Whether the intake is what is in trouble, so that no job can tell whether it is over.
+        fileprivate var isIntakes = false
+        /// Whether the intake was asked.
+        fileprivate var isAskingIntake = false
+
+        var isPaused: Bool { reason != nil && !isOnTrial }
+        /// Whether several probes have failed.
+        var isStubborn: Bool { delay > .seconds(4) }
+
+        static let trial = Duration.seconds(2)
+        static let firstDelay = Duration.seconds(1)
+        static let longestDelay = Duration.seconds(60)
+    }
+
+    mutating func applyToPause(_ event: Event, _ turn: inout Turn) {
+        switch event {
+        case .intakeFailed(let failure):
+            guard pause.isPaused else {
+                stopWorking(because: failure, of: nil, &turn)
+                pause.isIntakes = true
+                return
+            }
+            guard pause.isAskingIntake else { return }
+            pause.isAskingIntake = false
+            waitLonger(&turn)
+        case .intakeRecovered:
+            if pause.isIntakes || pause.isAskingIntake { goOn(&turn) }
+        case .claimed: endTrial(&turn)
+        case .trialEnded(let since):
+            if pause.since == since { endTrial(&turn) }
+        case .probe:
+            guard mayProbe else { return }
+            // Without a job that could try, or while the intake is what fails, the intake is asked.
+            if pause.isIntakes || held.isEmpty { askIntake(&turn) } else { turn.effects.append(.lookAround) }
+        case .probed(let isInPlace):
+            guard mayProbe else { return }
+            guard isInPlace, !pause.isIntakes, let id = held.first else { return askIntake(&turn) }
+            held.removeFirst()
+            pause.probing = id
+            begin(id, &turn)
+        case .stopped: isStopping = true
+        default: break
+        }
+    }
+
+    private var mayProbe: Bool { pause.isPaused && pause.probing == nil && !isStopping }
+
+    private mutating func askIntake(_ turn: inout Turn) {
+        guard !pause.isAskingIntake else { return }
+        pause.isAskingIntake = true
+        turn.effects.append(.askIntake)
+    }
+
+    private mutating func waitLonger(_ turn: inout Turn) {
+        pause.delay = min(pause.delay * 2, Pause.longestDelay)
+        turn.effects.append(.probe(after: pause.delay))
+    }
+
+    /// Stops the pipeline, or after a probe that failed lets it wait longer.
+    mutating func stopWorking(because failure: StageFailure, of id: JobID?, _ turn: inout Turn) {
+        if pause.isPaused {
+            turn.effects.append(.pause(failure, isNews: false))
+            // Others that were running fail for the same reason; only the probe's failure says something new.
+            guard let id, pause.probing == id else { return }
+            pause.probing = nil
+            return waitLonger(&turn)
+        }
+        // Trouble that comes back at once is the same trouble. What is tried next may fare better than what fails.
+        let isNews = !pause.isOnTrial || pause.reason?.code != failure.code
+        let isRelapse = pause.isOnTrial || turn.now - pause.ended < pause.delay * 2
+        let isSame = isRelapse && (pause.reason ?? pause.last)?.code == failure.code
+        pause.delay = isRelapse ? min(pause.delay * 2, Pause.longestDelay) : Pause.firstDelay
+        pause.reason = failure
+        pause.isOnTrial = false
+        if !isSame { pause.since = turn.now }
+        turn.effects += [.pause(failure, isNews: isNews), .withdraw, .probe(after: pause.delay)]
+    }
+
+    /// A probe that came to something shows that the surroundings are well.
+    mutating func endProbe(_ id: JobID, _ turn: inout Turn) {
+        if pause.probing == id { goOn(&turn) }
+    }
+
+    /// The surroundings are well again, as far as can be told: everything that was held goes on.
+    private mutating func goOn(_ turn: inout Turn) {
+        guard pause.isPaused else { return }
+        // What the intake can look at need not be what it could not do.
+        pause.isOnTrial = pause.probing == nil
+        pause.probing = nil
+        pause.isIntakes = false
+        pause.isAskingIntake = false
+        if pause.isOnTrial {
+            turn.effects.append(.trial(Pause.trial, since: pause.since))
+        } else {
+            recover(&turn)
+        }
+        let waiting = held
+        held = []
+        for id in waiting { begin(id, &turn) }
+        turn.effects.append(.resume)
+    }
+
+    private mutating func endTrial(_ turn: inout Turn) {
+        guard pause.isOnTrial else { return }
+        pause.isOnTrial = false
+        recover(&turn)
+    }
+
+    private mutating func recover(_ turn: inout Turn) {
+        turn.effects.append(.recovered(after: turn.now - pause.since))
+        (pause.last, pause.reason) = (pause.reason, nil)
+        pause.ended = turn.now
+    }
+}

@@ -1,0 +1,98 @@
+import PipelineKit
+
+extension JobMachine {
+    /// What one call has to give, and when it was made.
+    struct Turn {
+        let now: MonotonicTime
+        var effects: [Effect] = []
+    }
+
+    mutating func apply(_ event: Event, _ turn: inout Turn) {
+        switch event {
+        case .entered(let id, let state, let recoveries, let isIntended, let isSuspect, let rest):
+            guard jobs[id] == nil else { return }
+            jobs[id] = Entry(state: state, recoveries: recoveries, isSuspect: isSuspect, isIntended: isIntended)
+            guard case .deferred = state else { return begin(id, &turn) }
+            jobs[id]?.holder = .timer
+            turn.effects += [.write(id), .wait(id, rest)]
+        case .admitted(let id):
+            guard jobs[id]?.holder == .quarantine else { return }
+            jobs[id]?.isSuspect = false
+            begin(id, &turn)
+        case .began(let id): began(id, &turn)
+        case .succeeded(let id, let isDone):
+            guard let stage = stage(of: id) else { return }
+            jobs[id]?.mayBeIntended = false
+            endProbe(id, &turn)
+            go(id, to: isDone ? .settling(.processed) : .queued(stage: stage.index + 1, failures: 0), &turn)
+        case .failed(let id, let failure, let hasRun, let jitter):
+            guard let stage = stage(of: id) else { return }
+            if hasRun { jobs[id]?.mayBeIntended = false }
+            fail(id, stage, failure, jitter, &turn)
+        case .due(let id):
+            if jobs[id]?.holder == .timer { begin(id, &turn) }
+        case .looked(let id, let isThere):
+            guard jobs[id]?.holder == .look, case .settling(let outcome)? = jobs[id]?.state else { return }
+            guard isThere, case .failed(let failure) = outcome else { return settle(id, outcome, &turn) }
+            notify(id, of: failure, &turn)
+        case .notified(let id):
+            guard case .notifier? = jobs[id]?.holder else { return }
+            jobs[id]?.notified += 1
+            begin(id, &turn)
+        case .notificationCancelled(let id):
+            guard case .notifier? = jobs[id]?.holder else { return }
+            endProbe(id, &turn)
+            hold(id, &turn)
+        case .counted(let id, let failure):
+            guard jobs[id]?.holder == .journal, case .settling(let outcome)? = jobs[id]?.state else { return }
+            if let failure { return unsettled(id, outcome, failure, &turn) }
+            handOver(id, outcome, &turn)
+        case .settled(let id):
+            guard jobs[id]?.holder == .settler, case .settling(let outcome)? = jobs[id]?.state else { return }
+            survive(id)
+            endProbe(id, &turn)
+            guard let entry = jobs.removeValue(forKey: id) else { return }
+            turn.effects.append(.release(id, outcome, recoveries: entry.recoveries))
+        case .unsettled(let id, let failure, let isIntended):
+            guard jobs[id]?.holder == .settler, case .settling(let outcome)? = jobs[id]?.state else { return }
+            jobs[id]?.isIntended = isIntended
+            unsettled(id, outcome, failure, &turn)
+        case .outputsLost(let id, let failure):
+            guard jobs[id]?.holder == .settler, case .settling(let outcome)? = jobs[id]?.state else { return }
+            survive(id)
+            jobs[id]?.isIntended = false
+            if outcome == .processed, rules.stages > 0 { jobs[id]?.state = .queued(stage: 0, failures: 0) }
+            hold(id, &turn)
+            stopWorking(because: failure, of: id, &turn)
+        case .lost(let id): lose(id, &turn)
+        case .withdrawn(let ids): for id in ids where isToBegin(id) { hold(id, &turn) }
+        default: applyToPause(event, &turn)
+        }
+    }
+
+    /// The stage that a worker has, or is to have; nil for a job that is elsewhere.
+    private func stage(of id: JobID) -> (index: Int, failures: Int)? {
+        guard let entry = jobs[id], entry.holder == .workers else { return nil }
+        switch entry.state {
+        case .queued(let stage, let failures), .running(let stage, let failures): return (stage, failures)
+        case .deferred, .settling: return nil
+        }
+    }
+
+    private mutating func began(_ id: JobID, _ turn: inout Turn) {
+        guard isToBegin(id) else { return }
+        if let stage = stage(of: id) {
+            jobs[id]?.state = .running(stage: stage.index, failures: stage.failures)
+            turn.effects.append(.write(id))
+        } else {
+            jobs[id]?.holder = .notifier(isBegun: true)
+        }
+    }
+
+    private mutating func lose(_ id: JobID, _ turn: inout Turn) {
+        guard jobs.removeValue(forKey: id) != nil else { return }
+        held.removeAll { $0 == id }
+        turn.effects.append(.forget(id))
+        endProbe(id, &turn)
+    }
+}

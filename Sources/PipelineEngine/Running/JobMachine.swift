@@ -1,0 +1,189 @@
+import PipelineKit
+
+/// Where every job of a pipeline is, and whether the pipeline is paused. Pure: events go in, effects come out, and the
+/// runner performs these in order. Nothing else says where a job is.
+struct JobMachine: Sendable, Equatable {
+    /// What a machine has to know of its pipeline.
+    struct Rules: Sendable, Equatable {
+        /// How failures of each stage are retried.
+        var retry: [RetryPolicy]
+        /// How many stages `on_failure` has.
+        var notifications = 0
+        /// From so many recoveries on a job's settlement is counted before it begins.
+        var suspicious = Int.max
+
+        var stages: Int { retry.count }
+    }
+
+    /// Who has a job.
+    enum Holder: Sendable, Equatable {
+        /// Nobody: it goes on when the pause is over or, where the engine stops, at the next start.
+        case nobody
+        /// The engine, until nothing else runs that may have killed the daemon.
+        case quarantine
+        /// A timer, until its next attempt.
+        case timer
+        /// The workers of its stage.
+        case workers
+        /// Whoever looks whether the drop of a failed job is there.
+        case look
+        /// The workers of a stage of `on_failure`.
+        case notifier(isBegun: Bool)
+        /// The journal, which is to know of a settlement that may kill the daemon before it begins.
+        case journal
+        case settler
+
+        /// Whether an event is to come from whoever performs an effect.
+        var isBusy: Bool {
+            switch self {
+            case .workers, .look, .notifier, .journal, .settler: true
+            case .nobody, .quarantine, .timer: false
+            }
+        }
+    }
+
+    /// A job, and what is remembered of it.
+    struct Entry: Sendable, Equatable {
+        /// How far it is, as it is written down.
+        var state: JobState
+        var holder = Holder.nobody
+        /// How often a start found it unfinished after the daemon had died.
+        var recoveries: Int
+        /// Whether `recoveries` counts the settlement that is under way.
+        var isCounted = false
+        /// Whether it is to run alone when it begins.
+        var isSuspect = false
+        /// Whether intents may be on record, though the commit was said to have failed: then it is written down before
+        /// a stage runs that it runs again.
+        var mayBeIntended = false
+        /// Whether intents are: then it is on its way, and nobody is notified of a failure any more.
+        var isIntended = false
+        /// How many stages of `on_failure` are done.
+        var notified = 0
+    }
+
+    enum Event: Sendable, Equatable {
+        /// A job was claimed or found again. `isSuspect`: the daemon may have died of it; `rest`: how much longer a
+        /// deferred one waits.
+        case entered(
+            JobID, JobState, recoveries: Int = 0, isIntended: Bool = false, isSuspect: Bool = false,
+            rest: Duration = .zero)
+        /// Nothing else runs that may kill the daemon.
+        case admitted(JobID)
+        /// A worker has begun with it.
+        case began(JobID)
+        /// Its stage succeeded, or is not for this drop. `isDone`: no further stage is needed.
+        case succeeded(JobID, isDone: Bool = false)
+        /// Its stage failed. `hasRun`: the stage was begun. `jitter`: chance, from 0 to 1.
+        case failed(JobID, StageFailure, hasRun: Bool = true, jitter: Double = 0)
+        /// Its wait is over.
+        case due(JobID)
+        /// It was looked at. `isThere`: whether its drop is.
+        case looked(JobID, isThere: Bool)
+        /// A stage of `on_failure` ended, or is not for this drop; whether it failed changes nothing.
+        case notified(JobID)
+        /// A stage of `on_failure` was called off.
+        case notificationCancelled(JobID)
+        /// The count of its settlement is on disk, or could not be written.
+        case counted(JobID, StageFailure? = nil)
+        /// Everything is in its place.
+        case settled(JobID)
+        /// The settlement failed. `isIntended`: intents are on record.
+        case unsettled(JobID, StageFailure, isIntended: Bool = false)
+        /// The outputs could not be brought to the disk: they must be made again, since what the kernel could not write
+        /// it may have dropped.
+        case outputsLost(JobID, StageFailure)
+        /// Its folder is gone.
+        case lost(JobID)
+        /// These were taken back before a worker had them.
+        case withdrawn([JobID])
+        /// The intake cannot go on, or still cannot.
+        case intakeFailed(StageFailure)
+        /// The intake can go on.
+        case intakeRecovered
+        /// Something was claimed from the inbox.
+        case claimed
+        /// The time of a probe has come.
+        case probe
+        /// What a probe needs was looked at. `isInPlace`: whether jobs find their folders.
+        case probed(isInPlace: Bool)
+        /// A trial that began then has lasted.
+        case trialEnded(since: MonotonicTime)
+        /// Nothing more is to begin.
+        case stopped
+    }
+
+    enum Effect: Sendable, Equatable {
+        /// Hand it to a worker. `isCommitted`: it is written down first that it runs.
+        case run(JobID, stage: Int, isCommitted: Bool)
+        /// Write its state down, soon.
+        case write(JobID)
+        /// Look whether its drop is there; then `looked`.
+        case look(JobID)
+        /// Run a stage of `on_failure`; then `notified`.
+        case notify(JobID, StageFailure, index: Int)
+        /// Write down now that its settlement begins; then `counted`.
+        case count(JobID)
+        case settle(JobID, JobState.Outcome)
+        /// Write down that it failed and waits; then `due` after the delay.
+        case `defer`(JobID, StageFailure, Duration)
+        /// Send `due` after a while.
+        case wait(JobID, Duration)
+        /// It is over. `recoveries`: those that the record is to keep.
+        case release(JobID, JobState.Outcome, recoveries: Int)
+        /// It is over without an end: nobody knows where its drop is.
+        case forget(JobID)
+        /// Send `admitted` when it may run alone.
+        case quarantine(JobID)
+        /// Take back what no worker has begun; then `withdrawn`.
+        case withdraw
+        /// Claim nothing, for this reason. `isNews`: it is to be reported.
+        case pause(StageFailure, isNews: Bool)
+        /// Claim again.
+        case resume
+        /// The pause is over, after so long.
+        case recovered(after: Duration)
+        /// Send `probe` after a while.
+        case probe(after: Duration)
+        /// See whether jobs find their folders; then `probed`.
+        case lookAround
+        /// Have the intake try; then `intakeRecovered` or `intakeFailed`.
+        case askIntake
+        /// Send `trialEnded` after a while.
+        case trial(Duration, since: MonotonicTime)
+    }
+
+    let rules: Rules
+    var jobs: [JobID: Entry] = [:]
+    /// Those that nobody has, in the order in which they go on.
+    var held: [JobID] = []
+    var pause = Pause()
+    var isStopping = false
+
+    init(_ rules: Rules) { self.rules = rules }
+
+    /// Whether nothing is to come but from timers.
+    var isQuiet: Bool { !jobs.values.contains { $0.holder.isBusy } }
+
+    /// Of how many jobs an event is to come.
+    var busyCount: Int { jobs.values.count { $0.holder.isBusy } }
+
+    /// Whether an event is to come of the job.
+    func isBusy(_ id: JobID) -> Bool { jobs[id]?.holder.isBusy ?? false }
+
+    /// Whether workers have the job, and none has begun with it as far as is known.
+    func isToBegin(_ id: JobID) -> Bool {
+        guard let entry = jobs[id] else { return false }
+        switch (entry.holder, entry.state) {
+        case (.workers, .queued), (.notifier(isBegun: false), _): return true
+        default: return false
+        }
+    }
+
+    /// Takes events in, in order, at a point of time that does not go back.
+    mutating func apply(_ events: some Sequence<Event>, at now: MonotonicTime) -> [Effect] {
+        var turn = Turn(now: now)
+        for event in events { apply(event, &turn) }
+        return turn.effects
+    }
+}

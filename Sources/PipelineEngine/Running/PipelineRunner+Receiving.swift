@@ -1,0 +1,137 @@
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// What comes in: each message is what happened to jobs, and becomes events.
+extension PipelineRunner {
+    func receive(_ message: Intake.Message) {
+        switch message {
+        case .claimed(let claimed, let adopted):
+            remaining = nil
+            if !adopted { send(.claimed) }
+            for claim in claimed { enter(claim, adopted: adopted) }
+        case .lost(let job): lose(job)
+        case .keptAside(let path):
+            warn(
+                "'\(path.text)' holds what a claim brought and is no drop; see whether you need it, and remove it")
+        case .workRemade:
+            loseWhatIsGone()
+            warn("the work folder '\(intake.spool.work.path.text)' was gone, and is made again")
+            lookForLost()
+        case .stillWritten(let job, let reason): observer(.stillWritten(job, reason: reason))
+        case .refused(let path, let reason): observer(.refused(pipeline: pipeline.name, path: path, reason: reason))
+        case .heldOpen(let path, let writer, let time):
+            warn(
+                "'\(path)' has been held open for \(time.text) by \(writer.fullText), and is not taken before that "
+                    + "ends; set `ready.timeout` to have such drops fail")
+        case .watching(let mode, let reason):
+            if let reason { observer(.watching(pipeline: pipeline.name, mode, reason: reason)) }
+        case .failed(let failure): send(.intakeFailed(failure))
+        case .recovered: send(.intakeRecovered)
+        case .waiting(let count):
+            waiting = count
+            note()
+        case .idle(let left): remaining = left
+        case .sight(let means): observer(.writers(pipeline: pipeline.name, means, quiet: pipeline.ready.blindQuiet))
+        }
+    }
+
+    /// A drop that was just claimed, or found in the work folder without a record.
+    private func enter(_ claim: Spool.Claimed, adopted: Bool) {
+        let job = claim.job
+        observer(.claimed(job, adopted: adopted))
+        var record = JobRecord(claimed: job, identity: claim.identity, definition: pipeline.definition)
+        record.history.append(Transition(adopted ? "recovered" : "claimed", at: .now()))
+        let recoveries = adopted ? 1 : 0
+        jobs[job.id] = ActiveJob(job, record: record, seal: claim.seal, isResumed: adopted)
+        let empty: StageFailure? = job.drop.size == 0 && pipeline.ready.empty == .fail ? .empty(job.drop.name) : nil
+        let failure = claim.failure ?? empty
+        send(
+            .entered(
+                job.id, failure.map { .settling(.failed($0)) } ?? .queued(stage: 0, failures: 0),
+                recoveries: recoveries, isSuspect: Recovery.isSuspect(recoveries, in: pipeline)))
+    }
+
+    /// A job of an earlier run that the journal knows.
+    func enter(_ resumed: Recovery.Resumed) {
+        let record = resumed.record
+        observer(.claimed(resumed.job, adopted: true))
+        jobs[record.id] = ActiveJob(resumed.job, record: record, seal: resumed.seal, isResumed: true)
+        // Wall clocks jump: never longer than the longest wait there is.
+        let rest = record.nextAttempt.map { min(max($0 - .now(), .zero), pipeline.longestWait(of: record.stage)) }
+        send(
+            .entered(
+                record.id, resumed.state, recoveries: record.recoveries, isIntended: !record.intents.isEmpty,
+                isSuspect: resumed.isSuspect, rest: rest ?? .zero))
+    }
+
+    /// What a worker made of a job. Where it failed, its folder may be gone.
+    func receive(_ result: StageWorkers.Result) {
+        started(result.work)
+        guard case .failure = result.result, result.work.failed == nil, jobs[result.work.job.id] != nil else {
+            return receive(result, isGone: false)
+        }
+        look(for: [result.work.job.id]) { runner, gone in
+            guard let gone else { return runner.receive(result.ofWorkAway(runner.intake.spool), isGone: false) }
+            runner.receive(result, isGone: !gone.isEmpty)
+        }
+    }
+
+    private func receive(_ result: StageWorkers.Result, isGone: Bool) {
+        let id = result.work.job.id
+        guard let job = jobs[id]?.job else { return }
+        let kind = pipeline.allStages[result.work.stage].kind
+        result.notes.warnings.forEach(warn)
+        if result.work.failed != nil { return notified(id, kind, result) }
+        switch result.result {
+        case .success(let payload):
+            jobs[id]?.did(kind, in: result.duration, giving: payload, saying: result.notes.text)
+            observer(.stageFinished(job, stage: kind, duration: result.duration))
+            send(.succeeded(id, isDone: payload.isDone))
+        case .failure where isGone: send(.lost(id))
+        case .failure(let failure):
+            if result.hasRun { jobs[id]?.failed(kind, in: result.duration, because: failure) }
+            send(.failed(id, failure, hasRun: result.hasRun, jitter: .random(in: 0...1)))
+        }
+    }
+
+    /// What came of settlements. Where one failed, its folder may be gone.
+    func receive(_ outcomes: [Settler.Outcome]) {
+        for (settlement, result) in outcomes {
+            jobs[settlement.job.id]?.settled(settlement)
+            if case .settled = result { send(.settled(settlement.job.id)) }
+        }
+        let failed = outcomes.filter { if case .settled = $0.result { false } else { true } }
+        guard !failed.isEmpty else { return }
+        look(for: failed.map(\.settlement.job.id)) { runner, gone in
+            for (settlement, result) in failed {
+                let isGone = gone?.contains(settlement.job.id) ?? false
+                runner.receive(gone == nil ? .failed(.workAway(runner.intake.spool)) : result, of: settlement, isGone)
+            }
+        }
+    }
+
+    private func receive(_ result: Settlement.Result, of settlement: Settlement, _ isGone: Bool) {
+        let id = settlement.job.id
+        switch result {
+        case .settled: break
+        case .failed where isGone, .outputsLost where isGone: send(.lost(id))
+        case .failed(let failure):
+            // What was decided for success says nothing of a failure.
+            if failure.class == .file { jobs[id]?.record.intents = [] }
+            send(.unsettled(id, failure, isIntended: jobs[id]?.record.intents.isEmpty == false))
+        case .outputsLost(let failure):
+            jobs[id]?.record.lostOutputs(because: failure, at: .now())
+            send(.outputsLost(id, failure))
+        }
+    }
+
+    func warn(_ message: String) { observer(.warning(pipeline: pipeline.name, message: message)) }
+}
+
+extension Pipeline {
+    /// The longest wait between two runs of a stage.
+    fileprivate func longestWait(of stage: Int) -> Duration {
+        (stages.indices.contains(stage) ? stages[stage].retry ?? retry : retry).maxBackoff
+    }
+}

@@ -1,0 +1,79 @@
+import Journal
+import PipelineKit
+
+/// What is written down.
+extension PipelineRunner {
+    /// Brings the job's record up to where the machine says that it is.
+    func noteProgress(of id: JobID) {
+        guard let entry = machine.jobs[id] else { return }
+        jobs[id]?.record.note(entry.state, stages: pipeline.stages.count)
+        jobs[id]?.record.recoveries = entry.recoveries
+    }
+
+    /// Has the journal know of the job's state, soon.
+    func write(_ id: JobID) {
+        noteProgress(of: id)
+        if let record = jobs[id]?.record { journal.note(record) }
+    }
+
+    /// Has the journal know at once that a settlement begins that may kill the daemon.
+    func count(_ id: JobID) {
+        noteProgress(of: id)
+        guard let record = jobs[id]?.record else { return }
+        let post = later
+        journal.commit([record]) { @Sendable result in
+            var failure: StageFailure?
+            if case .failure(let error) = result { failure = StageFailure(error) }
+            post(.zero) { [failure] runner in runner.send(.counted(id, failure)) }
+        }
+    }
+
+    /// A job waits for its next attempt.
+    func `defer`(_ id: JobID, because failure: StageFailure, for delay: Duration) {
+        noteProgress(of: id)
+        guard let stage = jobs[id]?.wait(delay), let active = jobs[id] else { return }
+        journal.note(active.record)
+        observer(.deferred(active.job, stage: stage, failure: failure, delay: delay))
+        later(delay) { runner in runner.send(.due(id)) }
+    }
+
+    /// Has the journal know of the pipeline's state, if it changed.
+    func note() {
+        let pause = machine.pause
+        if pause.reason != nil, pausedAt?.since != pause.since { pausedAt = (pause.since, .now()) }
+        var record = pipeline.record(at: lastNote?.updatedAt ?? .now())
+        (record.waiting, record.paused) = (waiting, pause.reason)
+        record.pausedSince = pause.reason == nil ? nil : pausedAt?.time
+        record.works = works
+        guard record != lastNote else { return }
+        record.updatedAt = .now()
+        lastNote = record
+        journal.note(record)
+    }
+
+    /// Has the journal know of everything that is not over.
+    func writeAll() {
+        lookAtWorkers()
+        endTurn()
+        lastNote = nil
+        note()
+        for id in jobs.keys { write(id) }
+    }
+}
+
+extension Pipeline {
+    /// What the journal is to know of it, while nothing waits and nothing is wrong.
+    func record(at time: Timestamp) -> PipelineRecord {
+        PipelineRecord(
+            name: name, source: source.absolute, inbox: inbox, failed: failed, stages: stages.map(\.kind), waiting: 0,
+            updatedAt: time)
+    }
+
+    /// The same with the places of its work folder; nil where the journal knows these.
+    func record(works: [WorkPlace], after before: PipelineRecord?) -> PipelineRecord? {
+        guard before?.works != works else { return nil }
+        var record = record(at: .now())
+        record.works = works
+        return record
+    }
+}

@@ -1,0 +1,340 @@
+import PipelineKit
+import TestSupport
+
+@testable import FolderWatch
+@testable import PipelineEngine
+
+/// Performs what a machine says, as surroundings that chance decides about would, and sees whether it is sound.
+struct JobMachineWorld {
+    /// What is bound to happen, in an order that chance decides about.
+    private enum Pending: Equatable {
+        case begin(JobID), finish(JobID), look(JobID), notify(JobID), endNotification(JobID), count(JobID), settle(
+            JobID, JobState.Outcome)
+        case due(JobID), probe(Duration), lookAround, askIntake, trial(MonotonicTime)
+
+        /// The job that is busy with it.
+        var job: JobID? {
+            switch self {
+            case .begin(let id), .finish(let id), .look(let id), .notify(let id), .endNotification(let id),
+                .count(let id),
+                .settle(let id, _):
+                id
+            case .due, .probe, .lookAround, .askIntake, .trial: nil
+            }
+        }
+    }
+
+    /// What outlives the daemon of a job.
+    private struct Record: Equatable {
+        var state: JobState
+        var recoveries: Int
+        var isIntended = false
+    }
+
+    private let rules: JobMachine.Rules
+    private let limit: Int
+    private let ids = JobIDGenerator()
+    private var random: SeededGenerator
+    private(set) var machine: JobMachine
+    private var now = MonotonicTime(nanoseconds: 0)
+    private var pending: [Pending] = []
+    private var quarantine: [JobID] = []
+    private var admitted: JobID?
+    private var records: [JobID: Record] = [:]
+    /// Transient failures of the stage that each job is at.
+    private var failures: [JobID: Int] = [:]
+    private var entered = 0
+    /// Jobs whose folders are there.
+    private var folders: Set<JobID> = []
+    private var ended: Set<JobID> = []
+    /// Whether the surroundings are in disorder.
+    private var isTroubled = false
+    private var isClaiming = true
+    private(set) var crashes = 0
+    private(set) var problems: [String] = []
+    /// Whether an effect is not performed: what a world must find.
+    private let isLeftOut: @Sendable (JobMachine.Effect) -> Bool
+
+    /// A world of a seed. `limit`: after so many recoveries a job fails.
+    init(
+        seed: UInt64, limit: Int = 3,
+        leavingOut isLeftOut: @escaping @Sendable (JobMachine.Effect) -> Bool = { _ in false }
+    ) {
+        self.isLeftOut = isLeftOut
+        random = SeededGenerator(seed: seed)
+        let stages = Int(random.next() % 4)
+        rules = JobMachine.Rules(
+            retry: (0..<stages).map { _ in RetryPolicy(attempts: 3, backoff: .seconds(1)) },
+            notifications: Int(random.next() % 3), suspicious: 2)
+        self.limit = limit
+        machine = JobMachine(rules)
+    }
+
+    /// Lets all that chance has in store happen, then lets the surroundings be well, and everything end.
+    mutating func run(jobs: Int, steps: Int) {
+        happen(jobs: jobs, steps: steps)
+        isTroubled = false
+        var left = 10_000
+        while left > 0, happen() { left -= 1 }
+        if left == 0 { problems.append("it does not come to an end") }
+        for (id, entry) in machine.jobs { problems.append("\(id) is left, \(entry)") }
+        if machine.pause.reason != nil { problems.append("it is in trouble for ever") }
+        if ended.count != entered { problems.append("\(entered) jobs, \(ended.count) ends") }
+    }
+
+    /// Lets some of what chance has in store happen.
+    mutating func happen(jobs: Int, steps: Int) {
+        for _ in 0..<steps {
+            switch random.next() % 40 {
+            case 0..<6 where entered < jobs: enter()
+            case 6: isTroubled.toggle()
+            case 7: send([.intakeFailed(failure(.environment))])
+            case 8 where random.next() % 4 == 0: lose()
+            case 9 where random.next() % 4 == 0: crash()
+            default: happen()
+            }
+        }
+    }
+
+    /// Nothing more begins, and what has begun ends.
+    mutating func stop() {
+        send([.stopped])
+        var left = 10_000
+        while left > 0, happen() { left -= 1 }
+        for (id, entry) in machine.jobs {
+            if entry.holder.isBusy { problems.append("\(id) is left by a stop: \(entry)") }
+        }
+    }
+
+    // MARK: What happens
+
+    private mutating func enter() {
+        entered += 1
+        let id = ids.next()
+        folders.insert(id)
+        let state: JobState =
+            random.next() % 10 == 0 ? .settling(.failed(failure(.file))) : .queued(stage: 0, failures: 0)
+        send([.claimed, .entered(id, state)])
+    }
+
+    private mutating func lose() {
+        guard let id = machine.jobs.keys.sorted().first else { return }
+        folders.remove(id)
+        pending.removeAll { $0.job == id || $0 == .due(id) }
+        send([.lost(id)])
+    }
+
+    /// The daemon dies and starts again: what it knew is gone but for the records.
+    private mutating func crash() {
+        crashes += 1
+        pending = []
+        quarantine = []
+        admitted = nil
+        isTroubled = false
+        isClaiming = true
+        let events = folders.sorted().compactMap { recovered($0) }
+        machine = JobMachine(rules)
+        var twin = machine
+        let twins = twin.apply(events, at: now)
+        send(events, expecting: twins)
+        if twin != machine { problems.append("two machines from the same records differ") }
+    }
+
+    private mutating func recovered(_ id: JobID) -> JobMachine.Event? {
+        guard var record = records[id] else {
+            // Nothing of it is on record: it begins again.
+            failures[id] = 0
+            return .entered(id, .queued(stage: 0, failures: 0), recoveries: 1, isSuspect: limit <= 2)
+        }
+        if case .running = record.state {
+            record.recoveries += 1
+        } else {
+            record.recoveries = max(1, record.recoveries)
+        }
+        records[id] = record
+        if record.recoveries > limit + 1 { problems.append("\(id) was recovered \(record.recoveries) times") }
+        let isSuspect = record.recoveries >= min(2, limit - 1)
+        var rest = Duration.zero
+        switch record.state {
+        case .settling where record.recoveries >= limit:
+            // Part of it may be made: a start leaves it as it is.
+            records[id] = nil
+            folders.remove(id)
+            ended.insert(id)
+            return nil
+        case .queued(let stage, let known), .running(let stage, let known):
+            failures[id] = known
+            record.state = .queued(stage: stage, failures: known)
+            if record.recoveries >= limit { record.state = .settling(.failed(failure(.file))) }
+        case .deferred(_, let known, _):
+            failures[id] = known
+            rest = .seconds(1)
+        case .settling: break
+        }
+        return .entered(
+            id, record.state, recoveries: record.recoveries, isIntended: record.isIntended, isSuspect: isSuspect,
+            rest: rest)
+    }
+
+    /// One thing that is bound to happen does; false where there is nothing.
+    @discardableResult
+    private mutating func happen() -> Bool {
+        if admitted.map({ machine.isBusy($0) }) != true, let next = quarantine.first {
+            quarantine.removeFirst()
+            admitted = next
+            send([.admitted(next)])
+            return true
+        }
+        guard !pending.isEmpty else { return false }
+        let next = pending.remove(at: Int(random.next() % UInt64(pending.count)))
+        switch next {
+        case .begin(let id):
+            pending.append(.finish(id))
+            // Most are done before somebody looks.
+            if random.next() % 2 == 0 { send([.began(id)]) }
+        case .finish(let id): finish(id)
+        case .look(let id): send([.looked(id, isThere: random.next() % 4 > 0)])
+        case .notify(let id):
+            pending.append(.endNotification(id))
+            if random.next() % 2 == 0 { send([.began(id)]) }
+        case .endNotification(let id):
+            send([machine.isStopping && random.next() % 2 == 0 ? .notificationCancelled(id) : .notified(id)])
+        case .count(let id): send([.counted(id, isTroubled ? failure(.environment) : nil)])
+        case .settle(let id, let outcome): settle(id, outcome)
+        case .due(let id): send([.due(id)])
+        case .probe(let delay):
+            now = now + delay
+            send([.probe])
+        case .lookAround: send([.probed(isInPlace: !isTroubled || random.next() % 2 == 0)])
+        case .askIntake: send([isTroubled ? .intakeFailed(failure(.environment)) : .intakeRecovered])
+        case .trial(let since):
+            now = now + JobMachine.Pause.trial
+            send([.trialEnded(since: since)])
+        }
+        return true
+    }
+
+    private mutating func finish(_ id: JobID) {
+        if isTroubled, random.next() % 3 > 0 { return send([.failed(id, failure(.environment))]) }
+        switch random.next() % 20 {
+        case 0: send([.failed(id, failure(.file))])
+        case 1..<6:
+            failures[id, default: 0] += 1
+            if failures[id, default: 0] > 3 { problems.append("\(id) was tried too often") }
+            send([.failed(id, failure(.transient))])
+        case 6: send([.succeeded(id, isDone: true)])
+        case 7 where machine.isStopping: send([.failed(id, failure(.cancelled))])
+        default:
+            failures[id] = 0
+            send([.succeeded(id)])
+        }
+    }
+
+    private mutating func settle(_ id: JobID, _ outcome: JobState.Outcome) {
+        if isTroubled, random.next() % 3 > 0 {
+            let isIntended = random.next() % 2 == 0
+            records[id]?.isIntended = isIntended
+            return send([.unsettled(id, failure(.environment), isIntended: isIntended)])
+        }
+        switch random.next() % 12 {
+        case 0 where outcome == .processed: send([.unsettled(id, failure(.file))])
+        case 1 where outcome == .processed:
+            failures[id] = 0
+            records[id]?.isIntended = false
+            send([.outputsLost(id, failure(.environment))])
+        default: send([.settled(id)])
+        }
+    }
+
+    private func failure(_ kind: StageFailure.Class) -> StageFailure {
+        StageFailure(kind, code: "test.\(kind.rawValue)", summary: "It failed.", remedy: "")
+    }
+
+    // MARK: What the machine says
+
+    private mutating func send(_ events: [JobMachine.Event], expecting expected: [JobMachine.Effect]? = nil) {
+        let effects = machine.apply(events, at: now)
+        if let expected, expected != effects {
+            problems.append("two machines from the same records say different things")
+        }
+        var withdrawn: [JobID] = []
+        for effect in effects where !isLeftOut(effect) { perform(effect, &withdrawn) }
+        // Nothing else waits for a worker once the engine stops.
+        if events.contains(.stopped) { withdraw(&withdrawn) }
+        if !withdrawn.isEmpty { return send([.withdrawn(withdrawn)]) }
+        check()
+    }
+
+    private mutating func perform(_ effect: JobMachine.Effect, _ withdrawn: inout [JobID]) {
+        switch effect {
+        case .run(let id, _, let isCommitted):
+            pending.append(.begin(id))
+            if isCommitted { writeRunning(id) }
+        case .write(let id): write(id)
+        case .look(let id): pending.append(.look(id))
+        case .notify(let id, _, _): pending.append(.notify(id))
+        case .count(let id):
+            write(id)
+            pending.append(.count(id))
+        case .settle(let id, let outcome):
+            if ended.contains(id) { problems.append("\(id) is settled twice") }
+            pending.append(.settle(id, outcome))
+        case .defer(let id, _, _):
+            write(id)
+            pending.append(.due(id))
+        case .wait(let id, _): pending.append(.due(id))
+        case .release(let id, _, _), .forget(let id):
+            if !ended.insert(id).inserted { problems.append("\(id) ends twice") }
+            records[id] = nil
+            folders.remove(id)
+        case .quarantine(let id): quarantine.append(id)
+        case .withdraw: withdraw(&withdrawn)
+        case .probe(let delay): pending.append(.probe(delay))
+        case .lookAround: pending.append(.lookAround)
+        case .askIntake: pending.append(.askIntake)
+        case .trial(_, let since): pending.append(.trial(since))
+        case .pause: isClaiming = false
+        case .resume: isClaiming = true
+        case .recovered: break
+        }
+    }
+
+    private mutating func withdraw(_ withdrawn: inout [JobID]) {
+        for case .begin(let id) in pending { withdrawn.append(id) }
+        for case .notify(let id) in pending where machine.isToBegin(id) { withdrawn.append(id) }
+        pending.removeAll { next in next.job.map { withdrawn.contains($0) } ?? false }
+    }
+
+    private mutating func write(_ id: JobID) {
+        guard let entry = machine.jobs[id] else { return }
+        records[id] = Record(state: entry.state, recoveries: entry.recoveries, isIntended: entry.isIntended)
+    }
+
+    /// It is on record as running before it begins.
+    private mutating func writeRunning(_ id: JobID) {
+        guard case .queued(let stage, let failures)? = machine.jobs[id]?.state else { return }
+        records[id]?.state = .running(stage: stage, failures: failures)
+    }
+
+    private mutating func check() {
+        let held = machine.jobs.filter { $0.value.holder == .nobody }.keys
+        if Set(machine.held) != Set(held) || machine.held.count != held.count {
+            problems.append("\(machine.held) are in line, \(Array(held)) are held")
+        }
+        if isClaiming == machine.pause.isPaused {
+            problems.append("it is paused, and claims; or it is not, and does not")
+        }
+        if machine.pause.isPaused,
+            pending.contains(where: { if case .begin(let id) = $0 { id != machine.pause.probing } else { false } })
+        {
+            problems.append("it is paused, and jobs wait for workers")
+        }
+        for (id, entry) in machine.jobs {
+            if !entry.holder.isBusy, records[id]?.state != entry.state {
+                problems.append("\(id) is on record as another: \(entry)")
+            }
+            let count = pending.count { $0.job == id }
+            if count != (entry.holder.isBusy ? 1 : 0) { problems.append("\(count) are at work on \(id): \(entry)") }
+        }
+    }
+}
