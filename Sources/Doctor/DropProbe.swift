@@ -68,6 +68,7 @@ package final class DropProbe: @unchecked Sendable {
     }
 
     private func look(until end: MonotonicTime) -> Result<Step, IOError> {
+        dispatchPrecondition(condition: .onQueue(queue))
         do throws(IOError) {
             return .success(try step(until: end))
         } catch {

@@ -2,11 +2,21 @@
 import Glibc
 import PipelineKit
 
-/// One client: hears one line, is sent one, and is gone. All of it lives on the server's queue.
-// @unchecked: every `var` below is touched on the server's queue only.
-final class ControlConnection: @unchecked Sendable {
-    private let descriptor: Int32
+/// One client: hears one line, is sent one, and is gone. The server's own.
+final class ControlConnection {
+    /// Calls the body with the connection on the server's queue, while the server knows it.
+    typealias Isolated = @Sendable (_ body: @Sendable (ControlConnection) -> Void) -> Void
+
+    /// Closed when neither the connection nor a source that looks at it is left.
+    private final class Descriptor: Sendable {
+        let number: Int32
+        init(_ number: Int32) { self.number = number }
+        deinit { _ = Glibc.close(number) }
+    }
+
+    private let descriptor: Descriptor
     private let queue: DispatchQueue
+    private let isolated: Isolated
     private let heard: ([UInt8]) -> Void
     private let over: () -> Void
     private var reading: (any DispatchSourceRead)?
@@ -14,25 +24,24 @@ final class ControlConnection: @unchecked Sendable {
     private var line: [UInt8] = []
     private var rest: ArraySlice<UInt8> = []
     private var isClosed = false
-    /// Sources that look at the descriptor: only the last one's end may close it.
-    private var sources = 0
 
     /// `heard` is called once, with the line; `over` when the connection is.
     init(
-        _ descriptor: Int32, queue: DispatchQueue, heard: @escaping ([UInt8]) -> Void, over: @escaping () -> Void
+        _ descriptor: Int32, queue: DispatchQueue, isolated: @escaping Isolated, heard: @escaping ([UInt8]) -> Void,
+        over: @escaping () -> Void
     ) {
-        self.descriptor = descriptor
+        self.descriptor = Descriptor(descriptor)
         self.queue = queue
+        self.isolated = isolated
         self.heard = heard
         self.over = over
     }
 
     /// Begins to listen.
     func begin() {
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { @Sendable [self] in read() }
-        source.setCancelHandler { @Sendable [self] in sourceEnded() }
-        sources += 1
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.number, queue: queue)
+        source.setEventHandler { @Sendable [isolated] in isolated { $0.read() } }
+        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
         reading = source
         source.activate()
     }
@@ -41,10 +50,9 @@ final class ControlConnection: @unchecked Sendable {
     func send(_ bytes: [UInt8]) {
         guard !isClosed, writing == nil else { return }
         rest = bytes[...]
-        let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { @Sendable [self] in write() }
-        source.setCancelHandler { @Sendable [self] in sourceEnded() }
-        sources += 1
+        let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.number, queue: queue)
+        source.setEventHandler { @Sendable [isolated] in isolated { $0.write() } }
+        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
         writing = source
         source.activate()
     }
@@ -56,24 +64,12 @@ final class ControlConnection: @unchecked Sendable {
         reading?.cancel()
         writing?.cancel()
         over()
-        if sources == 0 { letGo() }
-    }
-
-    private func sourceEnded() {
-        sources -= 1
-        if sources == 0, isClosed { letGo() }
-    }
-
-    private func letGo() {
-        reading = nil
-        writing = nil
-        _ = Glibc.close(descriptor)
     }
 
     private func read() {
         guard !isClosed, writing == nil else { return }
         var piece = [UInt8](repeating: 0, count: 4096)
-        let count = recv(descriptor, &piece, piece.count, 0)
+        let count = recv(descriptor.number, &piece, piece.count, 0)
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         guard count > 0 else { return close() }
         line += piece[..<count]
@@ -88,7 +84,9 @@ final class ControlConnection: @unchecked Sendable {
 
     private func write() {
         guard !isClosed else { return }
-        let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        let count = rest.withUnsafeBytes {
+            Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { close() }
             return

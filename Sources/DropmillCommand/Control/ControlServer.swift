@@ -5,8 +5,7 @@ import SystemPackage
 
 /// Answers questions on the control socket. A client that is slow, hostile or many costs the daemon nothing but these
 /// few descriptors: nothing here blocks, what is sent is limited, and so are the time and the number of connections.
-// @unchecked: every `var` below is touched on `queue` only.
-final class ControlServer: @unchecked Sendable {
+actor ControlServer: QueueActor {
     /// Gives the answer, on any queue; called once for each question.
     typealias Answer = @Sendable (ControlRequest, @escaping @Sendable (ControlReply) -> Void) -> Void
 
@@ -17,7 +16,8 @@ final class ControlServer: @unchecked Sendable {
     /// How long a connection may last.
     private static let patience = Duration.seconds(5)
 
-    private let queue = DispatchQueue(label: "dropmill.control")
+    nonisolated let executor = QueueExecutor(label: "dropmill.control")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     private let folder: FilePath
     private let answer: Answer
     private var listener: (any DispatchSourceRead)?
@@ -35,23 +35,33 @@ final class ControlServer: @unchecked Sendable {
     /// Begins to answer. The state folder must be locked by this process: a socket that is there is a dead one's.
     static func open(in folder: FilePath, answer: @escaping Answer) throws(IOError) -> ControlServer {
         let server = ControlServer(folder: folder, answer: answer)
-        let path = folder.appending(ControlSocket.name)
+        let failure = server.sync { server in
+            do throws(IOError) {
+                try server.open()
+                return nil as IOError?
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+        return server
+    }
+
+    private func open() throws(IOError) {
         let descriptor = ControlSocket.make(blocking: false)
-        guard descriptor >= 0 else { throw IOError("make the socket", path, .last) }
+        guard descriptor >= 0 else { throw IOError("make the socket", folder.appending(ControlSocket.name), .last) }
         do throws(IOError) {
-            try server.bind(descriptor, path)
+            try bind(descriptor)
         } catch {
             close(descriptor)
             throw error
         }
-        server.queue.sync {
-            server.listen(on: descriptor)
-            server.stayInPlace()
-        }
-        return server
+        listen(on: descriptor)
+        stayInPlace()
     }
 
-    private func bind(_ descriptor: Int32, _ path: FilePath) throws(IOError) {
+    private func bind(_ descriptor: Int32) throws(IOError) {
+        let path = folder.appending(ControlSocket.name)
         _ = path.withPlatformString { unlink($0) }
         // Before it has a name: there is no moment at which others may connect.
         guard fchmod(descriptor, 0o600) == 0 else { throw IOError("make the socket", path, .last) }
@@ -64,29 +74,27 @@ final class ControlServer: @unchecked Sendable {
     }
 
     /// Answers nothing more. The socket's name goes, unless it is another daemon's by now.
-    func stop() {
-        queue.sync {
-            timer?.cancel()
-            timer = nil
-            listener?.cancel()
-            listener = nil
-            for connection in connections.values { connection.close() }
-            connections = [:]
-            let path = folder.appending(ControlSocket.name)
-            var status = stat()
-            if path.withPlatformString({ lstat($0, &status) }) == 0, status.st_ino == inode {
-                _ = path.withPlatformString { unlink($0) }
-            }
+    nonisolated func stop() { sync { server in server.end() } }
+
+    private func end() {
+        timer?.cancel()
+        timer = nil
+        listener?.cancel()
+        listener = nil
+        for connection in connections.values { connection.close() }
+        connections = [:]
+        let path = folder.appending(ControlSocket.name)
+        var status = stat()
+        if path.withPlatformString({ lstat($0, &status) }) == 0, status.st_ino == inode {
+            _ = path.withPlatformString { unlink($0) }
         }
     }
 
-    // MARK: On the queue
-
     /// Where the socket's name is gone, or its folder with it, and another folder is there: nobody could ask any more.
     private func stayInPlace() {
-        let timer = DispatchSource.makeTimerSource(queue: queue)
+        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
         timer.schedule(deadline: .now() + Self.glance, repeating: Self.glance, leeway: .seconds(1))
-        timer.setEventHandler { @Sendable [weak self] in self?.returnToPlace() }
+        timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.returnToPlace() } }
         timer.activate()
         self.timer = timer
     }
@@ -98,7 +106,7 @@ final class ControlServer: @unchecked Sendable {
         let descriptor = ControlSocket.make(blocking: false)
         guard descriptor >= 0 else { return }
         do throws(IOError) {
-            try bind(descriptor, path)
+            try bind(descriptor)
             listener?.cancel()
             listen(on: descriptor)
         } catch {
@@ -108,15 +116,14 @@ final class ControlServer: @unchecked Sendable {
     }
 
     private func listen(on descriptor: Int32) {
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { @Sendable [weak self] in self?.accept(from: descriptor) }
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: executor.queue)
+        source.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.accept(from: descriptor) } }
         source.setCancelHandler { @Sendable in _ = Glibc.close(descriptor) }
         source.activate()
         listener = source
     }
 
     private func accept(from listener: Int32) {
-        dispatchPrecondition(condition: .onQueue(queue))
         let descriptor = Glibc.accept(listener, nil, nil)
         guard descriptor >= 0 else { return }
         let isReady = fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
@@ -127,13 +134,16 @@ final class ControlServer: @unchecked Sendable {
         lastNumber += 1
         let number = lastNumber
         let connection = ControlConnection(
-            descriptor, queue: queue, heard: { [weak self] line in self?.hear(line, number) },
-            over: { [weak self] in self?.connections[number] = nil })
+            descriptor, queue: executor.queue,
+            isolated: { @Sendable [weak self] body in
+                self?.assumeIsolated { server in
+                    if let connection = server.connections[number] { body(connection) }
+                }
+            }, heard: { [weak self] line in self?.assumeIsolated { $0.hear(line, number) } },
+            over: { [weak self] in self?.assumeIsolated { $0.connections[number] = nil } })
         connections[number] = connection
         connection.begin()
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.patience.nanoseconds))) { @Sendable [weak self] in
-            self?.connections[number]?.close()
-        }
+        enqueue(after: Self.patience) { server in server.connections[number]?.close() }
     }
 
     private func hear(_ line: [UInt8], _ number: Int) {
@@ -141,7 +151,7 @@ final class ControlServer: @unchecked Sendable {
             return reply(ControlReply(problem: "the question makes no sense"), number)
         }
         answer(request) { @Sendable [self] reply in
-            queue.async { @Sendable in self.reply(reply, number) }
+            enqueue { server in server.reply(reply, number) }
         }
     }
 

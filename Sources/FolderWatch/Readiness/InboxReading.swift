@@ -63,6 +63,7 @@ package final class InboxReading<Question: Hashable & Sendable, Answer: Sendable
 
     /// The answer for a drop in this state; nil while it is being read, which it is from now on.
     func answer(of key: DropPath, in state: Fingerprint, asking question: Question) -> Answer? {
+        dispatchPrecondition(condition: .onQueue(owner))
         if let known = asked[key], known.fingerprint == state, known.question == question {
             guard let answer = known.answer, let left = known.looksLeft else { return known.answer }
             if left > 0 {
@@ -114,7 +115,7 @@ package final class InboxReading<Question: Hashable & Sendable, Answer: Sendable
                 owner.async { @Sendable [weak self] in
                     guard let self else { return }
                     idle.append(queue)
-                    take(reply, of: key, cancellation)
+                    receive(reply, of: key, cancellation)
                     goOn()
                 }
             }
@@ -122,17 +123,21 @@ package final class InboxReading<Question: Hashable & Sendable, Answer: Sendable
     }
 
     /// The drop is gone, or taken.
-    func forget(_ key: DropPath) { asked.removeValue(forKey: key)?.cancellation.cancel() }
+    func forget(_ key: DropPath) {
+        dispatchPrecondition(condition: .onQueue(owner))
+        asked.removeValue(forKey: key)?.cancellation.cancel()
+    }
 
     /// Calls everything off.
     package func stop() {
+        dispatchPrecondition(condition: .onQueue(owner))
         for one in asked.values { one.cancellation.cancel() }
         asked = [:]
         line = []
         laterLine = []
     }
 
-    private func take(_ reply: Reply, of key: DropPath, _ cancellation: Cancellation) {
+    private func receive(_ reply: Reply, of key: DropPath, _ cancellation: Cancellation) {
         guard let known = asked[key], known.cancellation === cancellation else { return }
         switch reply {
         case .tooLong: return readLater(key)

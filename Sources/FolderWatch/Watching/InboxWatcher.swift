@@ -1,4 +1,4 @@
-@preconcurrency package import Dispatch
+@preconcurrency import Dispatch
 import Glibc
 package import PipelineKit
 import Synchronization
@@ -11,10 +11,8 @@ package import SystemPackage
 /// An inbox that is gone, or whose file system is, is never read as one whose files were deleted: nothing is told but
 /// that, once, and again when it is back.
 ///
-/// All of it lives on the queue it is given; the listener is called there.
-package final class InboxWatcher: @unchecked Sendable {
-    // @unchecked: every `var` below is touched on `queue` only.
-
+/// It lives on its owner's queue; the listener is called there.
+package actor InboxWatcher: QueueActor {
     let inbox: FilePath
     let match: MatchRule
     /// Folders that lie deeper in it are not looked into.
@@ -22,7 +20,8 @@ package final class InboxWatcher: @unchecked Sendable {
     private let alsoOfInterest: @Sendable (FileName) -> Bool
     let listener: Listener
     private let inotify: InotifyEvents?
-    private let queue: DispatchQueue
+    package nonisolated let executor: QueueExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     private let pace: Pace
     private let check: @Sendable () throws(WatchError) -> Void
     private let heard = HeardEvents()
@@ -54,7 +53,7 @@ package final class InboxWatcher: @unchecked Sendable {
     package init(
         inbox: FilePath, match: MatchRule, deepest: Int = .max,
         alsoOfInterest: @escaping @Sendable (FileName) -> Bool = { _ in false },
-        inotify: InotifyEvents?, queue: DispatchQueue, pace: Pace = Pace(), listener: Listener,
+        inotify: InotifyEvents?, executor: QueueExecutor, pace: Pace = Pace(), listener: Listener,
         check: @escaping @Sendable () throws(WatchError) -> Void = {}
     ) {
         self.inbox = inbox
@@ -62,7 +61,7 @@ package final class InboxWatcher: @unchecked Sendable {
         self.deepest = deepest
         self.alsoOfInterest = alsoOfInterest
         self.inotify = inotify
-        self.queue = queue
+        self.executor = executor
         self.pace = pace
         self.listener = listener
         self.check = check
@@ -73,7 +72,6 @@ package final class InboxWatcher: @unchecked Sendable {
 
     /// Begins to watch and scans at once. When it runs already, nothing happens.
     package func start() {
-        dispatchPrecondition(condition: .onQueue(queue))
         guard !isRunning else { return }
         isRunning = true
         hasScanned = false
@@ -82,7 +80,7 @@ package final class InboxWatcher: @unchecked Sendable {
             let heard = heard
             watches = FolderWatches(inotify) { @Sendable [weak self] events in
                 guard let self, heard.add(events) else { return }
-                queue.async { @Sendable in self.take(heard.take()) }
+                enqueue { watcher in watcher.take(heard.take()) }
             }
         }
         scan()
@@ -91,7 +89,6 @@ package final class InboxWatcher: @unchecked Sendable {
 
     /// Stops watching and lets go of everything. When it is stopped already, nothing happens.
     package func stop() {
-        dispatchPrecondition(condition: .onQueue(queue))
         guard isRunning else { return }
         isRunning = false
         mode = nil
@@ -104,7 +101,6 @@ package final class InboxWatcher: @unchecked Sendable {
 
     /// The drop was taken out of the inbox by us: its vanishing is no news.
     package func took(_ path: DropPath) {
-        dispatchPrecondition(condition: .onQueue(queue))
         listing.remove(path)
     }
 
@@ -115,7 +111,6 @@ package final class InboxWatcher: @unchecked Sendable {
 
     /// Lists the inbox and tells what is different.
     package func scan() {
-        dispatchPrecondition(condition: .onQueue(queue))
         guard isRunning else { return }
         isScanAsked = false
         let begun = MonotonicTime.now()
@@ -166,9 +161,8 @@ package final class InboxWatcher: @unchecked Sendable {
         let now = MonotonicTime.now()
         guard earliest > now else { return scan() }
         isScanAsked = true
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int((earliest - now).nanoseconds))) { @Sendable [weak self] in
-            guard let self, isScanAsked else { return }
-            scan()
+        enqueue(after: earliest - now) { watcher in
+            if watcher.isScanAsked { watcher.scan() }
         }
     }
 
@@ -245,14 +239,14 @@ package final class InboxWatcher: @unchecked Sendable {
 
     private func startTimer() {
         timer?.cancel()
-        let timer = DispatchSource.makeTimerSource(queue: queue)
+        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
         let interval = mode == .events ? pace.pulse : min(pace.pulse, pace.poll)
         absence = AbsenceDetector(pulse: interval, starting: .now())
         let nanoseconds = Int(interval.nanoseconds)
         timer.schedule(
             deadline: .now() + .nanoseconds(nanoseconds), repeating: .nanoseconds(nanoseconds),
             leeway: .nanoseconds(nanoseconds / 20))
-        timer.setEventHandler { @Sendable [weak self] in self?.pulse() }
+        timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.pulse() } }
         timer.activate()
         self.timer = timer
     }

@@ -6,7 +6,7 @@ import SystemPackage
 /// nobody waits for a large one. A value of the intake.
 struct Copying {
     private var cancellations: [JobID: Cancellation] = [:]
-    private let queue: DispatchQueue
+    let queue: DispatchQueue
     /// Which one is under way, for the next run.
     var note: LookNote?
 
@@ -50,8 +50,7 @@ extension Intake {
     /// Has a claimed drop copied, and then run.
     func copy(_ job: Job) {
         copying.copy(job, spool) { @Sendable [weak self] result in
-            guard let self else { return }
-            queue.async { @Sendable in self.copied(job, result) }
+            self?.enqueue { intake in intake.copied(job, result) }
         }
     }
 

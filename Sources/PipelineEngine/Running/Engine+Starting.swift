@@ -5,7 +5,7 @@ import PipelineKit
 import SQLiteJournal
 import SystemPackage
 
-extension Engine {
+nonisolated extension Engine {
     /// A pipeline with its folders open and what earlier runs left in them.
     struct Prepared {
         let spool: Spool

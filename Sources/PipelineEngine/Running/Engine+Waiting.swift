@@ -5,11 +5,11 @@ import Synchronization
 extension Engine {
     /// Tells what waits in each inbox, on a queue of the engine: by pipeline, of each kind at most `limit`. Costs one
     /// look at every name that waits.
-    package func tellWaiting(limit: Int, _ told: @escaping @Sendable ([String: InboxSnapshot]) -> Void) {
-        queue.async { @Sendable [self] in
+    package nonisolated func tellWaiting(limit: Int, _ told: @escaping @Sendable ([String: InboxSnapshot]) -> Void) {
+        enqueue { engine in
             let snapshots = Gathering()
             let group = DispatchGroup()
-            for runner in runners {
+            for runner in engine.runners {
                 let name = runner.pipeline.name
                 group.enter()
                 runner.intake.tell(limit: limit) { @Sendable snapshot in
@@ -17,17 +17,17 @@ extension Engine {
                     group.leave()
                 }
             }
-            group.notify(queue: queue) { @Sendable in told(snapshots.all) }
+            group.notify(queue: engine.executor.queue) { @Sendable in told(snapshots.all) }
         }
     }
 
     /// Tells what one file of a pipeline's inbox waits for, by its path from the inbox on; nil for one that is not
     /// known there.
-    package func tellWaiting(
+    package nonisolated func tellWaiting(
         _ path: [UInt8], of pipeline: String, _ told: @escaping @Sendable (WaitingDrop?) -> Void
     ) {
-        queue.async { @Sendable [self] in
-            guard let runner = runners.first(where: { $0.pipeline.name == pipeline }) else { return told(nil) }
+        enqueue { engine in
+            guard let runner = engine.runners.first(where: { $0.pipeline.name == pipeline }) else { return told(nil) }
             runner.intake.tell(of: path, told)
         }
     }

@@ -6,8 +6,7 @@ import SystemPackage
 
 /// Runs pipelines. Everything that is decided is decided on its one serial queue; what blocks happens elsewhere and
 /// comes back as messages.
-// @unchecked: every `var` below is touched on `queue` only.
-package final class Engine: @unchecked Sendable {
+package actor Engine: QueueActor {
     enum Message: Sendable {
         case intake(Int, Intake.Message)
         case stage(Int, StageWorkers.Result)
@@ -17,7 +16,8 @@ package final class Engine: @unchecked Sendable {
     let pipelines: [Pipeline]
     let configuration: EngineConfiguration
     let observer: @Sendable (EngineEvent) -> Void
-    let queue = DispatchQueue(label: "dropmill.engine")
+    package nonisolated let executor = QueueExecutor(label: "dropmill.engine")
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     var runners: [PipelineRunner] = []
     private var retiring: [PipelineRunner] = []
     private var inotify: InotifyEvents?
@@ -51,7 +51,7 @@ package final class Engine: @unchecked Sendable {
     /// Takes the locks, makes missing folders, opens the journal, brings it together with the work folders and begins
     /// to watch. `finished` is called once, on a queue of the engine: with `once` when all is settled, else after
     /// `stop`.
-    package func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
+    package nonisolated func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
         try DescriptorLimit.check(pipelines: pipelines.count)
         let (state, unfinished) = try openState()
         var prepared: [Prepared] = []
@@ -62,21 +62,19 @@ package final class Engine: @unchecked Sendable {
             state.close()
             throw error
         }
-        queue.sync {
-            opened = state
-            self.finished = finished
-            run(prepared, state)
+        sync { [prepared] engine in
+            engine.opened = state
+            engine.finished = finished
+            engine.run(prepared, state)
         }
     }
 
     /// Stops claiming, lets running stages finish for so long, calls the rest off and then reports `finished`. Asking
     /// again changes nothing.
-    package func stop(grace: Duration) {
-        queue.async { @Sendable [self] in stopWorking(grace: grace) }
-    }
+    package nonisolated func stop(grace: Duration) { enqueue { engine in engine.stopWorking(grace: grace) } }
 
     /// Frees what is kept for speed alone. Blocks while the journal is written.
-    package func releaseMemory() { queue.sync { opened }?.journal.releaseMemory() }
+    package nonisolated func releaseMemory() { sync { $0.opened }?.journal.releaseMemory() }
 
     // MARK: Starting
 
@@ -89,7 +87,9 @@ package final class Engine: @unchecked Sendable {
         }
         inboxLocks = prepared.compactMap(\.inboxLock)
         let ids = JobIDGenerator()
-        let mailbox = Mailbox<Message>(on: queue) { @Sendable [self] messages in receive(messages) }
+        let mailbox = Mailbox<Message>(on: executor.queue) { @Sendable [self] messages in
+            assumeIsolated { $0.receive(messages) }
+        }
         for (index, pipeline) in prepared.enumerated() {
             let intake = Intake(
                 spool: pipeline.spool, inotify: inotify, ids: ids, once: configuration.once, judge: configuration.judge
@@ -146,26 +146,27 @@ package final class Engine: @unchecked Sendable {
         }
     }
 
-    private func after(_ delay: Duration, _ index: Int, _ body: @escaping @Sendable (PipelineRunner) -> Void) {
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds))) { @Sendable [self] in
-            guard runners.indices.contains(index) else { return }
-            body(runners[index])
-            runners[index].endTurn()
-            finishIfDone()
+    private nonisolated func after(
+        _ delay: Duration, _ index: Int, _ body: @escaping @Sendable (PipelineRunner) -> Void
+    ) {
+        enqueue(after: delay) { engine in
+            guard engine.runners.indices.contains(index) else { return }
+            body(engine.runners[index])
+            engine.runners[index].endTurn()
+            engine.finishIfDone()
         }
     }
 
     // MARK: Running
 
     /// The journal knows nothing any more: all is written down that is not over.
-    func writeAll() {
-        queue.async { @Sendable [self] in
-            for runner in runners { runner.writeAll() }
+    nonisolated func writeAll() {
+        enqueue { engine in
+            for runner in engine.runners { runner.writeAll() }
         }
     }
 
     private func receive(_ messages: [Message]) {
-        dispatchPrecondition(condition: .onQueue(queue))
         guard !runners.isEmpty else { return }
         for message in messages {
             switch message {
@@ -179,11 +180,11 @@ package final class Engine: @unchecked Sendable {
     }
 
     private func startTicker() {
-        let timer = DispatchSource.makeTimerSource(queue: queue)
+        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
         let pause = Int(Self.tick.nanoseconds)
         timer.schedule(
             deadline: .now() + .nanoseconds(pause), repeating: .nanoseconds(pause), leeway: .milliseconds(100))
-        timer.setEventHandler { @Sendable [weak self] in self?.tellProgress() }
+        timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.tellProgress() } }
         timer.activate()
         ticker = timer
     }
@@ -214,12 +215,11 @@ package final class Engine: @unchecked Sendable {
         for runner in runners { runner.stop() }
         observer(.stopping(running: runners.reduce(0) { $0 + $1.machine.busyCount }, grace: grace))
         finishIfDone()
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(grace.nanoseconds))) { @Sendable [self] in
-            for runner in runners { runner.workers.forEach { $0.cancel() } }
+        enqueue(after: grace) { engine in
+            for runner in engine.runners { runner.workers.forEach { $0.cancel() } }
         }
         // A stage that does not look up is left behind; its job is found again at the next start.
-        let end = DispatchTime.now() + .nanoseconds(Int((grace + Self.afterGrace).nanoseconds))
-        queue.asyncAfter(deadline: end) { @Sendable [self] in finish() }
+        enqueue(after: grace + Self.afterGrace) { engine in engine.finish() }
     }
 
     private func finishIfDone() {
@@ -242,20 +242,24 @@ package final class Engine: @unchecked Sendable {
             group.enter()
             runner.intake.stop { @Sendable in group.leave() }
         }
-        group.notify(queue: queue) { @Sendable [self] in
-            inotify?.stop()
-            inotify = nil
-            let summary = summary(of: retiring)
-            // Where a stage was left behind, the run has not ended in order.
-            if retiring.allSatisfy(\.machine.isQuiet) { opened?.end(observer) }
-            opened?.close()
-            for runner in retiring { runner.intake.spool.work.release() }
-            inboxLocks.forEach { $0.release() }
-            inboxLocks = []
-            retiring = []
-            opened = nil
-            finished(summary)
+        group.notify(queue: executor.queue) { @Sendable [self] in
+            assumeIsolated { engine in finished(engine.close()) }
         }
+    }
+
+    private func close() -> RunSummary {
+        inotify?.stop()
+        inotify = nil
+        let summary = summary(of: retiring)
+        // Where a stage was left behind, the run has not ended in order.
+        if retiring.allSatisfy(\.machine.isQuiet) { opened?.end(observer) }
+        opened?.close()
+        for runner in retiring { runner.intake.spool.work.release() }
+        inboxLocks.forEach { $0.release() }
+        inboxLocks = []
+        retiring = []
+        opened = nil
+        return summary
     }
 
     private func summary(of runners: [PipelineRunner]) -> RunSummary {

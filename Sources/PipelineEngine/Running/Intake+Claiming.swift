@@ -255,10 +255,10 @@ extension Intake {
         heldOpen.ended(.drop(path))
         // It may have been left alone before.
         forgetReport(path)
-        watcher?.took(path)
+        watcher?.assumeIsolated { $0.took(path) }
         // Those that go with it need not wait for it any more.
         look(again: Set(examiner.siblings(of: path)), at: .now())
-        if let marker = examiner.took(path, at: .now()) { watcher?.took(marker) }
+        if let marker = examiner.took(path, at: .now()) { watcher?.assumeIsolated { $0.took(marker) } }
     }
 
     /// Jobs that are known by their folders alone, of an earlier run or of claims whose answers were lost: one with an

@@ -8,9 +8,9 @@ extension Intake {
     func openNote() {
         let folder = spool.work.looks
         do throws(IOError) {
-            note = try LookNote(in: folder)
-            proofs.note = try LookNote(in: folder, named: "proofs")
-            copying.note = try LookNote(in: folder, named: "copies")
+            note = try LookNote(in: folder, on: executor.queue)
+            proofs.note = try LookNote(in: folder, named: "proofs", on: proofs.queue)
+            copying.note = try LookNote(in: folder, named: "copies", on: copying.queue)
         } catch {
             // Without room for a note there is none: the daemon is there to process drops.
         }
@@ -29,7 +29,7 @@ extension Intake {
     /// Those that wait for their turn: what is there of them.
     var heldDrops: [DropPath] {
         suspects.held.compactMap { subject in
-            if case .drop(let path) = subject, watcher?.knows(path) ?? false { path } else { nil }
+            if case .drop(let path) = subject, knows(path) { path } else { nil }
         }
     }
 
@@ -38,7 +38,7 @@ extension Intake {
         for subject in suspects.held {
             let isThere =
                 switch subject {
-                case .drop(let path): watcher?.knows(path) ?? false
+                case .drop(let path): knows(path)
                 case .job(let id): heldJobs.contains { $0.id == id }
                 }
             if !isThere { suspects.clear(subject) }

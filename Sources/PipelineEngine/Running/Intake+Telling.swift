@@ -4,16 +4,16 @@ import PipelineKit
 // For those who ask what waits.
 extension Intake {
     /// Tells what waits, on the intake's queue: of those that wait and of those that are left alone at most so many.
-    func tell(limit: Int, _ told: @escaping @Sendable (InboxSnapshot) -> Void) {
-        queue.async { @Sendable [self] in told(snapshot(limit: limit)) }
+    nonisolated func tell(limit: Int, _ told: @escaping @Sendable (InboxSnapshot) -> Void) {
+        enqueue { intake in told(intake.snapshot(limit: limit)) }
     }
 
     /// Tells what one file waits for, by its path from the inbox on; nil for one that is not known.
-    func tell(of path: [UInt8], _ told: @escaping @Sendable (WaitingDrop?) -> Void) {
+    nonisolated func tell(of path: [UInt8], _ told: @escaping @Sendable (WaitingDrop?) -> Void) {
         let names = path.split(separator: UInt8(ascii: "/")).compactMap { FileName($0) }
         guard let name = names.last else { return told(nil) }
         let path = DropPath(name, in: InboxFolder(names.dropLast()))
-        queue.async { @Sendable [self] in told(standing(of: path, at: .now())) }
+        enqueue { intake in told(intake.standing(of: path, at: .now())) }
     }
 
     private func snapshot(limit: Int) -> InboxSnapshot {
@@ -25,7 +25,8 @@ extension Intake {
         let claimed = lateWriters.standing(at: now, limit: limit)
         let held = heldDrops
         return InboxSnapshot(
-            watching: watcher?.mode, waiting: gate.waitingCount + ready.count + lateWriters.paths.count + held.count,
+            watching: watcher?.assumeIsolated { $0.mode },
+            waiting: gate.waitingCount + ready.count + lateWriters.paths.count + held.count,
             longest: Array(
                 (claimed + (inGate + complete + held).compactMap { standing(of: $0, at: now) }).prefix(limit)),
             leftCount: reported.count + alone.count, left: left.compactMap { standing(of: $0, at: now) },
@@ -45,7 +46,7 @@ extension Intake {
         }
         if suspects.isHeld(.drop(path)) { return WaitingDrop(path: path.bytes, known: nil, waiting: .suspect) }
         if let reason = reported[path] { return WaitingDrop(path: path.bytes, known: nil, waiting: .refused(reason)) }
-        if examiner.isMarkerForAll(path), watcher?.knows(path) ?? false {
+        if examiner.isMarkerForAll(path), knows(path) {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerOfAll)
         }
         if let drop = examiner.drop(ofMarker: path) {

@@ -7,10 +7,8 @@ import SystemPackage
 /// Brings the drops of one pipeline from its inbox to the engine: watches, waits until they are complete, claims as
 /// many as there is room for.
 ///
-/// All of it lives on its own queue, `dropmill.<pipeline>.inbox`; what it has to say is delivered there.
-final class Intake: @unchecked Sendable {
-    // @unchecked: every `var` below is touched on `queue` only.
-
+/// It lives on its own queue, `dropmill.<pipeline>.inbox`; what it has to say is delivered there.
+actor Intake: QueueActor {
     /// What the intake says.
     enum Message: Sendable {
         case claimed([Spool.Claimed], adopted: Bool)
@@ -45,11 +43,14 @@ final class Intake: @unchecked Sendable {
         var isContradicted = false
     }
 
-    let spool: Spool
+    nonisolated let spool: Spool
     let space: FreeSpace
     let ids: JobIDGenerator
     let deliver: @Sendable (Message) -> Void
-    private(set) var watcher: InboxWatcher?
+    nonisolated let executor: QueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    let inotify: InotifyEvents?
+    var watcher: InboxWatcher?
 
     var gate: ReadyGate
     var ready: ReadyQueue
@@ -58,10 +59,9 @@ final class Intake: @unchecked Sendable {
     var room: ActiveRoom
     /// When what is complete may be claimed without harm to the order.
     var claimOrder: ClaimOrder
-    let queue: DispatchQueue
-    private let isOnce: Bool
+    let isOnce: Bool
     /// What was refused, and why: told once.
-    private(set) var reported = Reported()
+    var reported = Reported()
     /// Why drops in `ready` fail without being complete.
     var condemned: [DropPath: StageFailure] = [:]
     var examiner: Examiner
@@ -80,15 +80,15 @@ final class Intake: @unchecked Sendable {
     var heldOpen = HeldOpen<LookNote.Subject>()
     /// Markers that have been alone for too long, to be failed or reported.
     var overdueMarkers: [DropPath] = []
-    private let digests: DigestCheck.Reading
-    private let formats: FormatCheck.Reading
+    let digests: DigestCheck.Reading
+    let formats: FormatCheck.Reading
     /// Why nothing is claimed.
     private(set) var paused: StageFailure?
     private(set) var isRunning = false
-    private(set) var hasScanned = false
+    var hasScanned = false
     private var isTurnAsked = false
     /// When refused drops were last looked at without having been touched.
-    private var lastLookAtRefused = MonotonicTime(nanoseconds: 0)
+    var lastLookAtRefused = MonotonicTime(nanoseconds: 0)
     private var toldWaiting = -1
     private var timer: (any DispatchSourceTimer)?
 
@@ -105,7 +105,8 @@ final class Intake: @unchecked Sendable {
         self.ids = ids
         self.deliver = deliver
         isOnce = once
-        queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).inbox")
+        executor = QueueExecutor(label: "dropmill.\(spool.pipeline.name).inbox")
+        self.inotify = inotify
         proofs = Proofs(of: spool.pipeline.name)
         let rule = spool.pipeline.ready.holding(in: spool.pipeline.inbox)
         gate = ReadyGate(
@@ -115,9 +116,9 @@ final class Intake: @unchecked Sendable {
             })
         lateWriters = LateWriters(rule: rule)
         copying = Copying(of: spool.pipeline.name)
-        digests = DigestCheck.reading(of: spool.pipeline.name, in: spool.pipeline.inbox, for: queue)
+        digests = DigestCheck.reading(of: spool.pipeline.name, in: spool.pipeline.inbox, for: executor.queue)
         formats = FormatCheck.reading(
-            of: spool.pipeline.name, in: spool.pipeline.inbox, limits: rule.limits, by: judge, for: queue)
+            of: spool.pipeline.name, in: spool.pipeline.inbox, limits: rule.limits, by: judge, for: executor.queue)
         examiner = Examiner(
             rule: rule, match: spool.pipeline.match, sight: spool.sight, digests: digests, formats: formats,
             isTold: true)
@@ -125,99 +126,90 @@ final class Intake: @unchecked Sendable {
         suspects = Suspects(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
         room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
-        watcher = InboxWatcher(
-            inbox: spool.pipeline.inbox, match: spool.pipeline.match, deepest: rule.limits.depth,
-            alsoOfInterest: { @Sendable [rule] name in
-                rule.isMarkerBeside(name) || SiblingNames.drop(of: name) != nil
-            }, inotify: inotify, queue: queue,
-            listener: InboxWatcher.Listener(
-                changed: { @Sendable [weak self] changes in self?.take(changes) },
-                scanned: { @Sendable [weak self] isInitial in self?.scanned(isInitial: isInitial) },
-                refused: { @Sendable [weak self] path, reason in self?.report(path, reason) },
-                watching: { @Sendable mode, reason in deliver(.watching(mode, reason: reason)) },
-                failed: { @Sendable [weak self] error in self?.fail(StageFailure(error)) },
-                recovered: { @Sendable in deliver(.recovered) }),
-            check: { @Sendable () throws(WatchError) in
-                do throws(StageFailure) { try spool.checkInbox() } catch { throw WatchError(error) }
-            })
-        digests.whenDone = { @Sendable [weak self] path in self?.recheck([path]) }
-        formats.whenDone = { @Sendable [weak self] path in self?.recheck([path]) }
     }
 
     // MARK: From the engine, on any queue
 
     /// Takes in jobs that an earlier run left and the journal does not know, then watches the inbox. `resumed`: the
     /// sizes of the drops of others, which take up room.
-    func start(adopting jobs: [Job], resumed: [Int64]) {
-        queue.async { @Sendable [self] in
-            isRunning = true
-            for size in resumed { room.take(size) }
-            openNote()
-            heldJobs = jobs.filter { suspects.isHeld(.job($0.id)) }
-            adopt(jobs.filter { !suspects.isHeld(.job($0.id)) })
-            watcher?.start()
-            turn()
+    nonisolated func start(adopting jobs: [Job], resumed: [Int64]) {
+        enqueue { intake in
+            intake.isRunning = true
+            for size in resumed { intake.room.take(size) }
+            intake.openNote()
+            intake.heldJobs = jobs.filter { intake.suspects.isHeld(.job($0.id)) }
+            intake.adopt(jobs.filter { !intake.suspects.isHeld(.job($0.id)) })
+            intake.startWatching()
+            intake.turn()
         }
     }
 
     /// Ends watching and claiming; `done` is called on the queue when nothing is open any more.
-    func stop(done: @escaping @Sendable () -> Void) {
-        queue.async { @Sendable [self] in
-            isRunning = false
-            watcher?.stop()
-            watcher = nil
-            digests.stop()
-            formats.stop()
-            copying.stop()
-            proofs.stop()
-            longLooks = LongLooks()
-            timer?.cancel()
-            timer = nil
+    nonisolated func stop(done: @escaping @Sendable () -> Void) {
+        enqueue { intake in
+            intake.end()
             done()
         }
     }
 
+    private func end() {
+        isRunning = false
+        watcher?.assumeIsolated { $0.stop() }
+        watcher = nil
+        digests.stop()
+        formats.stop()
+        copying.stop()
+        proofs.stop()
+        longLooks = LongLooks()
+        timer?.cancel()
+        timer = nil
+    }
+
     /// The jobs of drops of these sizes are over: others may be claimed.
-    func release(_ sizes: [Int64]) {
-        queue.async { @Sendable [self] in
-            for size in sizes { room.giveBack(size) }
-            turn()
+    nonisolated func release(_ sizes: [Int64]) {
+        enqueue { intake in
+            for size in sizes { intake.room.giveBack(size) }
+            intake.turn()
         }
     }
 
     /// Has it say how many drops wait, if that changed.
-    func askWaiting() {
-        queue.async { @Sendable [self] in
-            let count = gate.waitingCount + ready.count
-            if count != toldWaiting { deliver(.waiting(count)) }
-            toldWaiting = count
+    nonisolated func askWaiting() {
+        enqueue { intake in
+            let count = intake.gate.waitingCount + intake.ready.count
+            if count != intake.toldWaiting { intake.deliver(.waiting(count)) }
+            intake.toldWaiting = count
         }
     }
 
     /// Claims nothing more until `resume`; watching goes on.
-    func pause(because failure: StageFailure) { queue.async { @Sendable [self] in paused = failure } }
+    nonisolated func pause(because failure: StageFailure) { enqueue { intake in intake.paused = failure } }
 
     /// Claims again.
-    func resume() {
-        queue.async { @Sendable [self] in
-            paused = nil
-            spool.reserved.note(spool.pipeline)
-            turn()
+    nonisolated func resume() {
+        enqueue { intake in
+            intake.paused = nil
+            intake.spool.reserved.note(intake.spool.pipeline)
+            intake.turn()
         }
     }
 
     /// Looks whether what claiming needs is well, and says `recovered` or `failed`.
-    func probe() {
-        queue.async { @Sendable [self] in
+    nonisolated func probe() {
+        enqueue { intake in
             do throws(StageFailure) {
-                try checkInbox()
-                try space.check()
-                do throws(IOError) { _ = try OpenInbox(spool.pipeline.inbox) } catch { throw StageFailure(error) }
-                deliver(.recovered)
+                try intake.checkAll()
+                intake.deliver(.recovered)
             } catch {
-                deliver(.failed(error))
+                intake.deliver(.failed(error))
             }
         }
+    }
+
+    private func checkAll() throws(StageFailure) {
+        try checkInbox()
+        try space.check()
+        do throws(IOError) { _ = try OpenInbox(spool.pipeline.inbox) } catch { throw StageFailure(error) }
     }
 
     /// Throws while inbox or work folder are away. A work folder that somebody removed is made again.
@@ -238,62 +230,13 @@ final class Intake: @unchecked Sendable {
         }
     }
 
-    // MARK: From the watcher
-
-    private func take(_ changes: [InboxChange]) {
-        let now = MonotonicTime.now()
-        for change in changes {
-            let meaning = examiner.take(
-                change, at: now, isThere: { watcher?.knows($0) ?? false },
-                all: { folder in Set((gate.keys + ready.some(.max)).filter { $0.folder == folder }) })
-            look(again: meaning.again, at: now)
-            guard meaning.isOfDrop else { continue }
-            switch change {
-            case .appeared(let path), .changed(let path):
-                // `once` is for what is there now; and what is to fail fails as it is.
-                if isOnce, hasScanned, !gate.contains(path), !ready.contains(path) { continue }
-                if condemned[path] != nil || suspects.isHeld(.drop(path)) { continue }
-                ready.remove(path)
-                gate.touch(path, at: now)
-            case .vanished(let path):
-                ready.remove(path)
-                condemned[path] = nil
-                gate.forget(path)
-                longLooks.forget(path)
-                longDrops.remove(path)
-                heldOpen.ended(.drop(path))
-                suspects.clear(.drop(path))
-                reported.forget(path)
-            }
-        }
-        turnSoon()
-    }
-
-    /// Refused names may have become files, or may be moved now, without an event; many of them are not looked at all
-    /// the time.
-    private func scanned(isInitial: Bool) {
-        spool.reserved.note(spool.pipeline)
-        if isInitial {
-            hasScanned = true
-            forgetGoneSuspects()
-        }
-        let now = MonotonicTime.now()
-        if reported.count < Self.fewRefused || now - lastLookAtRefused >= .seconds(60) {
-            lastLookAtRefused = now
-            gate.touchParked(at: now)
-        }
-        turnSoon()
-    }
-
-    private static let fewRefused = 1000
-
     // MARK: Turns
 
     /// A turn once what is told just now is told to its end.
     func turnSoon() {
         guard !isTurnAsked else { return }
         isTurnAsked = true
-        queue.async { @Sendable [self] in turn() }
+        enqueue { intake in intake.turn() }
     }
 
     /// Samples what is due, claims what is ready, and sets the timer for the next time.
@@ -384,8 +327,8 @@ final class Intake: @unchecked Sendable {
             return
         }
         if timer == nil {
-            let timer = DispatchSource.makeTimerSource(queue: queue)
-            timer.setEventHandler { @Sendable [weak self] in self?.turn() }
+            let timer = DispatchSource.makeTimerSource(queue: executor.queue)
+            timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.turn() } }
             timer.activate()
             self.timer = timer
         }

@@ -1,4 +1,5 @@
 import CLinux
+@preconcurrency import Dispatch
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -43,11 +44,13 @@ final class LookNote: @unchecked Sendable {
     /// Nil where each note is written.
     private let map: UnsafeMutableRawBufferPointer?
     private var isEmpty = true
+    private let queue: DispatchQueue?
 
     private static let size = 4096
 
-    /// Opens a note in a folder of ours, which is made if missing.
-    init(in folder: FilePath, named name: String = "now") throws(IOError) {
+    /// Opens a note in a folder of ours, which is made if missing. `queue`: where it is begun and ended.
+    init(in folder: FilePath, named name: String = "now", on queue: DispatchQueue? = nil) throws(IOError) {
+        self.queue = queue
         try Folder.make(folder, mode: 0o700)
         let path = folder.appending(name)
         file = try OpenFile.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
@@ -69,6 +72,7 @@ final class LookNote: @unchecked Sendable {
 
     /// This is looked at from now on.
     func begin(_ subject: Subject) {
+        assertQueue()
         let bytes = subject.bytes
         guard bytes.count <= Self.size - 2 else { return end() }
         isEmpty = false
@@ -84,9 +88,14 @@ final class LookNote: @unchecked Sendable {
 
     /// Nothing is looked at.
     func end() {
+        assertQueue()
         guard !isEmpty else { return }
         isEmpty = true
         if let map { map.storeBytes(of: 0, as: UInt16.self) } else { write([0, 0]) }
+    }
+
+    private func assertQueue() {
+        if let queue { dispatchPrecondition(condition: .onQueue(queue)) }
     }
 
     /// What cannot be written is no reason not to look.

@@ -35,7 +35,7 @@ extension PipelineRunner {
         then: @escaping @Sendable (PipelineRunner, Answer) -> Void
     ) {
         let (work, post) = (intake.spool.work, later)
-        intake.queue.async { @Sendable in
+        intake.executor.queue.async { @Sendable in
             let answer = question(work)
             post(.zero) { runner in then(runner, answer) }
         }

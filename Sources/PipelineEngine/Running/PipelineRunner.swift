@@ -3,9 +3,8 @@ import Journal
 import PipelineKit
 
 /// Performs what the machine of one pipeline says, and reports to the machine what came of it. It decides nothing.
-/// All of it lives on the engine's queue.
-// @unchecked: every `var` below is touched on the engine's queue only.
-final class PipelineRunner: @unchecked Sendable {
+/// The engine's own.
+final class PipelineRunner {
     /// Has the body called on the engine's queue after a while.
     typealias Later = @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
 

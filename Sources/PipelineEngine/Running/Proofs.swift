@@ -9,7 +9,7 @@ struct Proofs {
     /// Which one is under way, for the next run.
     var note: LookNote?
     private let cancellation = Cancellation()
-    private let queue: DispatchQueue
+    let queue: DispatchQueue
 
     init(of pipeline: String) { queue = DispatchQueue(label: "dropmill.\(pipeline).proofs") }
 
@@ -43,14 +43,15 @@ struct Proofs {
 extension Intake {
     /// Has something done about a claimed folder on the queue of the proofs, and then something on this one.
     func elsewhere<Result: Sendable>(
-        _ job: Job, _ body: @escaping @Sendable (Spool) -> Result, then: @escaping @Sendable (Intake, Result) -> Void
+        _ job: Job, _ body: @escaping @Sendable (Spool) -> Result,
+        then: @escaping @Sendable (isolated Intake, Result) -> Void
     ) {
         proofs.run(job, spool, body) { @Sendable [weak self] result in
-            self?.queue.async { @Sendable [weak self] in
-                guard let self, isRunning else { return }
-                proofs.end()
-                then(self, result)
-                turnSoon()
+            self?.enqueue { intake in
+                guard intake.isRunning else { return }
+                intake.proofs.end()
+                then(intake, result)
+                intake.turnSoon()
             }
         }
     }

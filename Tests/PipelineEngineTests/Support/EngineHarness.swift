@@ -76,19 +76,19 @@ final class EngineHarness: Sendable {
     /// How long the pipeline waits before it tries again; doubled by each probe that failed.
     var pauseBeforeProbe: Duration {
         guard let engine = engine.withLock({ $0 }) else { return .zero }
-        return engine.queue.sync { engine.runners.first?.machine.pause.delay ?? .zero }
+        return engine.sync { $0.runners.first?.machine.pause.delay ?? .zero }
     }
 
     /// The queue of its intake.
     var intakeQueue: DispatchQueue? {
         guard let engine = engine.withLock({ $0 }) else { return nil }
-        return engine.queue.sync { engine.runners.first?.intake.queue }
+        return engine.sync { $0.runners.first?.intake.executor.queue }
     }
 
     /// How many looks at all processes its drops took.
     var scans: Int {
         guard let engine = engine.withLock({ $0 }) else { return 0 }
-        return engine.queue.sync { engine.runners.first?.intake.spool.sight.scans ?? 0 }
+        return engine.sync { $0.runners.first?.intake.spool.sight.scans ?? 0 }
     }
 
     /// The reports of jobs that are over.

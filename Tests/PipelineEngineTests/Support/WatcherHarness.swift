@@ -20,7 +20,7 @@ final class WatcherHarness: Sendable {
     }
 
     private let heard = Mutex(Heard())
-    private let queue = DispatchQueue(label: "test.watcher")
+    private let executor = QueueExecutor(label: "test.watcher")
     private let watcher: Mutex<InboxWatcher?> = Mutex(nil)
 
     init(
@@ -47,7 +47,7 @@ final class WatcherHarness: Sendable {
             failed: { @Sendable [self] failure in heard.withLock { $0.failures.append(StageFailure(failure).code) } },
             recovered: { @Sendable [self] in heard.withLock { $0.recoveries += 1 } })
         let made = InboxWatcher(
-            inbox: inbox, match: MatchRule(depth: depth), deepest: deepest, inotify: inotify, queue: queue,
+            inbox: inbox, match: MatchRule(depth: depth), deepest: deepest, inotify: inotify, executor: executor,
             pace: pace, listener: listener, check: check)
         watcher.withLock { $0 = made }
     }
@@ -61,9 +61,9 @@ final class WatcherHarness: Sendable {
     var refused: [String] { heard.withLock { $0.refused } }
     var initialListings: Int { heard.withLock { $0.initial } }
 
-    func start() { queue.sync { watcher.withLock { $0 }?.start() } }
-    func stop() { queue.sync { watcher.withLock { $0 }?.stop() } }
-    func scan() { queue.sync { watcher.withLock { $0 }?.scan() } }
+    func start() { watcher.withLock { $0 }?.sync { $0.start() } }
+    func stop() { watcher.withLock { $0 }?.sync { $0.stop() } }
+    func scan() { watcher.withLock { $0 }?.sync { $0.scan() } }
     /// Changes as text: what appeared with `+`, changed with `~`, vanished with `-`; in order of the paths.
     var told: [String] {
         changes.map { change in

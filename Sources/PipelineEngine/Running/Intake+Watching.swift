@@ -1,0 +1,79 @@
+import FolderWatch
+import PipelineKit
+
+// What the watcher says.
+extension Intake {
+    func startWatching() {
+        let spool = spool
+        let rule = spool.pipeline.ready.holding(in: spool.pipeline.inbox)
+        let watcher = InboxWatcher(
+            inbox: spool.pipeline.inbox, match: spool.pipeline.match, deepest: rule.limits.depth,
+            alsoOfInterest: { @Sendable [rule] name in
+                rule.isMarkerBeside(name) || SiblingNames.drop(of: name) != nil
+            }, inotify: inotify, executor: executor,
+            listener: InboxWatcher.Listener(
+                changed: { @Sendable [weak self] changes in self?.assumeIsolated { $0.take(changes) } },
+                scanned: { @Sendable [weak self] isFirst in self?.assumeIsolated { $0.scanned(isInitial: isFirst) } },
+                refused: { @Sendable [weak self] path, reason in self?.assumeIsolated { $0.report(path, reason) } },
+                watching: { @Sendable [deliver] mode, reason in deliver(.watching(mode, reason: reason)) },
+                failed: { @Sendable [weak self] error in self?.assumeIsolated { $0.fail(StageFailure(error)) } },
+                recovered: { @Sendable [deliver] in deliver(.recovered) }),
+            check: { @Sendable () throws(WatchError) in
+                do throws(StageFailure) { try spool.checkInbox() } catch { throw WatchError(error) }
+            })
+        self.watcher = watcher
+        digests.whenDone = { @Sendable [weak self] path in self?.assumeIsolated { $0.recheck([path]) } }
+        formats.whenDone = { @Sendable [weak self] path in self?.assumeIsolated { $0.recheck([path]) } }
+        watcher.assumeIsolated { $0.start() }
+    }
+
+    /// Whether the name is in the inbox, as far as was seen.
+    func knows(_ path: DropPath) -> Bool { watcher?.assumeIsolated { $0.knows(path) } ?? false }
+
+    private func take(_ changes: [InboxChange]) {
+        let now = MonotonicTime.now()
+        for change in changes {
+            let meaning = examiner.take(
+                change, at: now, isThere: { knows($0) },
+                all: { folder in Set((gate.keys + ready.some(.max)).filter { $0.folder == folder }) })
+            look(again: meaning.again, at: now)
+            guard meaning.isOfDrop else { continue }
+            switch change {
+            case .appeared(let path), .changed(let path):
+                // `once` is for what is there now; and what is to fail fails as it is.
+                if isOnce, hasScanned, !gate.contains(path), !ready.contains(path) { continue }
+                if condemned[path] != nil || suspects.isHeld(.drop(path)) { continue }
+                ready.remove(path)
+                gate.touch(path, at: now)
+            case .vanished(let path):
+                ready.remove(path)
+                condemned[path] = nil
+                gate.forget(path)
+                longLooks.forget(path)
+                longDrops.remove(path)
+                heldOpen.ended(.drop(path))
+                suspects.clear(.drop(path))
+                reported.forget(path)
+            }
+        }
+        turnSoon()
+    }
+
+    /// Refused names may have become files, or may be moved now, without an event; many of them are not looked at all
+    /// the time.
+    private func scanned(isInitial: Bool) {
+        spool.reserved.note(spool.pipeline)
+        if isInitial {
+            hasScanned = true
+            forgetGoneSuspects()
+        }
+        let now = MonotonicTime.now()
+        if reported.count < Self.fewRefused || now - lastLookAtRefused >= .seconds(60) {
+            lastLookAtRefused = now
+            gate.touchParked(at: now)
+        }
+        turnSoon()
+    }
+
+    private static let fewRefused = 1000
+}

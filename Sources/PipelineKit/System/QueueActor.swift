@@ -1,0 +1,27 @@
+@preconcurrency import Dispatch
+
+/// An actor that lives on a labelled serial queue. What others ask of it comes in the order in which they ask, which
+/// `await` does not promise.
+package protocol QueueActor: Actor {
+    /// Its queue. Several actors may share one: each reaches the others by `assumeIsolated`.
+    nonisolated var executor: QueueExecutor { get }
+}
+
+extension QueueActor {
+    /// Has the body run on the queue, after all that was asked before.
+    package nonisolated func enqueue(_ body: @escaping @Sendable (isolated Self) -> Void) {
+        executor.queue.async { @Sendable [self] in assumeIsolated(body) }
+    }
+
+    /// Has the body run on the queue after a while.
+    package nonisolated func enqueue(after delay: Duration, _ body: @escaping @Sendable (isolated Self) -> Void) {
+        executor.queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds))) { @Sendable [self] in
+            assumeIsolated(body)
+        }
+    }
+
+    /// Runs the body on the queue and waits for it. Never called from the queue itself.
+    package nonisolated func sync<Value: Sendable>(_ body: @Sendable (isolated Self) -> Value) -> Value {
+        executor.queue.sync { assumeIsolated(body) }
+    }
+}

@@ -1,0 +1,19 @@
+@preconcurrency package import Dispatch
+
+/// A labelled serial queue as the executor of an actor: what the actor does shows under its name, and may block.
+package final class QueueExecutor: SerialExecutor {
+    /// The queue.
+    package let queue: DispatchQueue
+
+    /// An executor with a queue of this label.
+    package init(label: String) { queue = DispatchQueue(label: label) }
+
+    /// Runs a job of the actor on the queue.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { @Sendable [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+
+    /// Stops the process where the caller is not on the queue.
+    package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+}
