@@ -88,15 +88,12 @@ import Testing
             id: drop.id, pipeline: drop.pipeline, drop: drop.drop, claimedAt: drop.claimedAt,
             folder: harness.scratch.path("later"))
         let names = NameChooser()
-        var reserved: [FilePath] = []
-        var open = harness.spool.openFolders
-        #expect(throws: IOError.self) {
-            try harness.spool.intend(placement, number: 0, of: job, names, &open, reserved: &reserved)
-        }
-        #expect(reserved == [output.appending("drop"), output.appending("drop.sha256")])
-        names.release(reserved)
+        var batch = SettlementBatch([], spool: harness.spool, journal: harness.writer, names: names)
+        #expect(throws: IOError.self) { try batch.decide(placement, number: 0, of: job) }
+        #expect(batch.reserved == [output.appending("drop"), output.appending("drop.sha256")])
+        names.release(batch.reserved)
         try Folder.make(job.folder)
-        let decision = try harness.spool.intend(placement, number: 0, of: job, names, &open, reserved: &reserved)
+        let decision = try batch.decide(placement, number: 0, of: job)
         #expect(decision?.intents.map(\.target) == [output.appending("drop.sha256"), output.appending("drop")])
     }
 
@@ -132,15 +129,15 @@ import Testing
         let spool = harness.spool
         let above = harness.scratch.path("output")
         let folder = above.appending("a").appending("b")
-        var (first, second, third) = (SettlementEffects(), SettlementEffects(), SettlementEffects())
-        var (one, other) = (spool.openFolders, spool.openFolders)
-        try spool.makeFolder(folder, &one, &first)
-        try spool.makeFolder(folder, &other, &second)
+        var (first, second) = (Mover(with: spool), Mover(with: spool))
+        try first.makeFolder(folder)
+        try second.makeFolder(folder)
         #expect(first.folders == [above.removingLastComponent(), above, above.appending("a")])
         #expect(second.folders == first.folders)
-        spool.made.forget(first.made)
-        try spool.makeFolder(folder, &one, &third)
-        #expect(third.folders == [])
+        try first.sync()
+        #expect(first.folders == [])
+        try first.makeFolder(folder)
+        #expect(first.folders == [])
     }
 
     @Test(

@@ -67,7 +67,7 @@ import Testing
     private func settle(_ spool: Spool, _ settlements: Settlement...) -> [StageFailure?] {
         var batch = SettlementBatch(settlements, spool: spool, journal: writer, names: NameChooser())
         batch.prepare()
-        batch.settle()
+        batch.execute()
         spool.work.tidy()
         return batch.outcomes.map { outcome in
             if case .failed(let failure) = outcome.result { failure } else { nil }
@@ -269,7 +269,7 @@ import Testing
         let writer = JournalWriter(journal: memory)
         var batch = SettlementBatch([failed(job)], spool: spool, journal: writer, names: NameChooser())
         batch.prepare()
-        batch.settle()
+        batch.execute()
         guard case .failed(let failure) = batch.outcomes[0].result else {
             Issue.record("settled although the journal failed")
             return
@@ -277,7 +277,7 @@ import Testing
         #expect(failure.class == .environment)
         var again = SettlementBatch([batch.outcomes[0].settlement], spool: spool, journal: writer, names: NameChooser())
         again.prepare()
-        again.settle()
+        again.execute()
         #expect(try scratch.tree("failed") == ["a.txt", "a.txt.error.json"])
         #expect(try memory.job(job.id)?.state == .failed)
         #expect(try memory.job(job.id)?.original == scratch.path("failed/a.txt"))

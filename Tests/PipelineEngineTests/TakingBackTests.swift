@@ -104,7 +104,7 @@ import Testing
         defer { _ = try? chattr.run(["-i", drop]) }
         var batch = SettlementBatch(settlements, spool: harness.spool, journal: harness.writer, names: NameChooser())
         batch.prepare()
-        batch.settle()
+        batch.execute()
         guard case .failed(let failure) = batch.outcomes[0].result, case .settled = batch.outcomes[1].result else {
             Issue.record("\(batch.outcomes.map(\.result))")
             return
@@ -130,9 +130,8 @@ import Testing
             role: .output, source: job.folder.appending("theirs"), target: scratch.path("processed/theirs"),
             identity: FileIdentity(device: 1, inode: 1))
         try scratch.write("theirs", to: "processed/theirs")
-        var effects = SettlementEffects()
-        var open = harness.spool.openFolders
-        try harness.spool.takeBack([fetched, theirs], of: job, &open, &effects)
+        var mover = Mover(with: harness.spool)
+        try mover.takeBack([fetched, theirs], of: job)
         #expect(try scratch.tree("processed") == ["theirs"])
     }
 
@@ -250,7 +249,7 @@ import Testing
         harness.spool.work.tidy()
         #expect(Folder.kind(of: job.folder) == nil && Folder.kind(of: harness.spool.work.astray) == nil)
         let copied = try harness.job(isFolder: true, ["drop/a": "a"])
-        try harness.spool.removeCopied(copied.original)
+        try Mover(with: harness.spool).removeCopied(copied.original)
         #expect(try Folder.names(in: copied.folder).isEmpty)
     }
 

@@ -129,7 +129,7 @@ package struct Recovery: Sendable {
             return
         }
         let aside = try work.removeFolder(of: id, drop: drop, remains: remains && !isKept)
-        if let aside, !isKept { findings.warnings.append(Spool.strayWarning(of: drop, aside)) }
+        if let aside, !isKept { findings.warnings.append(WorkFolder.strayWarning(of: drop, aside)) }
     }
 
     private func match(

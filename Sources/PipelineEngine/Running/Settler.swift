@@ -78,7 +78,7 @@ package final class Settler: Sendable {
 
     private func settleWaiting(on queue: DispatchQueue) {
         guard var batch = preparing.withLock({ _ in prepareWaiting(on: queue) }) else { return }
-        batch.settle()
+        batch.execute()
         let isLast = state.withLock { state in
             state.batches -= 1
             return state.batches == 0 && state.waiting.isEmpty

@@ -101,4 +101,11 @@ package struct DiskSync: Sendable {
         if isOwn { try whole.sync() }
         for folder in others.values { try FileSystemSync(of: folder).sync() }
     }
+
+    /// Every file and folder that has to reach the disk for a tree to be whole.
+    static func everything(in path: FilePath) throws(IOError) -> [FilePath] {
+        guard Folder.kind(of: path) == .folder else { return [path] }
+        let tree = try FileTree.list(path)
+        return tree.files.map { path.pushing($0.relative) } + tree.folders.map { path.pushing($0) } + [path]
+    }
 }

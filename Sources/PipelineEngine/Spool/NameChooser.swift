@@ -22,24 +22,14 @@ package final class NameChooser: Sendable {
     /// reserved.
     ///
     /// `folder`: the placement's folder; nil where there is none yet, and so no name taken.
-    func choose(
-        _ placement: Placement, in folder: HeldFolder?, of job: Job
-    ) throws(IOError) -> (name: FileName, targets: [FilePath]) {
+    func choose(_ placement: Placement, in folder: HeldFolder?, of job: Job) throws(IOError) -> Placement.Name {
+        if placement.onConflict == .replace, mayReplace(placement, in: folder) { return placement.name(1, of: job) }
         let wanted = placement.folder.appending(placement.name)
-        if placement.onConflict == .replace, mayReplace(placement, in: folder) {
-            return (placement.name, placement.targets(as: placement.name, number: 1, of: job))
-        }
-        var attempt = 1
-        while true {
-            let name = placement.candidate(attempt)
-            let targets = placement.targets(as: name, number: attempt, of: job)
-            guard let taken = reserve(targets, in: folder) else {
-                if attempt > 1 { note(attempt, for: wanted) }
-                return (name, targets)
-            }
-            if placement.onConflict == .fail { throw IOError("publish", taken, .fileExists) }
-            attempt = next(after: attempt, wanted, placement, in: folder)
-        }
+        let chosen = try placement.firstName(
+            of: job, after: { lastNumber(of: wanted, placement, in: folder) },
+            takenPath: { reserve($0.targets, in: folder) })
+        if chosen.number > 1 { note(chosen.number, for: wanted) }
+        return chosen
     }
 
     /// Reserves names that were given away before, but for those that are reserved; returns which.
@@ -73,14 +63,12 @@ package final class NameChooser: Sendable {
         state.withLock { $0.lastNumbers[wanted] = number }
     }
 
-    /// Goes on where the last one stopped, as long as that one is still there: gaps are filled only from the beginning.
-    private func next(
-        after attempt: Int, _ wanted: FilePath, _ placement: Placement, in folder: HeldFolder?
-    ) -> Int {
-        guard attempt == 1, let last = state.withLock({ $0.lastNumbers[wanted] }),
+    /// Where the last one stopped, as long as that one is still there: gaps are filled only from the beginning.
+    private func lastNumber(of wanted: FilePath, _ placement: Placement, in folder: HeldFolder?) -> Int? {
+        guard let last = state.withLock({ $0.lastNumbers[wanted] }),
             !isFree(placement.folder.appending(placement.candidate(last)), in: folder)
-        else { return attempt + 1 }
-        return last + 1
+        else { return nil }
+        return last
     }
 
     /// A file replaces a file and a folder a folder; a whole folder never gives way to a file that has its name.

@@ -45,11 +45,6 @@ package struct Placement: Sendable {
         }
     }
 
-    /// The name to try as number `attempt`, from 1.
-    func candidate(_ attempt: Int) -> FileName {
-        attempt == 1 ? name : name.numbered(attempt, isFolder: isFolder)
-    }
-
     /// The placement with `folder` the very one that it goes into. Where something that is no folder of ours has the
     /// name that one needs below the configured folder, ours steps aside: `2026.2`.
     func inSubfolders(_ open: inout OpenFolders) throws(IOError) -> Placement {
@@ -76,13 +71,5 @@ package struct Placement: Sendable {
             placement.folder = path
         }
         return placement
-    }
-
-    /// The paths that it takes up under a name: its own, then those of its companions, then that of its marker.
-    func targets(as name: FileName, number: Int, of job: Job) -> [FilePath] {
-        let marker = marker?.name(beside: name, originally: job.drop.name, number: number)
-        return [folder.appending(name)]
-            + companions.map { folder.appending(name.appending($0.suffix, unique: job.id.text)) }
-            + (marker.map { [folder.appending($0)] } ?? [])
     }
 }

@@ -121,7 +121,7 @@ extension Spool {
         var taking = TakeOver()
         let outcome = try taking.take(job.drop.name, in: try folder.folder(Self.copies).file) { _ in }
         guard outcome == .taken else { return .stillWritten("it was replaced while it was copied") }
-        try diskSync.sync(files: try Self.everything(in: job.folder.pushing(copy)), by: work.whole)
+        try diskSync.sync(files: try DiskSync.everything(in: job.folder.pushing(copy)), by: work.whole)
         guard try replace(drop, by: copy, in: folder) else {
             try folder.remove(Self.copies)
             let reason = "its file system cannot exchange two folders"

@@ -278,3 +278,8 @@ package struct Spool: Sendable {
         }
     }
 }
+
+extension Spool {
+    /// How what it makes is brought to the disk.
+    package var diskSync: DiskSync { DiskSync(pipeline.durability) }
+}

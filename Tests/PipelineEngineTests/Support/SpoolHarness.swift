@@ -54,7 +54,7 @@ struct SpoolHarness {
     func settleAndTell(_ settlement: Settlement) -> (outcome: Settler.Outcome, warnings: [String]) {
         var batch = SettlementBatch([settlement], spool: spool, journal: writer, names: NameChooser())
         batch.prepare()
-        batch.settle()
+        batch.execute()
         spool.work.tidy()
         return (batch.outcomes[0], batch.warnings)
     }

@@ -1,0 +1,167 @@
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// What goes where, and under which name.
+extension SettlementBatch {
+    /// Decides what goes where, or takes over what an earlier attempt decided.
+    mutating func prepare(_ index: Int) throws(StageFailure) {
+        let settlement = steps[index].settlement
+        guard isWorkInPlace else { throw .workAway(spool) }
+        steps[index].placements = try SettlementPlan(
+            settlement, finding: try settlement.look(), for: spool.pipeline
+        ).placements
+        if !settlement.record.intents.isEmpty {
+            steps[index].isReplay = true
+            steps[index].moves = Self.moves(of: settlement.record.intents)
+            // They were given away by an earlier batch, perhaps of an earlier run.
+            reserved += names.reserveAgain(settlement.record.intents.map(\.target))
+        } else {
+            try renewDrop(index)
+            try secure(steps[index].settlement)
+            for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
+        }
+        let job = settlement.job
+        if let strange = steps[index].moves.joined().first(where: { !spool.bounds.allow($0, of: job) }) {
+            throw .outside(strange, of: job)
+        }
+    }
+
+    /// What fails goes back to its sender; what succeeds has to be what the stages looked at.
+    private mutating func secure(_ settlement: Settlement) throws(StageFailure) {
+        switch settlement.outcome {
+        case .failed: try giveBack(settlement.job)
+        case .processed: try check(settlement)
+        }
+    }
+
+    /// As far as it can be given: from the first attempt on it may be his, closed or leased, and goes to `failed` as it
+    /// is.
+    private mutating func giveBack(_ job: Job) throws(StageFailure) {
+        if spool.failsElsewhere { return }
+        do throws(IOError) {
+            try spool.giveBack(job)
+        } catch {
+            guard error.errno.trouble(with: .drop) != .pauses else { throw .settling(error) }
+            warnings.append("'\(job.drop.name)' was not given back to its sender as a whole: \(error)")
+        }
+    }
+
+    private func check(_ settlement: Settlement) throws(StageFailure) {
+        let changed: FilePath?
+        do throws(IOError) {
+            changed = try settlement.seal?.broken(by: settlement.job)
+        } catch {
+            guard error.isSendersDoing else { throw .settling(error) }
+            changed = error.path
+        }
+        if let changed { throw .changed(changed, of: settlement.job) }
+    }
+
+    private mutating func renewDrop(_ index: Int) throws(StageFailure) {
+        let settlement = steps[index].settlement
+        guard settlement.record.mustRenewDrop else { return }
+        do throws(IOError) {
+            try spool.renewDrop(of: settlement.job, &steps[index].settlement.seal)
+        } catch {
+            // What cannot be read is not renewed: it fails, or does so already.
+            let isUnreadable = ["open", "list", "copy"].contains(error.action) && error.errno != .ioError
+            guard isUnreadable, error.errno.trouble(with: .drop) != .pauses else { throw .settling(error) }
+            if case .processed = settlement.outcome { throw StageFailure(inStage: error) }
+        }
+    }
+
+    private mutating func intend(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
+        let job = steps[index].settlement.job
+        // What is not found in a folder that is away is not gone, and no folder is to be made in its place.
+        if placement.source == nil, !spool.work.isInPlace { throw .workAway(spool) }
+        let decided: Decision?
+        let placement = try unreserved(placement, number, index)
+        do throws(IOError) {
+            decided = try decide(placement, number: number, of: job)
+        } catch {
+            throw .settling(error)
+        }
+        guard let decided else {
+            throw spool.work.isInPlace ? .missing(placement.source ?? job.original, of: job) : .workAway(spool)
+        }
+        steps[index].moves.append(decided.intents)
+        steps[index].unsynced.files += decided.unsynced.files
+        if decided.unsynced.needsWhole { steps[index].unsynced.needsWhole = true }
+        steps[index].notes += decided.note.map { [$0] } ?? []
+    }
+
+    /// Refuses what would go into a reserved folder, or replace one. A failed original must find a place all the same.
+    private mutating func unreserved(
+        _ placement: Placement, _ number: Int, _ index: Int
+    ) throws(StageFailure) -> Placement {
+        let isCertain = placement.role == .output && placement.onConflict != .replace
+        if isCertain, cleared.contains(placement.folder) { return placement }
+        let found: ReservedFolders.Reserved?
+        do throws(IOError) {
+            found = try spool.reservedFolder(for: placement, &mover.open)
+        } catch {
+            throw .settling(error)
+        }
+        guard let found else {
+            if isCertain { cleared.insert(placement.folder) }
+            return placement
+        }
+        guard placement.isFailure else { throw .reserved(placement.folder.appending(placement.name), found) }
+        var other = placement
+        (other.subfolders, other.onConflict) = ([], .rename)
+        steps[index].placements[number] = other
+        return other
+    }
+
+    /// Companions belong to what follows them.
+    private static func moves(of intents: [Intent]) -> [[Intent]] {
+        var moves: [[Intent]] = []
+        var open: [Intent] = []
+        for intent in intents {
+            open.append(intent)
+            if intent.role != .companion {
+                moves.append(open)
+                open = []
+            }
+        }
+        return open.isEmpty ? moves : moves + [open]
+    }
+
+    /// Decides on the names of a placement and writes what goes beside it. Nil where its source is gone.
+    mutating func decide(_ placement: Placement, number: Int, of job: Job) throws(IOError) -> Decision? {
+        var found: FileIdentity.Found?
+        if let source = placement.source {
+            found = try FileIdentity.examine(source)
+            if found == nil { return nil }
+        }
+        var placement = try placement.inSubfolders(&mover.open)
+        // What was dropped as a file may be a folder by now: exchanged just before it was claimed.
+        if let found { placement.isFolder = found.isFolder }
+        let dress = Dress(placement, found, of: job, spool.pipeline.rights)
+        if let source = placement.source { try dress.put(on: source) } else { try Folder.make(job.folder, mode: 0o700) }
+        var folder: HeldFolder?
+        if case .open(let held) = try mover.open.look(placement.folder) { folder = held }
+        let chosen = try names.choose(placement, in: folder, of: job)
+        reserved += chosen.targets
+        var decision = Decision()
+        try decision.writeCompanions(of: placement, as: chosen, number: number, dress, in: job.folder)
+        try decision.add(placement, as: chosen, found, isSynced: spool.diskSync.isFull, in: folder)
+        return decision
+    }
+
+    /// Somebody else took the name since it was chosen: another one, written down before it is used.
+    mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
+        let job = steps[index].settlement.job
+        guard let decided = try decide(placement, number: number, of: job) else {
+            throw IOError("publish", placement.source ?? placement.folder, .noSuchFileOrDirectory)
+        }
+        steps[index].moves[number] = decided.intents
+        steps[index].notes += decided.note.map { [$0] } ?? []
+        // The rest is on the disk since the first choice.
+        let companions = decided.intents.filter { $0.role == .companion }.map(\.source)
+        try spool.diskSync.sync(files: companions, by: spool.work.whole)
+        commitIntents([index])
+        if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }
+    }
+}

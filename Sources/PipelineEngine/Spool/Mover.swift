@@ -1,0 +1,130 @@
+import Glibc
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// Makes the moves of a batch, and knows what they left to be done: folders to be brought to the disk, copies whose
+/// sources are to go.
+struct Mover {
+    let spool: Spool
+    /// The folders that things go into, as far as they were opened.
+    var open: OpenFolders
+    /// Folders whose entries changed, to be brought to the disk.
+    private(set) var folders: Set<FilePath> = []
+    /// Sources whose copies are in their places, to be removed once their jobs are.
+    private(set) var copied: Set<FilePath> = []
+    /// Folders that were made just now, by this batch or another, and are on the disk once those above them are.
+    private var made: [FilePath] = []
+
+    init(with spool: Spool) {
+        self.spool = spool
+        open = spool.openFolders
+    }
+
+    /// Brings the folders to the disk whose entries changed.
+    mutating func sync() throws(IOError) {
+        try spool.diskSync.sync(folders: folders, by: spool.work.whole)
+        if spool.diskSync.isFull { spool.made.forget(made) }
+        (folders, made) = ([], [])
+    }
+
+    /// Removes the sources of those moves that were made by copying.
+    func removeCopied(of intents: some Sequence<Intent>) throws(IOError) {
+        for intent in intents where copied.contains(intent.source) { try removeCopied(intent.source) }
+    }
+
+    /// Makes the moves of one placement and returns those that are made; nil where a name turned out to be taken: then
+    /// none is.
+    ///
+    /// `isReplay`: an earlier attempt, perhaps of an earlier run, may have made some of them. A move was made if its
+    /// source is gone: nobody else takes things from a job's folder, and who fetched the target meanwhile did what it
+    /// was published for. One that was linked, and is there under both names, is finished.
+    ///
+    /// `isFailure`: whether the original, where it is copied, is given back to its sender.
+    mutating func carryOut(
+        _ intents: [Intent], of job: Job, isReplay: Bool, isFailure: Bool
+    ) throws(IOError) -> [Intent]? {
+        var made: [Intent] = []
+        for intent in intents {
+            let above = intent.target.removingLastComponent()
+            let found = try open.look(above)
+            if case .open = found { folders.insert(above) }
+            if isReplay, try FileIdentity.find(intent.source) == nil {
+                // In this order: what comes back in between does no harm.
+                guard spool.work.isInPlace else { throw IOError("move", intent.source, .noSuchFileOrDirectory) }
+                if case .open(let folder) = found, try isThere(intent, in: folder) { made.append(intent) }
+                continue
+            }
+            let move: Move
+            do throws(IOError) {
+                switch found {
+                case .open(let folder):
+                    let givesBack = isFailure && intent.role == .original
+                    move = try self.move(intent, to: folder, of: job, isReplay: isReplay, givesBack: givesBack)
+                case .missing: throw IOError("rename", intent.target, .noSuchFileOrDirectory)
+                case .others: move = .taken
+                }
+            } catch {
+                try takeBack(made, of: job)
+                throw error
+            }
+            switch move {
+            case .taken:
+                try takeBack(made, of: job)
+                return nil
+            case .renamed: break
+            case .copied: copied.insert(intent.source)
+            }
+            made.append(intent)
+        }
+        return made
+    }
+
+    /// Makes a folder that things go into, and notes those above it that got a new entry, from this batch or from one
+    /// that has not brought it to the disk yet. What is configured as it is (processed, failed) is never made here: it
+    /// may be a mount that is away. Where something that is not ours is in the way, the move is told.
+    mutating func makeFolder(_ path: FilePath, for role: Intent.Role = .output) throws(IOError) {
+        // Something went into it in this batch already.
+        if folders.contains(path) { return }
+        if role == .original, case .missing = try open.look(open.root(of: path)) { return }
+        guard try open.make(path, noting: spool.made.note) != nil else { return }
+        for folder in spool.made.leading(to: path) {
+            made.append(folder)
+            folders.insert(folder.removingLastComponent())
+        }
+    }
+
+    /// Undoes moves: of companions whose thing itself could not have its name, and of a job that fails after all. What
+    /// somebody fetched meanwhile, or put into its place, stays.
+    ///
+    /// Not where the new replaces the old: the old is gone, so there would be nothing left, and what is sent again
+    /// replaces it once more.
+    mutating func takeBack(_ made: [Intent], of job: Job) throws(IOError) {
+        guard spool.pipeline.onConflict != .replace else { return }
+        for intent in made.reversed() {
+            let above = intent.target.removingLastComponent()
+            guard case .open(let folder) = try open.look(above) else { continue }
+            if copied.contains(intent.source) {
+                try takeBackCopy(intent, in: folder, of: job)
+                copied.remove(intent.source)
+            } else if try isThere(intent, in: folder) {
+                try NoReplace.rename(Spot(intent.target.lastEntry, in: folder), to: Spot(intent.source))
+            }
+            folders.insert(above)
+        }
+    }
+
+    /// Removes the source of a move that was made by copying. A folder gets a hidden name first: taken apart file by
+    /// file, it would look to a later run like something that is still to be moved.
+    func removeCopied(_ source: FilePath) throws(IOError) {
+        guard Folder.kind(of: source) == .folder else { return try Folder.remove(source) }
+        let gone = source.removingLastComponent().appending(".dropmill-gone")
+        try Folder.remove(gone)
+        try NoReplace.rename(source, to: gone)
+        do throws(IOError) {
+            try Folder.remove(gone)
+        } catch {
+            // It has the name of what goes with the job's folder, and is tried again then.
+        }
+    }
+}

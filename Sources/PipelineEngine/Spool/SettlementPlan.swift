@@ -1,0 +1,118 @@
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// What a settlement brings where, in order: outputs first, the original last; nothing for an original that is to be
+/// deleted, which goes with its job's folder. Pure: what it depends on was looked up before.
+struct SettlementPlan: Sendable {
+    /// What lies in the job's folder.
+    struct Found: Sendable {
+        var marker: FilePath?
+        /// Whether the original of a failed job is there, or was brought to `failed` by an earlier attempt.
+        var hasOriginal: Bool
+    }
+
+    /// One for each thing that gets a final name.
+    private(set) var placements: [Placement] = []
+    private let job: Job
+    private let payload: Payload
+    private let found: Found
+    private let pipeline: Pipeline
+
+    /// The plan for a settlement. Throws for a payload that no stage published.
+    init(_ settlement: Settlement, finding found: Found, for pipeline: Pipeline) throws(StageFailure) {
+        job = settlement.job
+        payload = settlement.record.payload ?? Payload(dropOf: settlement.job)
+        self.found = found
+        self.pipeline = pipeline
+        switch settlement.outcome {
+        case .failed: placements = [failedOriginal(settlement.report)]
+        case .processed: placements = try published()
+        }
+    }
+
+    private var marker: Placement.Attendant? {
+        found.marker.map { Placement.Attendant(source: $0, rule: pipeline.ready.marker) }
+    }
+
+    /// What is to be published. Throws for a payload that no stage published.
+    private func published() throws(StageFailure) -> [Placement] {
+        var placements: [Placement] = []
+        for copy in payload.copies {
+            placements.append(
+                try output(copy.path, copy.isFolder, copy.companions, to: copy.destination))
+        }
+        if let destination = payload.destination {
+            let isFolder = payload.shape == .folder
+            placements.append(try output(payload.path, isFolder, payload.companions, to: destination))
+            if payload.isDrop { return placements }
+        } else if !payload.isDrop, !payload.copies.contains(where: { $0.source == payload.path }) {
+            throw .file(
+                "settle.unpublished", "The stages made files of '\(job.drop.name)', but none of them published these.",
+                remedy: "Let a `move` stage apply to this name too (see its `when`), or keep `unpack` from it.")
+        }
+        switch pipeline.processed {
+        case .delete:
+            guard placements.isEmpty, !payload.isDone, !pipeline.stages.isEmpty else { break }
+            throw .file(
+                "settle.unpublished",
+                "No stage published anything of '\(job.drop.name)', and `processed: delete` would destroy it.",
+                remedy: "Let a `move` or `copy` stage apply to this name too (see its `when`), or give `processed` a "
+                    + "folder.")
+        case .folder(let folder):
+            placements.append(
+                Placement(
+                    role: .original, source: job.original, folder: folder,
+                    subfolders: try processedFolders(),
+                    name: job.drop.name, isFolder: job.drop.isFolder,
+                    companions: payload.isDrop ? payload.companions : [], onConflict: pipeline.onConflict,
+                    marker: marker))
+        }
+        return placements
+    }
+
+    /// The folders below `processed` that the original goes into.
+    private func processedFolders() throws(StageFailure) -> [FileName] {
+        guard let template = pipeline.processedTemplate else { return job.drop.folders }
+        do throws(TemplateProblem) {
+            return try template.folders(for: job)
+        } catch {
+            throw .file(
+                "settle.processed", "No folder of `processed` can be made for '\(job.drop.name)': \(error.message).",
+                remedy: "Change `processed`, or rename the file and drop it again.")
+        }
+    }
+
+    /// The same of `failed`, where a failure must find a place whatever it is called.
+    private func failedFolders() -> [FileName] {
+        do throws(TemplateProblem) {
+            return try pipeline.failedTemplate?.folders(for: job) ?? job.drop.folders
+        } catch {
+            return job.drop.folders
+        }
+    }
+
+    /// Where a failed original goes, with its report; the report alone where the original is elsewhere.
+    private func failedOriginal(_ report: FailureReport?) -> Placement {
+        var placement = Placement(
+            role: .original, source: found.hasOriginal ? job.original : nil, folder: pipeline.failed,
+            subfolders: failedFolders(), name: job.drop.name, isFolder: job.drop.isFolder,
+            companions: report.map { [Companion(suffix: ".error.json", parts: [.text($0.json)])] } ?? [],
+            // A failure must find a place whatever is there.
+            onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict, marker: marker)
+        placement.isFailure = true
+        return placement
+    }
+
+    /// A folder takes the destination's name; a file keeps its own and goes into the destination.
+    private func output(
+        _ path: FilePath, _ isFolder: Bool, _ companions: [Companion], to destination: FilePath
+    ) throws(StageFailure) -> Placement {
+        guard let name = isFolder ? destination.lastName : path.lastName else {
+            throw .file("settle.destination", "'\(destination.text)' is no place for a folder.")
+        }
+        return Placement(
+            role: .output, source: path, folder: isFolder ? destination.removingLastComponent() : destination,
+            name: name, isFolder: isFolder, companions: companions, onConflict: pipeline.onConflict)
+    }
+}
