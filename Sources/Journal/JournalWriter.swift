@@ -56,7 +56,7 @@ package final class JournalWriter: Sendable {
         self.report = report
         self.alarm =
             alarm ?? { @Sendable delay, body in
-                queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds)), execute: body)
+                queue.after(delay, body)
             }
     }
 
@@ -81,21 +81,30 @@ package final class JournalWriter: Sendable {
             return true
         }
         if !isTaken {
-            let error = JournalError(.environment, "The journal is closed; nothing is written any more.")
-            queue.async { @Sendable in completion(.failure(error)) }
+            queue.async { @Sendable in completion(.failure(Self.closed)) }
         }
     }
 
-    /// The same for one job; blocks until it is durable. Not to be called on the writer's queue.
-    package func commit(_ record: JobRecord) throws(JournalError) {
-        let outcome = Mutex<Result<Void, JournalError>>(.success(()))
-        let isOver = DispatchSemaphore(value: 0)
-        commit([record]) { @Sendable result in
-            outcome.withLock { $0 = result }
-            isOver.signal()
+    /// The same, and returns when they are durable. Written on the calling thread, or by another's transaction where
+    /// one takes them along. Not to be called on the writer's queue.
+    package func commit(_ records: [JobRecord]) throws(JournalError) {
+        let outcome = Mutex<Result<Void, JournalError>?>(nil)
+        let isTaken = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.batch.commit(records) { @Sendable result in outcome.withLock { $0 = result } }
+            return true
         }
-        isOver.wait()
-        try outcome.withLock { $0 }.get()
+        guard isTaken else { throw Self.closed }
+        queue.sync {
+            if outcome.withLock({ $0 == nil }) { _ = write(.committed) }
+        }
+        // Whoever writes takes every record that waits; without an answer nothing may be taken for durable.
+        guard let result = outcome.withLock({ $0 }) else { throw Self.closed }
+        try result.get()
+    }
+
+    private static var closed: JournalError {
+        JournalError(.environment, "The journal is closed; nothing is written any more.")
     }
 
     /// Writes all that was given so far, and returns when it is durable. Blocks; not to be called from a completion.

@@ -12,7 +12,7 @@ actor ControlServer: QueueActor {
     /// Connections at once; others are closed at once.
     static let mostConnections = 8
     /// How often the socket's name is looked for.
-    private static let glance = DispatchTimeInterval.seconds(20)
+    private static let glance = Duration.seconds(20)
     /// How long a connection may last.
     private static let patience = Duration.seconds(5)
 
@@ -92,11 +92,9 @@ actor ControlServer: QueueActor {
 
     /// Where the socket's name is gone, or its folder with it, and another folder is there: nobody could ask any more.
     private func stayInPlace() {
-        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
-        timer.schedule(deadline: .now() + Self.glance, repeating: Self.glance, leeway: .seconds(1))
-        timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.returnToPlace() } }
-        timer.activate()
-        self.timer = timer
+        timer = executor.queue.every(Self.glance, leeway: .seconds(1)) { @Sendable [weak self] in
+            self?.assumeIsolated { $0.returnToPlace() }
+        }
     }
 
     private func returnToPlace() {

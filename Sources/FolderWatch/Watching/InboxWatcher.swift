@@ -239,16 +239,11 @@ package actor InboxWatcher: QueueActor {
 
     private func startTimer() {
         timer?.cancel()
-        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
         let interval = mode == .events ? pace.pulse : min(pace.pulse, pace.poll)
         absence = AbsenceDetector(pulse: interval, starting: .now())
-        let nanoseconds = Int(interval.nanoseconds)
-        timer.schedule(
-            deadline: .now() + .nanoseconds(nanoseconds), repeating: .nanoseconds(nanoseconds),
-            leeway: .nanoseconds(nanoseconds / 20))
-        timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.pulse() } }
-        timer.activate()
-        self.timer = timer
+        timer = executor.queue.every(interval, leeway: interval / 20) { @Sendable [weak self] in
+            self?.assumeIsolated { $0.pulse() }
+        }
     }
 
     private func pulse() {

@@ -275,22 +275,7 @@ nonisolated extension Engine {
 
     /// The machine's boot (random/boot_id of proc(5)); one that cannot be told counts as another one each time.
     private static func boot() -> String {
-        do throws(IOError) {
-            let file = try OpenFile.open("/proc/sys/kernel/random/boot_id", O_RDONLY)
-            var buffer = [UInt8](repeating: 0, count: 64)
-            var failure: IOError?
-            let count = buffer.withUnsafeMutableBytes { bytes in
-                do throws(IOError) {
-                    return try file.read(into: bytes)
-                } catch {
-                    failure = error
-                    return 0
-                }
-            }
-            if let failure { throw failure }
-            return String(decoding: buffer[..<count].prefix { $0 > 0x20 }, as: UTF8.self)
-        } catch {
-            return "unknown since \(Timestamp.now().iso8601)"
-        }
+        let text = ProcessFiles.text("/proc/sys/kernel/random/boot_id")
+        return text.map { String($0.prefix { !$0.isNewline }) } ?? "unknown since \(Timestamp.now().iso8601)"
     }
 }

@@ -180,13 +180,9 @@ package actor Engine: QueueActor {
     }
 
     private func startTicker() {
-        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
-        let pause = Int(Self.tick.nanoseconds)
-        timer.schedule(
-            deadline: .now() + .nanoseconds(pause), repeating: .nanoseconds(pause), leeway: .milliseconds(100))
-        timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.tellProgress() } }
-        timer.activate()
-        ticker = timer
+        ticker = executor.queue.every(Self.tick, leeway: .milliseconds(100)) { @Sendable [weak self] in
+            self?.assumeIsolated { $0.tellProgress() }
+        }
     }
 
     private func tellProgress() {

@@ -84,11 +84,9 @@ final class OpenedState: Sendable {
     /// Removes what is older than is to be kept, soon and then every hour, as long as the journal is open. Not while
     /// the clock jumps: one that is wrong for a moment must not cost the history.
     func keepTidy(_ kept: Duration, _ observer: @escaping @Sendable (EngineEvent) -> Void) {
-        let timer = DispatchSource.makeTimerSource(queue: housekeeping)
-        timer.schedule(deadline: .now() + .seconds(10), repeating: .seconds(3600), leeway: .seconds(60))
         let (journal, folder) = (journal, folder)
         let clock = Mutex(ClockWatch())
-        timer.setEventHandler { @Sendable in
+        let timer = housekeeping.every(.seconds(3600), from: .seconds(10), leeway: .seconds(60)) { @Sendable in
             guard clock.withLock({ $0.isSteady(wall: .now(), monotonic: .now()) }) else { return }
             do throws(JournalError) {
                 let limit = Timestamp(nanoseconds: Timestamp.now().nanoseconds - kept.nanoseconds)
@@ -97,7 +95,6 @@ final class OpenedState: Sendable {
                 Self.tell(error, in: folder, observer)
             }
         }
-        timer.activate()
         tidying.withLock { $0 = timer }
     }
 
@@ -127,10 +124,9 @@ final class OpenedState: Sendable {
     func keepInPlace(
         _ run: RunRecord, _ observer: @escaping @Sendable (EngineEvent) -> Void, lost: @escaping @Sendable () -> Void
     ) {
-        let timer = DispatchSource.makeTimerSource(queue: housekeeping)
-        timer.schedule(deadline: .now() + .seconds(Self.glance), repeating: .seconds(Self.glance), leeway: .seconds(1))
-        timer.setEventHandler { @Sendable [weak self] in self?.lookAtPlace(run, observer, lost) }
-        timer.activate()
+        let timer = housekeeping.every(.seconds(Self.glance), leeway: .seconds(1)) { @Sendable [weak self] in
+            self?.lookAtPlace(run, observer, lost)
+        }
         keeping.withLock { $0 = timer }
     }
 

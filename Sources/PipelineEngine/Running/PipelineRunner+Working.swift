@@ -16,7 +16,7 @@ extension PipelineRunner {
             var record = active.record
             record.state = .running
             work.before = { @Sendable [journal, record] () throws(StageFailure) in
-                do throws(JournalError) { try journal.commit(record) } catch { throw StageFailure(error) }
+                do throws(JournalError) { try journal.commit([record]) } catch { throw StageFailure(error) }
             }
         }
         submit(work)

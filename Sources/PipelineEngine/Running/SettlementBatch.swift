@@ -1,7 +1,5 @@
-@preconcurrency import Dispatch
 import Journal
 import PipelineKit
-import Synchronization
 import SystemPackage
 
 /// One batch of settlements on its way: each step is made for every job before the next begins. A job that fails at a
@@ -133,18 +131,11 @@ struct SettlementBatch {
             change(&record, steps[index])
             return record
         }
-        let outcome = Mutex<Result<Void, JournalError>>(.success(()))
-        let done = DispatchSemaphore(value: 0)
-        journal.commit(records) { @Sendable result in
-            outcome.withLock { $0 = result }
-            done.signal()
-        }
-        done.wait()
-        for (index, record) in zip(good, records) {
-            switch outcome.withLock({ $0 }) {
-            case .success: steps[index].settlement.record = record
-            case .failure(let error): steps[index].failure = StageFailure(error)
-            }
+        do throws(JournalError) {
+            try journal.commit(records)
+            for (index, record) in zip(good, records) { steps[index].settlement.record = record }
+        } catch {
+            for index in good { steps[index].failure = StageFailure(error) }
         }
     }
 

@@ -93,11 +93,8 @@ final class WorkOwner: Sendable {
             throw refusal(error)
         }
         guard isShared else { return }
-        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "dropmill.\(pipeline).owner"))
-        let pause = DispatchTimeInterval.nanoseconds(Int(Self.interval.nanoseconds))
-        timer.schedule(deadline: .now() + pause, repeating: pause, leeway: .seconds(1))
-        timer.setEventHandler { @Sendable [weak self] in self?.renew() }
-        timer.activate()
+        let queue = DispatchQueue(label: "dropmill.\(pipeline).owner")
+        let timer = queue.every(Self.interval, leeway: .seconds(1)) { @Sendable [weak self] in self?.renew() }
         self.timer.withLock { $0 = timer }
     }
 

@@ -40,7 +40,7 @@ package struct SecretText: Sendable, Hashable {
         source = try node.text()
         var parts: [Part] = []
         var rest = source[...]
-        while let dollar = rest.range(of: "${") {
+        while let dollar = rest.firstRange(of: "${")?.lowerBound {
             parts.append(.text(String(rest[..<dollar])))
             guard let close = rest[dollar...].firstIndex(of: "}") else { throw node.problem("'${' without '}'") }
             let reference = rest[dollar..<close].dropFirst(2)
@@ -121,35 +121,8 @@ package struct SecretText: Sendable, Hashable {
 
     private static func content(of path: FilePath) throws(IOError) -> String {
         let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
-        var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        var count = 0
-        var failure: IOError?
-        bytes.withUnsafeMutableBytes { buffer in
-            do throws(IOError) {
-                while count < buffer.count {
-                    let read = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-                    if read == 0 { break }
-                    count += read
-                }
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
-        var text = String(decoding: bytes[..<count], as: UTF8.self)
+        var text = String(decoding: try SmallFile.read(file, atMost: 64 << 10), as: UTF8.self)
         while text.last?.isNewline == true { text.removeLast() }
         return text
-    }
-}
-
-extension Substring {
-    /// The first place of a text.
-    fileprivate func range(of text: String) -> Index? {
-        var index = startIndex
-        while index < endIndex {
-            if self[index...].hasPrefix(text) { return index }
-            formIndex(after: &index)
-        }
-        return nil
     }
 }

@@ -7,15 +7,7 @@ package enum ProcessFiles {
     /// The whole text; nil where it cannot be read.
     package static func text(_ path: FilePath) -> String? {
         do throws(IOError) {
-            let file = try OpenFile.open(path, O_RDONLY)
-            var bytes: [UInt8] = []
-            let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
-            defer { piece.deallocate() }
-            while true {
-                let count = try file.read(into: piece)
-                if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-                bytes += piece[..<count]
-            }
+            return String(decoding: try SmallFile.read(OpenFile.open(path, O_RDONLY), atMost: .max), as: UTF8.self)
         } catch {
             return nil
         }

@@ -15,9 +15,7 @@ extension QueueActor {
 
     /// Has the body run on the queue after a while.
     package nonisolated func enqueue(after delay: Duration, _ body: @escaping @Sendable (isolated Self) -> Void) {
-        executor.queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay.nanoseconds))) { @Sendable [self] in
-            assumeIsolated(body)
-        }
+        executor.queue.after(delay) { @Sendable [self] in assumeIsolated(body) }
     }
 
     /// Runs the body on the queue and waits for it. Never called from the queue itself.
