@@ -40,9 +40,8 @@ struct Canary: ~Copyable {
         // Which may be behind a link.
         let open = try OpenFile.open(folder, O_RDONLY | O_DIRECTORY)
         for name in try Folder.names(in: open) where name.bytes.starts(with: prefix.utf8) {
-            var status = stat()
             let path = folder.appending(name)
-            guard path.withPlatformString({ lstat($0, &status) }) == 0 else { continue }
+            guard let status = FileStatus.of(path) else { continue }
             if FileTime(status.st_ctim) < FileTime(seconds: time(nil) - abandonedAfter) {
                 _ = path.withPlatformString { unlink($0) }
             }

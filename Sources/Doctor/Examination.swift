@@ -159,7 +159,9 @@ package struct Examination {
 
     /// The work folder is its user's alone, so that nothing can be tried in it as another one.
     private func stranger(_ work: FilePath) -> Finding? {
-        guard geteuid() != 0, let owner = owner(of: work), owner != geteuid() else { return nil }
+        guard geteuid() != 0, let owner = FileStatus.of(work, followingLinks: true)?.st_uid, owner != geteuid() else {
+            return nil
+        }
         return .note(
             .user, "belongs to \(AccountName.user(owner)), so nothing can be tried in it as \(CurrentUser.name)",
             "Run this as the daemon's own user")
@@ -173,10 +175,5 @@ package struct Examination {
 
     private func rights(_ examiner: FolderExaminer, _ bench: FilePath) -> Finding {
         FolderExaminer(Folder.kind(of: examiner.folder) == nil ? examiner.folder : bench, mounts: mounts).rights()
-    }
-
-    private func owner(of path: FilePath) -> uid_t? {
-        var status = stat()
-        return path.withPlatformString { stat($0, &status) } == 0 ? status.st_uid : nil
     }
 }

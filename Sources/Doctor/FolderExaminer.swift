@@ -105,8 +105,9 @@ struct FolderExaminer {
 
     /// In a folder with the sticky bit only a file's owner (or the folder's) may rename it.
     private func stickiness() -> Finding? {
-        var status = stat()
-        guard folder.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_ISVTX != 0 else { return nil }
+        guard let status = FileStatus.of(folder, followingLinks: true), status.st_mode & S_ISVTX != 0 else {
+            return nil
+        }
         guard geteuid() != 0, status.st_uid != geteuid() else { return nil }
         return .problem(
             .rights, "has the sticky bit, so \(CurrentUser.name) may not take out what others drop",
@@ -205,8 +206,7 @@ struct FolderExaminer {
     private func isLong(_ start: MonotonicTime) -> Bool { MonotonicTime.now() - start > .milliseconds(100) }
 
     private static func changed(_ path: FilePath) throws(IOError) -> Timestamp {
-        var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
+        guard let status = FileStatus.of(path) else { throw IOError("examine", path, .last) }
         return Timestamp(Fingerprint(status).changed)
     }
 

@@ -36,8 +36,7 @@ struct InotifyLimits {
         var (watches, instances) = (0, 0)
         for process in entries("/proc") where process.bytes.allSatisfy({ (0x30...0x39).contains($0) }) {
             let folder = FilePath("/proc").appending(process)
-            var status = stat()
-            guard folder.withPlatformString({ stat($0, &status) }) == 0, status.st_uid == geteuid() else { continue }
+            guard FileStatus.of(folder, followingLinks: true)?.st_uid == geteuid() else { continue }
             for descriptor in entries(folder.appending("fd")) {
                 guard link(folder.appending("fd").appending(descriptor)) == "anon_inode:inotify" else { continue }
                 instances += 1

@@ -26,7 +26,9 @@ extension PrivateState {
         if findings.isEmpty {
             findings = [.onlyOurs]
         }
-        guard let owner = owner(of: folder), owner != geteuid() else { return findings }
+        guard let owner = FileStatus.of(folder, followingLinks: true)?.st_uid, owner != geteuid() else {
+            return findings
+        }
         let user = CurrentUser.name
         return findings + [
             .note(
@@ -35,11 +37,6 @@ extension PrivateState {
                     + AccountName.user(owner),
                 "Run this as the daemon's own user; or give \(user) the folder, once you know what is in it")
         ]
-    }
-
-    private static func owner(of path: FilePath) -> uid_t? {
-        var status = stat()
-        return path.withPlatformString { stat($0, &status) } == 0 ? status.st_uid : nil
     }
 }
 

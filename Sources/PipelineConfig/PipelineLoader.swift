@@ -70,12 +70,13 @@ package struct PipelineLoader: Sendable {
         do throws(IOError) {
             text = try Self.read(file)
         } catch {
-            let hint = error.errno == .noSuchFileOrDirectory ? "; give a pipeline file or a folder of them" : ""
-            problems.append(ConfigProblem("\(error)\(hint)", in: file))
-            return nil
-        }
-        guard text.count <= Self.largestFile else {
-            problems.append(ConfigProblem("larger than 1 MiB, which no pipeline needs", in: file))
+            let problem =
+                switch error.errno {
+                case .noSuchFileOrDirectory: "\(error); give a pipeline file or a folder of them"
+                case .fileTooLarge: "larger than 1 MiB, which no pipeline needs"
+                default: "\(error)"
+                }
+            problems.append(ConfigProblem(problem, in: file))
             return nil
         }
         func report(_ found: [OptionProblem]) {
@@ -93,25 +94,12 @@ package struct PipelineLoader: Sendable {
         return draft
     }
 
-    /// At most one byte more than a file may have.
     private static func read(_ path: FilePath) throws(IOError) -> [UInt8] {
         // Not waiting for a writer, should somebody name a FIFO.
         let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
         guard FileKind(mode: try file.status().st_mode) == .regular else {
             throw IOError("read", path, .invalidArgument)
         }
-        var bytes: [UInt8] = []
-        var failure: IOError?
-        while bytes.count <= largestFile, failure == nil {
-            let before = bytes.count
-            bytes += [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
-                do throws(IOError) { count = try file.read(into: UnsafeMutableRawBufferPointer(buffer)) } catch {
-                    failure = error
-                }
-            }
-            if bytes.count == before { break }
-        }
-        if let failure { throw failure }
-        return bytes
+        return try SmallFile.read(file, atMost: largestFile)
     }
 }

@@ -46,9 +46,7 @@ package struct ResolvedFolder: Hashable {
 
     /// Device and inode; nil where nothing is there.
     var identity: [UInt64]? {
-        var status = stat()
-        guard path.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
-        return [UInt64(status.st_dev), UInt64(status.st_ino)]
+        FileIdentity.of(path, followingLinks: true).map { [$0.device, $0.inode] }
     }
 
     /// Whether it lies in the other one, at any depth.

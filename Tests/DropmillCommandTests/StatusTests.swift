@@ -1,3 +1,4 @@
+import FoundationEssentials
 import PipelineEngine
 import PipelineKit
 import Testing
@@ -86,9 +87,9 @@ import Testing
             "scans": InboxLook.Inbox(
                 waiting: 7,
                 longest: [
-                    .init(path: Array("big.iso".utf8), known: 242, code: "growing", text: "growing: 3.1 MB/s"),
-                    .init(path: [0x61, 0xFF], known: 3, code: "changing", text: "changing", claimed: true),
-                ], leftAlone: 1, left: [.init(path: Array("l".utf8), code: "refused", text: "refused: a link")], poll: 2
+                    .init(path: Data("big.iso".utf8), known: 242, code: "growing", text: "growing: 3.1 MB/s"),
+                    .init(path: Data([0x61, 0xFF]), known: 3, code: "changing", text: "changing", claimed: true),
+                ], leftAlone: 1, left: [.init(path: Data("l".utf8), code: "refused", text: "refused: a link")], poll: 2
             )
         ])
         report.add(look)

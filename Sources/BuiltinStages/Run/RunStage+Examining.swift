@@ -18,9 +18,7 @@ extension RunStage {
     }
 
     private static func mayRun(_ file: FilePath) -> Bool {
-        var status = stat()
-        return file.withPlatformString { stat($0, &status) == 0 && access($0, X_OK) == 0 }
-            && FileKind(mode: status.st_mode) == .regular
+        Folder.kind(of: file, followingLinks: true) == .regular && file.withPlatformString { access($0, X_OK) } == 0
     }
 
     /// Runs a program that does nothing, confined as this one is to be.

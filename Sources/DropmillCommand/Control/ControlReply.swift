@@ -15,18 +15,9 @@ struct ControlReply: Codable, Equatable {
         /// The same as a sentence.
         var text: String
         /// Whether time or a sender will bring what it waits for.
-        var waits: Bool
+        var waits = true
         /// Whether it is in the work folder already.
-        var claimed: Bool
-
-        init(_ drop: WaitingDrop) {
-            path = Data(drop.path)
-            known = drop.known?.seconds
-            code = drop.waiting.code
-            text = drop.waiting.text
-            waits = drop.waiting.isWaiting
-            claimed = drop.isClaimed
-        }
+        var claimed = false
     }
 
     /// One inbox.
@@ -70,4 +61,12 @@ struct ControlReply: Codable, Equatable {
     var drop: Drop?
     /// Why there is no answer.
     var problem: String?
+}
+
+extension ControlReply.Drop {
+    init(_ drop: WaitingDrop) {
+        self.init(
+            path: Data(drop.path), known: drop.known?.seconds, code: drop.waiting.code, text: drop.waiting.text,
+            waits: drop.waiting.isWaiting, claimed: drop.isClaimed)
+    }
 }

@@ -25,7 +25,7 @@ actor ControlServer: QueueActor {
     private var connections: [Int: ControlConnection] = [:]
     private var lastNumber = 0
     /// The socket's inode, by which it is known again.
-    private var inode: ino_t = 0
+    private var inode: UInt64?
 
     private init(folder: FilePath, answer: @escaping Answer) {
         self.folder = folder
@@ -69,8 +69,7 @@ actor ControlServer: QueueActor {
         guard bound == 0, Glibc.listen(descriptor, Int32(Self.mostConnections)) == 0 else {
             throw IOError("make the socket", path, .last)
         }
-        var status = stat()
-        if path.withPlatformString({ lstat($0, &status) }) == 0 { inode = status.st_ino }
+        inode = FileIdentity.of(path)?.inode
     }
 
     /// Answers nothing more. The socket's name goes, unless it is another daemon's by now.
@@ -84,8 +83,7 @@ actor ControlServer: QueueActor {
         for connection in connections.values { connection.close() }
         connections = [:]
         let path = folder.appending(ControlSocket.name)
-        var status = stat()
-        if path.withPlatformString({ lstat($0, &status) }) == 0, status.st_ino == inode {
+        if let inode, FileIdentity.of(path)?.inode == inode {
             _ = path.withPlatformString { unlink($0) }
         }
     }
@@ -98,9 +96,8 @@ actor ControlServer: QueueActor {
     }
 
     private func returnToPlace() {
-        var status = stat()
         let path = folder.appending(ControlSocket.name)
-        guard listener != nil, path.withPlatformString({ lstat($0, &status) }) != 0, errno == ENOENT else { return }
+        guard listener != nil, FileStatus.of(path) == nil, errno == ENOENT else { return }
         let descriptor = ControlSocket.make(blocking: false)
         guard descriptor >= 0 else { return }
         do throws(IOError) {

@@ -7,39 +7,16 @@ import SystemPackage
 /// What is in the inboxes now, as far as it can be told: a daemon that runs says what waits and why; where none runs,
 /// the files are counted.
 struct InboxLook {
-    /// Something that waits, or is left alone.
-    struct Drop: Equatable {
-        /// Its path from the inbox on, as bytes.
-        var path: [UInt8]
-        /// Seconds since it is known.
-        var known: Double?
-        /// Why it waits: a word that stays the same.
-        var code: String
-        /// The same as a sentence.
-        var text: String
-        /// Whether it is in the work folder already.
-        var claimed = false
-
-        /// The keys of one object: `path`, `known_s`, `why`, `text`, `claimed`.
-        func write(_ json: inout JSONText) {
-            json.name("path", path)
-            if let known { json.seconds("known_s", .seconds(known)) }
-            json.text("why", code)
-            json.text("text", text)
-            json.flag("claimed", claimed)
-        }
-    }
-
     /// One inbox.
     struct Inbox: Equatable {
         /// How many drops wait.
         var waiting: Int
         /// Those that have waited longest.
-        var longest: [Drop] = []
+        var longest: [ControlReply.Drop] = []
         /// How many files are left alone.
         var leftAlone = 0
         /// Some of these.
-        var left: [Drop] = []
+        var left: [ControlReply.Drop] = []
         /// Seconds between two looks, where the kernel does not tell of changes.
         var poll: Double?
         /// Whether only names that are never taken were left out, since the pipeline's rules are not known.
@@ -108,17 +85,10 @@ struct InboxLook {
     }
 }
 
-extension InboxLook.Drop {
-    init(_ drop: ControlReply.Drop) {
-        self.init(
-            path: Array(drop.path), known: drop.known, code: drop.code, text: drop.text, claimed: drop.claimed)
-    }
-}
-
 extension InboxLook.Inbox {
     init(_ inbox: ControlReply.Inbox) {
         self.init(
-            waiting: inbox.waiting, longest: inbox.longest.map { InboxLook.Drop($0) }, leftAlone: inbox.leftAlone,
-            left: inbox.left.map { InboxLook.Drop($0) }, poll: inbox.poll, paused: inbox.paused?.failure)
+            waiting: inbox.waiting, longest: inbox.longest, leftAlone: inbox.leftAlone,
+            left: inbox.left, poll: inbox.poll, paused: inbox.paused?.failure)
     }
 }

@@ -67,3 +67,14 @@ extension StatusReport {
         json.text("updated_at", record.updatedAt.iso8601)
     }
 }
+
+extension ControlReply.Drop {
+    /// The keys of one object: `path`, `known_s`, `why`, `text`, `claimed`.
+    fileprivate func write(_ json: inout JSONText) {
+        json.name("path", Array(path))
+        if let known { json.seconds("known_s", .seconds(known)) }
+        json.text("why", code)
+        json.text("text", text)
+        json.flag("claimed", claimed)
+    }
+}

@@ -100,11 +100,11 @@ extension StatusReport {
             + list("left alone", inbox.left, of: inbox.leftAlone)
     }
 
-    private static func list(_ title: String, _ drops: [InboxLook.Drop], of total: Int) -> [String] {
+    private static func list(_ title: String, _ drops: [ControlReply.Drop], of total: Int) -> [String] {
         guard !drops.isEmpty else { return [] }
         let rows = drops.map { drop in
             (
-                name: EscapedText.of(drop.path).shortened(to: longestName),
+                name: EscapedText.of(Array(drop.path)).shortened(to: longestName),
                 known: drop.known.map { Duration.seconds($0).text } ?? "", drop: drop
             )
         }

@@ -321,10 +321,7 @@ package struct Examiner {
 
     /// Who keeps a marker from being opened, as it is said of a drop.
     private static func leased(_ name: FileName, in folder: borrowing OpenFile) -> String {
-        var status = stat()
-        let descriptor = folder.descriptor
-        let isThere = name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
-        let holder = isThere ? LeaseHolders.holder(of: FileIdentity(status)) : .unknown
+        let holder = FileStatus.of(name, in: folder).map { LeaseHolders.holder(of: FileIdentity($0)) } ?? .unknown
         return Waiting.heldOpen(holder).text
     }
 

@@ -60,10 +60,7 @@ package enum FormatCheck {
         }
 
         private static func kind(of name: FileName, in folder: borrowing OpenFile) -> FileKind {
-            var status = stat()
-            let descriptor = folder.descriptor
-            let isThere = name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
-            return isThere ? FileKind(mode: status.st_mode) : .unknown
+            FileStatus.of(name, in: folder).map { FileKind(mode: $0.st_mode) } ?? .unknown
         }
 
         /// Each file of a folder and of those in it, as deep as drops may be; the first that is not whole is told.

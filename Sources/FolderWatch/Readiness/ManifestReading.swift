@@ -181,11 +181,7 @@ final class ManifestReading {
     private func status(of file: FilePath) -> stat? {
         do throws(IOError) {
             guard let name = file.lastName else { return nil }
-            let parent = try OpenFile.openFolder(file.removingLastComponent(), below: folder)
-            var status = stat()
-            let descriptor = parent.descriptor
-            let isThere = name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
-            return isThere ? status : nil
+            return FileStatus.of(name, in: try OpenFile.openFolder(file.removingLastComponent(), below: folder))
         } catch {
             return nil
         }

@@ -58,8 +58,9 @@ struct ProcessScan: Sendable {
                 case nil: break
                 }
             }
-            var status = stat()
-            if stat("/proc/\(process)/cwd", &status) == 0 { visited[FileIdentity(status)] = process }
+            if let folder = FileIdentity.of(FilePath("/proc/\(process)/cwd"), followingLinks: true) {
+                visited[folder] = process
+            }
         } catch {
             // A process that ended meanwhile writes nothing any more.
             if error.errno != .noSuchFileOrDirectory, error.errno != .noSuchProcess { isComplete = false }
@@ -131,8 +132,7 @@ struct ProcessScan: Sendable {
 
     /// The name of the user that a process runs as, or the number; nil where it is gone.
     static func user(of process: Int32) -> String? {
-        var status = stat()
-        guard stat("/proc/\(process)", &status) == 0 else { return nil }
+        guard let status = FileStatus.of(FilePath("/proc/\(process)")) else { return nil }
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16 << 10) { buffer in

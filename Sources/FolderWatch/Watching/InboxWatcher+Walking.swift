@@ -94,10 +94,7 @@ extension InboxWatcher {
 
     private func isFolder(_ name: FileName, _ kind: FileKind, _ above: OpenInbox.Opened) -> Bool {
         guard match.depth > 1, kind == .unknown else { return kind == .folder }
-        var status = stat()
-        let descriptor = above.file.descriptor
-        guard name.withCString({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else { return false }
-        return FileKind(mode: status.st_mode) == .folder
+        return FileStatus.of(name, in: above.file).map { FileKind(mode: $0.st_mode) } == .folder
     }
 
     private func refuse(_ folder: InboxFolder, _ reason: String) {

@@ -13,10 +13,7 @@ extension IOError {
     /// another user's folder that we may not write to (a move changes its `..`).
     func isOfMoving(_ source: FilePath?, of job: Job) -> Bool {
         if errno == .fileTooLarge { return true }
-        var status = stat()
-        guard errno == .permissionDenied, source == job.original,
-            job.original.withPlatformString({ lstat($0, &status) }) == 0
-        else {
+        guard errno == .permissionDenied, source == job.original, let status = FileStatus.of(job.original) else {
             return false
         }
         return FileKind(mode: status.st_mode) == .folder && status.st_uid != geteuid()

@@ -96,8 +96,7 @@ extension Mover {
     private static func size(of path: FilePath) throws(IOError) -> Int64 {
         var size: Int64 = 0
         for file in try DiskSync.everything(in: path) {
-            var status = stat()
-            guard file.withPlatformString({ lstat($0, &status) }) == 0 else { continue }
+            guard let status = FileStatus.of(file) else { continue }
             size = size.addingSaturated(
                 min(Int64(status.st_size), Int64(status.st_blocks).multipliedSaturated(by: 512)))
         }

@@ -59,9 +59,7 @@ package enum PrivateState {
 
     /// Closes one file. Returns whether it was open to others.
     private static func closeFile(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> Bool {
-        var status = stat()
-        let parent = folder.descriptor
-        guard name.withCString({ fstatat(parent, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+        guard let status = FileStatus.of(name, in: folder) else {
             // A log that another process's last reader has just removed.
             if Errno.last == .noSuchFileOrDirectory { return false }
             throw IOError("examine", folder.path.appending(name), .last)
@@ -79,6 +77,7 @@ package enum PrivateState {
         guard status.st_mode & 0o077 != 0 else { return false }
         // By name, in a folder that nobody else may write to: an open file that is closed again would take SQLite's
         // locks along (fcntl(2)).
+        let parent = folder.descriptor
         guard name.withCString({ fchmodat(parent, $0, status.st_mode & 0o700, 0) }) == 0 else {
             throw IOError("close to others", folder.path.appending(name), .last)
         }

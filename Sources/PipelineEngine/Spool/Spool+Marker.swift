@@ -34,10 +34,7 @@ extension Spool {
     }
 
     private static func isFile(_ name: FileName, in folder: borrowing OpenFile) -> Bool {
-        var status = stat()
-        let descriptor = folder.descriptor
-        return name.withCString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
-            && FileKind(mode: status.st_mode) == .regular
+        FileStatus.of(name, in: folder).map { FileKind(mode: $0.st_mode) } == .regular
     }
 
     /// The marker that lies in a job's folder.

@@ -135,12 +135,8 @@ struct TakeOver {
     }
 
     private static func status(of name: FileName, in parent: borrowing OpenFile) throws(IOError) -> stat {
-        var status = stat()
-        let folder = parent.descriptor
-        guard name.withCString({ fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
-            throw IOError("examine", parent.path.appending(name), .last)
-        }
-        return status
+        if let status = FileStatus.of(name, in: parent) { return status }
+        throw IOError("examine", parent.path.appending(name), .last)
     }
 
     /// Opens a file or folder for reading, also one that lets us do so only once it is ours.

@@ -8,10 +8,7 @@ extension FileIdentity {
 
     /// The identity of what is at a path; nil where there is nothing.
     package static func of(_ path: FilePath, followingLinks: Bool = false) -> FileIdentity? {
-        var status = stat()
-        let flags = followingLinks ? 0 : AT_SYMLINK_NOFOLLOW
-        guard path.withPlatformString({ fstatat(AT_FDCWD, $0, &status, flags) }) == 0 else { return nil }
-        return FileIdentity(status)
+        FileStatus.of(path, followingLinks: followingLinks).map { FileIdentity($0) }
     }
 
     /// The same, but what cannot be asked (an I/O error, a stale mount) is an error and not an absence.
@@ -22,8 +19,7 @@ extension FileIdentity {
 
     /// The same, and whether it is a folder.
     package static func examine(_ path: FilePath) throws(IOError) -> Found? {
-        var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) != 0 else {
+        if let status = FileStatus.of(path) {
             return (FileIdentity(status), FileKind(mode: status.st_mode) == .folder, status)
         }
         let reason = Errno.last

@@ -36,13 +36,13 @@ package struct Folder: ~Copyable, Sendable {
     /// The metadata of what lies below it, a link not followed; nil where there is nothing, or no way there.
     package func status(of relative: FilePath) throws(IOError) -> stat? {
         if relative.isEmpty { return try file.status() }
-        var status = stat()
         do throws(IOError) {
-            try within(relative) { (parent, name) throws(IOError) in
-                let asked = name.withCString { fstatat(parent.descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }
-                guard asked == 0 else { throw IOError("examine", parent.path.appending(name), .last) }
+            return try within(relative) { (parent, name) throws(IOError) in
+                guard let status = FileStatus.of(name, in: parent) else {
+                    throw IOError("examine", parent.path.appending(name), .last)
+                }
+                return status
             }
-            return status
         } catch {
             guard [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) else { throw error }
             return nil
@@ -130,9 +130,6 @@ package struct Folder: ~Copyable, Sendable {
 
     /// What there is at a whole path, or nil for nothing (or nothing that can be seen).
     package static func kind(of path: FilePath, followingLinks: Bool = false) -> FileKind? {
-        var status = stat()
-        let flags = followingLinks ? 0 : AT_SYMLINK_NOFOLLOW
-        guard path.withPlatformString({ fstatat(AT_FDCWD, $0, &status, flags) }) == 0 else { return nil }
-        return FileKind(mode: status.st_mode)
+        FileStatus.of(path, followingLinks: followingLinks).map { FileKind(mode: $0.st_mode) }
     }
 }

@@ -106,8 +106,7 @@ package struct SecretText: Sendable, Hashable {
     }
 
     private static func problem(with path: FilePath) -> String? {
-        var status = stat()
-        guard path.withPlatformString({ stat($0, &status) }) == 0 else {
+        guard let status = FileStatus.of(path, followingLinks: true) else {
             return "the secret file '\(path.text)' cannot be read: \(Errno.last)"
         }
         guard FileKind(mode: status.st_mode) == .regular, status.st_size <= 64 << 10 else {
