@@ -3,7 +3,8 @@ import PipelineKit
 /// The drops of one folder by the markers that they need, where several may need the same one: `{stem}.ok`. Pure.
 ///
 /// A drop costs some 20 bytes beside its name, which is the inbox's own copy: markers are not kept, but made from the
-/// names of their drops when they are compared.
+/// names of their drops when they are compared. With a dictionary of sets a drop that waits costs 387 bytes, all
+/// structures together, where some 200 are promised.
 struct MarkedDrops: Sendable {
     private let markerName: @Sendable (FileName) -> FileName?
     private var names = Blocks<FileName>()
