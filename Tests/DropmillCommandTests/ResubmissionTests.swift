@@ -94,7 +94,7 @@ import Testing
         let path = scratch.path("failed/gone.pdf").string
         #expect(
             result.problems.map(\.message) == [
-                "cannot examine '\(path)': No such file or directory; it was moved or sent in already",
+                "cannot examine '\(path)': No such file or directory; it was already moved or sent",
                 "it is processed; only failed jobs are sent in again",
                 "it is not over yet; 'dropmill show \(busy.id.text)' tells how far it is",
                 "nothing is known of the pipeline 'other'; run it once, or move the file yourself",
@@ -140,7 +140,7 @@ import Testing
         try fixture.journal.write([failed], pipelines: [try fixture.pipeline()])
         try Folder.remove(scratch.path("inbox"))
         let problem = try #require(try send([failed.id.text]).problems.first)
-        #expect(problem.message.hasSuffix("No such file or directory; make the folder again"))
+        #expect(problem.message.hasSuffix("No such file or directory; create the folder again"))
         // It did not come: whatever is claimed as that inode is something else.
         #expect(try claim(2, scratch.path("failed/report.pdf")).retryOf == nil)
         #expect(try scratch.tree("failed") == ["report.pdf", "report.pdf.error.json"])

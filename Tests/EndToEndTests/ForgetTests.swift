@@ -82,7 +82,7 @@ import Testing
         }
         try scratch.makeFolder("inbox")
         let start = try dropmill(["run", "main.yaml", "--once", "--state", "state"], in: scratch.path)
-        #expect(start.text.contains("1 job is left as it is"), "\(start.text)")
+        #expect(start.text.contains("1 job stays as it is"), "\(start.text)")
         let forgotten = try dropmill(["forget", "a.txt", "--state", "state"], in: scratch.path)
         #expect(forgotten.status == 0 && forgotten.text.contains("given up"), "\(forgotten.text)")
         let again = try dropmill(["forget", "a.txt", "--state", "state"], in: scratch.path)

@@ -332,7 +332,7 @@ import Testing
         let second = try EngineHarness(scratch: scratch, stages: [.passing])
         let error = #expect(throws: EngineError.self) { try second.start() }
         #expect(error?.kind == .locked)
-        #expect(error?.message.contains("held by another running dropmill") == true)
+        #expect(error?.message.contains("in use by another running dropmill") == true)
         _ = await engine.stop()
         try second.start()
         _ = await second.stop()

@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test(
-        "A job's folder that cannot be brought in order is left alone, and told of, and no other job waits for it",
+        "A job's folder that cannot be recovered is left alone and reported, and no other job waits for it",
         .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
     func disorder() throws {
         let bad = try found("a")
@@ -284,7 +284,7 @@ import Testing
         #expect(findings.parked == 1)
         #expect(findings.warnings.count == 1)
         #expect(
-            findings.warnings.first?.contains("'\(work.folder(of: bad.id).text)' cannot be brought in order") == true)
+            findings.warnings.first?.contains("'\(work.folder(of: bad.id).text)' cannot be recovered") == true)
         #expect(Folder.kind(of: work.folder(of: bad.id).appending(try "a".fileName)) == .regular)
     }
 

@@ -75,7 +75,7 @@ import Testing
         try Folder.remove(scratch.path(folder))
         try scratch.link(folder, to: scratch.path("disk/canary").string)
         let refusal = #expect(throws: SendBack.Refusal.self) { _ = try send(record) }
-        #expect(refusal?.message.contains("no link is followed") == true, "\(refusal?.message ?? "")")
+        #expect(refusal?.message.contains("links to it are not followed") == true, "\(refusal?.message ?? "")")
         #expect(try scratch.tree("disk/inbox") == [])
         #expect(try scratch.tree("disk/canary") == ["a", "y/", "y/a"])
     }
@@ -88,7 +88,7 @@ import Testing
         #expect(scratch.path("disk/failed/x").withPlatformString { chmod($0, 0o1777) } == 0)
         try scratch.write("another", to: "disk/failed/x/a")
         let refusal = #expect(throws: SendBack.Refusal.self) { _ = try send(hers) }
-        #expect(refusal?.message.contains("is not the file that failed") == true, "\(refusal?.message ?? "")")
+        #expect(refusal?.message.contains("is no longer the file that failed") == true, "\(refusal?.message ?? "")")
         #expect(try scratch.text("disk/failed/x/a") == "another")
         #expect(try send(whole) == scratch.path("disk/inbox/x/b"))
         // Where nobody else can, it was the operator.
@@ -150,7 +150,7 @@ import Testing
                 _ = partial.withPlatformString { symlink("/etc/passwd", $0) }
             }
         }
-        #expect(refusal?.message.contains("was exchanged") == true, "\(refusal?.message ?? "")")
+        #expect(refusal?.message.contains("was replaced") == true, "\(refusal?.message ?? "")")
         #expect(try scratch.text("disk/failed/x/a") == "a")
         #expect(try send(record).removingLastComponent() == scratch.path("disk/inbox/x"))
         #expect(try scratch.tree("disk/failed") == ["x/"])

@@ -50,7 +50,7 @@ import Testing
         #expect(await eventually { second.summary != nil })
         #expect(second.summary?.processed == 1)
         let told = warnings(second)
-        #expect(told.contains { $0.contains(". It was set aside as '\(state.text)/journal.corrupt-") }, "\(told)")
+        #expect(told.contains { $0.contains(". It was moved aside to '\(state.text)/journal.corrupt-") }, "\(told)")
         let third = try harness()
         try third.start(once: true)
         #expect(await eventually { third.summary != nil })
@@ -71,7 +71,7 @@ import Testing
         #expect(second.summary?.processed == 1)
         let told = warnings(second)
         #expect(told.count == 1)
-        #expect(told.first?.hasPrefix("the journal is new, or was lost, but 1 job was found") == true, "\(told)")
+        #expect(told.first?.hasPrefix("the journal is new or was lost, but 1 job was found") == true, "\(told)")
     }
 
     @Test(
@@ -87,7 +87,7 @@ import Testing
         let engine = try harness()
         let error = #expect(throws: EngineError.self) { try engine.start() }
         #expect(error?.message.contains("Free space on its file system.") == true, "\(error?.message ?? "")")
-        #expect(error?.message.hasSuffix("Dropmill has not started; start it again after that.") == true)
+        #expect(error?.message.hasSuffix("Dropmill has not started; start it again afterwards.") == true)
         #expect(error?.message.contains("by itself") == false)
         try Folder.remove(ballast)
         try engine.start(once: true)

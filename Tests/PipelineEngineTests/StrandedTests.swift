@@ -50,7 +50,7 @@ import Testing
         try Folder.remove(engine.scratch.path(folder))
         try engine.drop("after")
         #expect(await eventually { engine.reports.count == 2 })
-        #expect(warnings(engine).contains { $0.contains("was gone, and is made again") })
+        #expect(warnings(engine).contains { $0.contains("was gone and has been created again") })
         let rival = EngineHarness.locked(engine.pipeline)
         #expect(rival, "the new one is locked as the old one was")
         _ = await engine.stop()
@@ -89,7 +89,7 @@ import Testing
         try NoReplace.rename(aside, to: work)
         try engine.drop("b")
         #expect(
-            await eventually { warnings(engine).contains { $0.contains("holds 1 job that nothing goes on with") } },
+            await eventually { warnings(engine).contains { $0.contains("holds 1 unprocessed job") } },
             "\(warnings(engine))")
         #expect(await eventually { engine.reports.count == 1 })
         _ = await engine.stop()
@@ -192,7 +192,7 @@ import Testing
             try engine.start()
             let told = await eventually {
                 warnings(engine).contains {
-                    $0.contains("2 jobs are left as they are") && $0.contains("in '\(place)'. ")
+                    $0.contains("2 jobs stay as they are") && $0.contains("in '\(place)'. ")
                 }
             }
             #expect(told, "\(warnings(engine))")
@@ -298,7 +298,7 @@ import Testing
             let engine = try start()
             let place = scratch.path(".dropmill/test").string
             let told = await eventually {
-                warnings(engine).contains { $0.contains("2 jobs are left as they are") && $0.contains(place) }
+                warnings(engine).contains { $0.contains("2 jobs stay as they are") && $0.contains(place) }
             }
             #expect(told, "\(warnings(engine))")
             #expect(await engine.stop()?.unfinished == 2)
@@ -352,10 +352,11 @@ import Testing
         ) { @Sendable [heard = Heard.shared] event in heard.add(event) }
         let ended = Mutex(false)
         try other.start { @Sendable _ in ended.withLock { $0 = true } }
-        #expect(await eventually { Heard.shared.warnings.contains { $0.contains("watched by another process too") } })
+        #expect(
+            await eventually { Heard.shared.warnings.contains { $0.contains("is also watched by another process") } })
         other.stop(grace: .zero)
         #expect(await eventually { ended.withLock { $0 } })
-        #expect(!warnings(first).contains { $0.contains("watched by another process too") })
+        #expect(!warnings(first).contains { $0.contains("is also watched by another process") })
         _ = await first.stop()
     }
 

@@ -99,7 +99,7 @@ import Testing
         #expect(await eventually { engine.summary != nil })
         #expect(scratch.exists("processed/good/file") && scratch.exists("failed/poison/link"))
         let report = try scratch.text("failed/poison.error.json")
-        #expect(report.contains("stopped 2 times while it looked at 'poison'"), "\(report)")
+        #expect(report.contains("stopped 2 times while examining 'poison'"), "\(report)")
         #expect(try scratch.tree("inbox").isEmpty)
     }
 

@@ -86,7 +86,7 @@ import Testing
             try WorkOwner(of: work, of: "test", isShared: true, as: holder("one", boot: "c"), up: .seconds(80))
         }
         #expect(error?.kind == .locked)
-        #expect(error?.message.contains("/etc/machine-id of its own") == true)
+        #expect(error?.message.contains("its own name and /etc/machine-id") == true)
     }
 
     @Test("Whoever has taken it is noticed, whatever name it goes by", arguments: [("b", 2), ("c", 1)])

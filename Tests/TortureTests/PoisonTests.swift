@@ -55,7 +55,7 @@ extension Torture {
             #expect(try site.mill.violations(.settled) == [])
             let path = site.mill.layout.failed.appending("poison.txt.error.json")
             let report = String(decoding: try ScratchFolder.read(path), as: UTF8.self)
-            #expect(report.contains("stopped \(attempts) times while it looked at"), "\(report)")
+            #expect(report.contains("stopped \(attempts) times while examining"), "\(report)")
         }
 
         /// Many others are at work when it kills: none of them may be taken for the culprit.

@@ -62,7 +62,7 @@ extension Intake {
             suspects.clear(.job(job.id))
             deliver(.claimed([claimed], adopted: false))
         case .success(.stillWritten(let reason)): waitForWriters(of: job, because: reason)
-        case .success(.copying): waitForWriters(of: job, because: "it has to be copied once more")
+        case .success(.copying): waitForWriters(of: job, because: "it must be copied again")
         case .failure(let error):
             waitForWriters(of: job, because: "\(error)")
             if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }

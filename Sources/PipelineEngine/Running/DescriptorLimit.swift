@@ -16,8 +16,8 @@ enum DescriptorLimit {
         guard overflow || UInt64(needed + process) > UInt64(limit.rlim_cur) else { return }
         throw EngineError(
             kind: .shortage,
-            message: "\(pipelines == 1 ? "1 pipeline takes" : "\(pipelines) pipelines take") about "
-                + "\(needed &+ process) descriptors, and this process may have \(limit.rlim_cur): "
+            message: "\(pipelines == 1 ? "1 pipeline needs" : "\(pipelines) pipelines need") about "
+                + "\(needed &+ process) descriptors, and this process is limited to \(limit.rlim_cur): "
                 + FolderError.descriptors)
     }
 }

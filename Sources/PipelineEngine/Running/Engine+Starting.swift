@@ -47,8 +47,8 @@ nonisolated extension Engine {
                 .warning(
                     pipeline: nil,
                     message:
-                        "\(error.message) It was set aside as '\(aside.text)' and a new one is begun. Every job is "
-                        + "kept, since the work folders know them; what is over is known to the old one only"))
+                        "\(error.message) It was moved aside to '\(aside.text)' and a new one is created. Every "
+                        + "unfinished job is kept in its work folder; finished jobs are only in the old journal"))
             return try open(lock)
         }
     }
@@ -78,9 +78,9 @@ nonisolated extension Engine {
         let remedy: String
         switch error.kind {
         case .corrupt:
-            remedy = " Start Dropmill again: it is set aside then, and every job is kept."
+            remedy = " Start Dropmill again: it is then moved aside, and every unfinished job is kept."
             OpenedState.noteDamage(in: configuration.state, observer)
-        case .environment: remedy = " Dropmill has not started; start it again after that."
+        case .environment: remedy = " Dropmill has not started; start it again afterwards."
         case .newer, .missing: remedy = ""
         }
         return EngineError(kind: .configuration, message: error.message + remedy)
@@ -111,8 +111,8 @@ nonisolated extension Engine {
             observer(
                 .warning(
                     pipeline: nil,
-                    message: "\(left.count) unfinished jobs belong to the pipeline '\(name)', which is not among those "
-                        + "given; they are left alone until it runs again"))
+                    message: "\(left.count) unfinished jobs belong to the pipeline '\(name)', which is not "
+                        + "loaded; they stay as they are until it runs again"))
         }
         do throws(JournalError) {
             // Before anything is claimed: where it is must be known to a later start, whatever happens to this one.
@@ -160,7 +160,7 @@ nonisolated extension Engine {
             work.release()
             if let error = error as? JournalError { throw notStarted(error) }
             if let error = error as? FolderError { throw EngineError(error) }
-            let remedy = "look after the work folder '\(work.path.text)'"
+            let remedy = "check the work folder '\(work.path.text)'"
             if let error = error as? IOError {
                 throw EngineError(FolderError(pipeline.source.text, error, remedy: remedy))
             }
@@ -191,7 +191,7 @@ nonisolated extension Engine {
                 guard count > 0 else { continue }
                 told =
                     "\(count == 1 ? "1 job was" : "\(count) jobs were") taken over from there"
-                    + aside.map { "; an earlier state of one is kept in '\($0.text)'" }.joined()
+                    + aside.map { "; an earlier state of one of them is kept in '\($0.text)'" }.joined()
             case .left(let reason):
                 if place.isGone(beside: pipeline.inbox) {
                     // Its jobs are as any whose folders are gone from here: lost, or over but for the journal.
@@ -200,12 +200,12 @@ nonisolated extension Engine {
                 }
                 left.append(place)
                 guard !records.isEmpty else { continue }
-                told = "what is there is not taken over: \(reason)"
+                told = "its jobs are not taken over: \(reason)"
             }
             observer(
                 .warning(
                     pipeline: pipeline.name,
-                    message: "the work folder was '\(place.path.text)' and is '\(work.path.text)' now; \(told)"))
+                    message: "the work folder has moved from '\(place.path.text)' to '\(work.path.text)';  \(told)"))
         }
         return (records, left)
     }
@@ -219,9 +219,9 @@ nonisolated extension Engine {
             observer(
                 .warning(
                     pipeline: pipeline.name,
-                    message: "the inbox '\(pipeline.inbox.text)' is watched by another process too, perhaps a dropmill "
-                        + "with a work folder of its own: each drop goes to one of the two, and nobody knows to which; "
-                        + "give each an inbox of its own"))
+                    message: "the inbox '\(pipeline.inbox.text)' is also watched by another process, perhaps a "
+                        + "dropmill with its own work folder: each drop goes to either of the two; "
+                        + "give each its own inbox"))
             return nil
         }
     }
@@ -232,16 +232,16 @@ nonisolated extension Engine {
     /// Jobs that nobody can go on with.
     private func tellStranded(_ jobs: [JobID], of pipeline: Pipeline, at places: [WorkPlace]) {
         guard let first = jobs.first else { return }
-        let count = jobs.count == 1 ? "1 job is left as it is" : "\(jobs.count) jobs are left as they are"
+        let count = jobs.count == 1 ? "1 job stays as it is" : "\(jobs.count) jobs stay as they are"
         let paths = places.map(\.path.text)
         let folders = paths.enumerated().filter { !paths[..<$0.offset].contains($0.element) }
             .map { "'\($0.element)'" }.joined(separator: " or ")
         observer(
             .warning(
                 pipeline: pipeline.name,
-                message: "\(count): nothing of it is in the work folder; it was in \(folders). "
-                    + "Mount its file system, or set `inbox` and `work` as they were, and start Dropmill again; "
-                    + "`dropmill forget JOB` (\(first)) gives one up"))
+                message: "\(count): the files are not in the work folder; they were in \(folders). "
+                    + "Mount that file system, or restore `inbox` and `work`, and start Dropmill again; "
+                    + "`dropmill forget JOB` (\(first)) abandons one"))
     }
 
     /// Says where others' changes in an inbox may be seen too late.

@@ -39,15 +39,15 @@ extension Intake {
         func tell(_ reason: String) { deliver(.refused(marker, reason: reason)) }
         let rule = spool.pipeline.ready
         guard rule.timeout != nil else {
-            return tell("it is a marker whose drop has not come; drop that too, or set `ready.timeout`")
+            return tell("it is a marker whose drop has not arrived; drop that too, or set `ready.timeout`")
         }
         switch try lookAtMarker(marker, in: inbox) {
         // Its vanishing is told by the watcher.
         case .gone: break
         case .file(let fingerprint, _): condemn(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
-        case .refused(let reason): tell("it has the name of a marker, its drop has not come, and it is \(reason)")
+        case .refused(let reason): tell("it has the name of a marker, its drop has not arrived, and it is \(reason)")
         case .blocked(let error, _):
-            tell("it has the name of a marker, its drop has not come, and it cannot be examined (\(error))")
+            tell("it has the name of a marker, its drop has not arrived, and it cannot be examined (\(error))")
         }
     }
 
@@ -57,7 +57,7 @@ extension Intake {
         } catch {
             if error.isUnreachable { return .gone }
             guard error.errno == .permissionDenied else { return try Sample.blocked(error, nil) }
-            return .refused("in a folder that may not be entered (\(error.errno))")
+            return .refused("in a folder that cannot be entered (\(error.errno))")
         }
     }
 
@@ -73,7 +73,7 @@ extension Intake {
             guard error.errno == .permissionDenied else {
                 return .over(Examiner.Finding(sample: try Sample.blocked(error, nil)))
             }
-            return .over(Examiner.Finding(sample: .refused("its folder may not be entered (\(error.errno))")))
+            return .over(Examiner.Finding(sample: .refused("its folder cannot be entered (\(error.errno))")))
         }
         return try examiner.look(at: path, in: folder.file, deciding: deciding)
     }

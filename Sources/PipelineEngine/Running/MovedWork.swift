@@ -28,10 +28,10 @@ struct MovedWork {
     /// this one was worked in later than that; else nothing has begun here with what was taken before.
     func take(from place: FilePath, isStale: Bool) -> Outcome {
         let active = place.appending("active")
-        guard Folder.kind(of: active) == .folder else { return .left("it is not there") }
+        guard Folder.kind(of: active) == .folder else { return .left("it does not exist") }
         do throws(FolderError) {
             guard let status = Spot(active).status, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
-                return .left("it is not \(AccountName.user(geteuid()))'s alone")
+                return .left("users other than \(AccountName.user(geteuid())) have access to it")
             }
             let lock = try FolderLock(place, describedAs: "the work folder")
             defer { lock.release() }

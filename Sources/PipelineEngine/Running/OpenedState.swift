@@ -56,7 +56,7 @@ final class OpenedState: Sendable {
         do throws(IOError) {
             try SQLiteJournal.markDamaged(in: folder)
         } catch {
-            let remedy = "move the journal away before you start Dropmill again"
+            let remedy = "move the journal away before starting Dropmill again"
             observer(.warning(pipeline: nil, message: "\(error); \(remedy)"))
         }
     }
@@ -140,16 +140,16 @@ final class OpenedState: Sendable {
             let mending = try journal.mend(run)
             patience.withLock { $0 = Patience() }
             guard let mending else { return told.withLock { $0 = nil } }
-            let aside = mending.aside.map { " What lay in its place is '\($0.text)' now." } ?? ""
+            let aside = mending.aside.map { " The file in its place is now '\($0.text)'." } ?? ""
             let history =
                 mending.keepsHistory
-                ? "it was written there again, with its whole history."
-                : "a new one was begun. Jobs that are not over are in it, and those that are over are not."
+                ? "it was restored with its full history."
+                : "a new one was created with the unfinished jobs; the history of finished jobs is lost."
             observer(
                 .warning(
                     pipeline: nil,
-                    message: "the journal was removed or replaced while Dropmill ran; \(history)\(aside) Leave the "
-                        + "state folder '\(folder.text)' to Dropmill alone"))
+                    message: "the journal was removed or replaced while Dropmill was running; \(history)\(aside) Keep "
+                        + "other programs out of the state folder '\(folder.text)'"))
             if !mending.keepsHistory { lost() }
         } catch {
             patience.withLock { $0.failed() }
@@ -161,7 +161,7 @@ final class OpenedState: Sendable {
                 observer(
                     .warning(
                         pipeline: nil,
-                        message: "the journal was removed or replaced while Dropmill runs, and cannot be put back: "
+                        message: "the journal was removed or replaced while Dropmill is running; restoring it failed: "
                             + error.message))
             }
         }

@@ -48,8 +48,8 @@ extension PipelineRunner {
             guard count > 0 else { return }
             runner.warn(
                 "the work folder '\(runner.intake.spool.work.path.text)' holds "
-                    + "\(count == 1 ? "1 job" : "\(count) jobs") that nothing goes on with: start Dropmill again to "
-                    + "have that done, and do not send the drops again")
+                    + "\(count == 1 ? "1 unprocessed job" : "\(count) unprocessed jobs"): start Dropmill again "
+                    + "to resume them, and do not send the drops again")
         }
     }
 
@@ -66,8 +66,8 @@ extension PipelineRunner {
         journal.note(record)
         summary.failed += 1
         warn(
-            "job \(job.id) ('\(job.drop.path)') is lost: somebody removed its folder from the work folder while it "
-                + "was at work; send it again")
+            "job \(job.id) ('\(job.drop.path)') is lost: its folder in the work folder was removed while it "
+                + "was running; send the drop again")
     }
 }
 

@@ -13,17 +13,17 @@ extension PipelineRunner {
         case .lost(let job): lose(job)
         case .keptAside(let path):
             warn(
-                "'\(path.text)' holds what a claim brought and is no drop; see whether you need it, and remove it")
+                "'\(path.text)' was claimed but is not a drop; check whether you need it, and remove it")
         case .workRemade:
             loseWhatIsGone()
-            warn("the work folder '\(intake.spool.work.path.text)' was gone, and is made again")
+            warn("the work folder '\(intake.spool.work.path.text)' was gone and has been created again")
             lookForLost()
         case .stillWritten(let job, let reason): observer(.stillWritten(job, reason: reason))
         case .refused(let path, let reason): observer(.refused(pipeline: pipeline.name, path: path, reason: reason))
         case .heldOpen(let path, let writer, let time):
             warn(
-                "'\(path)' has been held open for \(time.text) by \(writer.fullText), and is not taken before that "
-                    + "ends; set `ready.timeout` to have such drops fail")
+                "'\(path)' has been held open for \(time.text) by \(writer.fullText), and waits until it is "
+                    + "closed; set `ready.timeout` to fail such drops")
         case .watching(let mode, let reason):
             if let reason { observer(.watching(pipeline: pipeline.name, mode, reason: reason)) }
         case .failed(let failure): send(.intakeFailed(failure))

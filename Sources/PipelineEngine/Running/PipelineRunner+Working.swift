@@ -44,7 +44,7 @@ extension PipelineRunner {
         jobs[id]?.notified(by: kind, in: result.duration, failure, saying: result.notes.text)
         if let failure, let job = jobs[id]?.job {
             warn(
-                "job \(id): '\(kind)' of 'on_failure' could not report that '\(job.drop.name)' failed: "
+                "job \(id): '\(kind)' of 'on_failure' failed to report '\(job.drop.name)': "
                     + failure.summary)
         }
         send(.notified(id))

@@ -77,7 +77,7 @@ package struct Recovery: Sendable {
         for name in try Folder.names(in: work.active).sorted() {
             let folder = work.active.appending(name)
             guard let id = JobID(name.text), Folder.kind(of: folder) == .folder else {
-                findings.warnings.append("'\(folder.text)' is no job of ours; it is left alone")
+                findings.warnings.append("'\(folder.text)' is not a Dropmill job; it is left alone")
                 continue
             }
             let record = unmatched.removeValue(forKey: id)
@@ -91,8 +91,8 @@ package struct Recovery: Sendable {
                 // One folder that is in disorder must not keep all others waiting.
                 findings.parked += over[id] == nil ? 1 : 0
                 findings.warnings.append(
-                    "'\(folder.text)' cannot be brought in order and is left alone: \(error). Start Dropmill again "
-                        + "when that is mended")
+                    "'\(folder.text)' cannot be recovered and is left alone: \(error). Start Dropmill again once "
+                        + "that is fixed")
             }
         }
         work.tidy()
@@ -101,9 +101,9 @@ package struct Recovery: Sendable {
             let count = findings.adopted.count
             let found = count == 1 ? "1 job was" : "\(count) jobs were"
             findings.warnings.append(
-                "the journal is new, or was lost, but \(found) found in the work folder '\(work.path.text)'. They "
-                    + "are kept and begin again, their history is gone. Does --state-dir name the folder of earlier "
-                    + "runs?")
+                "the journal is new or was lost, but \(found) found in the work folder '\(work.path.text)'. They "
+                    + "start over, and their history is lost. Check that --state-dir is the folder of earlier "
+                    + "runs.")
         }
         return findings
     }
@@ -116,15 +116,15 @@ package struct Recovery: Sendable {
         if record.state == .lost {
             guard try !work.removeUnused(id) else { return }
             findings.warnings.append(
-                "the folder of job \(id) ('\(drop)') is there again, though the job was given up: it is kept in "
-                    + "'\(try work.setAside(id).text)'. Send the drop again, if that was not done, and remove it")
+                "the folder of job \(id) ('\(drop)') is back, though the job was given up: it is kept in "
+                    + "'\(try work.setAside(id).text)'. Send the drop again if needed, then remove it")
             return
         }
         let (isKept, remains) = (record.isKept(in: work), record.leavesDrop(in: pipeline))
         let holdsDrop = try FileIdentity.find(folder.appending(drop)) != nil
         guard isKept || remains || !holdsDrop else {
             findings.warnings.append(
-                "'\(folder.text)' holds a drop though the journal says that its job is over; it is left alone. Look at "
+                "'\(folder.text)' holds a drop although its job has finished; it is left alone. Check "
                     + "`dropmill show \(id)`, and move it by hand")
             return
         }
@@ -159,7 +159,7 @@ package struct Recovery: Sendable {
             }
             findings.adopted.append(job)
         } else {
-            findings.warnings.append("'\(folder.text)' holds something that is no drop; it is left alone")
+            findings.warnings.append("'\(folder.text)' holds something that is not a drop; it is left alone")
         }
     }
 
@@ -167,7 +167,7 @@ package struct Recovery: Sendable {
     private func setAside(_ id: JobID, _ findings: inout Findings) throws(IOError) {
         let kept = try work.setAside(id)
         findings.warnings.append(
-            "the folder of job \(id) held no drop any more, but what stages made: it is kept in '\(kept.text)'; see "
+            "the folder of job \(id) held no drop, only files made by stages: it is kept in '\(kept.text)'; check "
                 + "whether you need it, and remove it")
     }
 
@@ -229,7 +229,7 @@ package struct Recovery: Sendable {
         } else {
             failure = .file(
                 "recovery.limit", "The daemon stopped \(record.recoveries) times while this job was running.",
-                remedy: "The file may be what stops it: look at the log of these times before you send it again.")
+                remedy: "The file may be the cause: check the log of these times before sending it again.")
         }
         record.failure = failure
         findings.changed.append(record)
@@ -286,7 +286,7 @@ package struct Recovery: Sendable {
             findings.parked += 1
             let failure = StageFailure.outside(strange, of: job)
             findings.warnings.append(
-                "\(failure.summary) Nothing of job \(record.id) is moved (\(failure.code)): it is left alone in "
+                "\(failure.summary) Job \(record.id) is not settled (\(failure.code)): it is left alone in "
                     + "'\(folder.text)'. \(failure.remedy)")
             return
         }
@@ -294,8 +294,8 @@ package struct Recovery: Sendable {
             findings.parked += 1
             findings.warnings.append(
                 "the daemon stopped \(record.recoveries) times while job \(record.id) ('\(record.drop.name)') was "
-                    + "settled; it is left alone in '\(folder.text)'. Look at the log of these times; then move the "
-                    + "drop from there back into the inbox, if it is to be tried again, and remove the folder")
+                    + "being settled; it is left alone in '\(folder.text)'. Check the log of these times; then move "
+                    + "the drop from there back into the inbox to retry it, and remove the folder")
             return
         }
         // One under suspicion is counted when its turn comes: the others that wait meanwhile are not to blame.

@@ -43,7 +43,7 @@ extension SettlementBatch {
             try spool.giveBack(job)
         } catch {
             guard error.errno.trouble(with: .drop) != .pauses else { throw .settling(error) }
-            warnings.append("'\(job.drop.name)' was not given back to its sender as a whole: \(error)")
+            warnings.append("'\(job.drop.name)' was not given back to its sender completely: \(error)")
         }
     }
 

@@ -4,7 +4,7 @@ import PipelineKit
 extension StageFailure {
     /// The drop has zero bytes, and such drops fail.
     static func empty(_ name: FileName) -> StageFailure {
-        .file("drop.empty", "'\(name)' is empty (0 bytes).", remedy: "Drop it again with its content.")
+        .file("drop.empty", "'\(name)' is empty (0 bytes).", remedy: "Drop it again with content.")
     }
 
     /// The drop was not complete in the time that it may take.
@@ -18,8 +18,8 @@ extension StageFailure {
     /// The drop was complete, and something else when it was claimed; `reason` as it is said of drops in the inbox.
     static func unfit(_ name: FileName, _ reason: String) -> StageFailure {
         .file(
-            "ready.unfit", "'\(name)' was exchanged or added to while it was claimed: \(reason).",
-            remedy: "Drop it again as it is meant to be, and leave it alone from then on.")
+            "ready.unfit", "'\(name)' was replaced or extended while it was claimed: \(reason).",
+            remedy: "Drop it again, and do not change it afterwards.")
     }
 
     /// The drop is beyond what its pipeline takes.
@@ -28,12 +28,12 @@ extension StageFailure {
     ) -> StageFailure {
         let (fact, key) =
             switch excess {
-            case .size: ("has more than \(limits.size?.description ?? "0 B")", "max_size")
+            case .size: ("is larger than \(limits.size?.description ?? "0 B")", "max_size")
             case .entries: ("holds more than \(limits.entries) files and folders", "max_entries")
-            case .depth: ("has more than \(limits.depth) folders in each other", "max_depth")
+            case .depth: ("has more than \(limits.depth) nested folders", "max_depth")
             }
         return .file(
-            "ready.limit", "'\(name)' \(fact), which is as much as is taken here.",
+            "ready.limit", "'\(name)' \(fact), the limit of this pipeline.",
             remedy: "Drop it in smaller parts, or raise `ready.\(key)`.", detail: "ready.\(key)")
     }
 
@@ -41,22 +41,22 @@ extension StageFailure {
     static func markerWithoutDrop(_ name: FileName, _ rule: ReadyRule) -> StageFailure {
         let time = rule.timeout.map { " within \($0.text)" } ?? ""
         return .file(
-            "ready.marker", "'\(name)' is a marker whose drop never came\(time).",
-            remedy: "Drop the file that it speaks for, then the marker again.")
+            "ready.marker", "'\(name)' is a marker whose drop did not arrive\(time).",
+            remedy: "Drop the file that it announces, then the marker again.")
     }
 
     private static func remedy(for waiting: Waiting) -> String {
         switch waiting {
-        case .heldOpen(let writer): "Let \(writer.text) close it, and drop it again."
-        case .blocked: "See to it that the user that Dropmill runs as can open it, and drop it again."
+        case .heldOpen(let writer): "Have \(writer.text) close it, and drop it again."
+        case .blocked: "Give Dropmill's user access to it, and drop it again."
         case .marker(let name, .missing): "Drop it again with its marker '\(name)'."
-        case .marker(let name, _): "Drop it again with a marker '\(name)' that fits it."
-        case .manifest(.lacks): "Drop the folder again with all that its manifest lists."
-        case .manifest: "Drop the folder again with a manifest that fits it."
+        case .marker(let name, _): "Drop it again with a matching marker '\(name)'."
+        case .manifest(.lacks): "Drop the folder again with everything that its manifest lists."
+        case .manifest: "Drop the folder again with a matching manifest."
         case .sibling(let name):
-            "Drop it again once it is done; should it be done, remove '\(name)' first, which lay beside it."
-        case .untold: "Drop it again; should that come to the same, leave out `ready.complete`."
-        default: "Drop it again as a whole, or raise `ready.timeout`."
+            "Drop it again once it is complete; if it already is, remove '\(name)' beside it first."
+        case .untold: "Drop it again; if that does not help, remove `ready.complete`."
+        default: "Drop it again complete, or raise `ready.timeout`."
         }
     }
 }

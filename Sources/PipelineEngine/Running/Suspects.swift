@@ -40,8 +40,8 @@ struct Suspects {
     func verdict(on subject: LookNote.Subject, named name: FileName) -> StageFailure? {
         guard let count = counts[subject], count >= limit else { return nil }
         return .file(
-            "recovery.limit", "The daemon stopped \(count) times while it looked at '\(name)'.",
-            remedy: "The drop may be what stops it: look at the log of these times before you send it again.")
+            "recovery.limit", "The daemon stopped \(count) times while examining '\(name)'.",
+            remedy: "The drop may be the cause: check the log of these times before sending it again.")
     }
 
     /// Its turn has come.

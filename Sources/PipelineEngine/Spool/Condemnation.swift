@@ -29,7 +29,7 @@ enum Condemnation {
         let text = String(decoding: try SmallFile.read(path, atMost: 1 << 20), as: UTF8.self)
         return JSONValue(text)?.failure
             ?? .file(
-                "ready.timeout", "The drop was not complete in time.", remedy: "Drop it again as a whole.",
-                detail: "the reason that was written down cannot be read")
+                "ready.timeout", "The drop was not complete in time.", remedy: "Drop it again complete.",
+                detail: "the recorded reason cannot be read")
     }
 }

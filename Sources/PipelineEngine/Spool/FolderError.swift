@@ -36,7 +36,7 @@ package struct FolderError: Error, Sendable {
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory:
             remedy = Self.descriptors
         case let errno where errno == .ioError || errno.isOfNetwork:
-            remedy = "look at the disk, mount or server of '\(error.path.text)' and the kernel's log; then start again"
+            remedy = "check the disk, mount or server of '\(error.path.text)' and the kernel's log; then start again"
         default: kind = .configuration
         }
         self.init(kind: kind, message: "\(subject): \(error); \(remedy)")

@@ -12,14 +12,15 @@ package final class FolderLock: Sendable {
         do throws(IOError) {
             folder = try OpenFile.open(path, O_RDONLY | O_DIRECTORY)
         } catch {
-            throw FolderError(what, error, remedy: "it must be there, and be the Dropmill user's to open")
+            throw FolderError(what, error, remedy: "it must exist, and Dropmill's user must have access to it")
         }
         for attempt in 1... {
             if flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0 { return }
             let error = Errno.last
             guard error == .wouldBlock else {
                 throw FolderError(
-                    what, IOError("lock", path, error), remedy: "it must be on a file system that has locks (flock(2))")
+                    what, IOError("lock", path, error),
+                    remedy: "it must be on a file system that supports locks (flock(2))")
             }
             // Who only looks whether a daemon runs (`isHeld`) holds it too, for a moment.
             guard attempt < Self.attempts else { break }
@@ -28,7 +29,7 @@ package final class FolderLock: Sendable {
         throw FolderError(
             kind: .locked,
             message:
-                "\(what) '\(path.text)' is held by another running dropmill; stop that one, or give this one its own")
+                "\(what) '\(path.text)' is in use by another running dropmill; stop that one, or give this one its own")
     }
 
     private static let attempts = 10

@@ -24,8 +24,8 @@ package struct FreeSpace: Sendable {
             guard free < floor else { continue }
             throw StageFailure(
                 .environment, code: "space.floor",
-                summary: "Only \(free) are free on the file system of '\(folder.text)'; \(floor) are kept free.",
-                remedy: "Free space there, or set a lower `min_free`; work goes on by itself.")
+                summary: "Only \(free) are free on the file system of '\(folder.text)'; `min_free` is \(floor).",
+                remedy: "Free space there, or set a lower `min_free`; processing resumes by itself.")
         }
     }
 

@@ -75,10 +75,10 @@ extension StageFailure {
     static func outside(_ intent: Intent, of job: Job) -> StageFailure {
         .file(
             "intent.outside",
-            "To settle '\(job.drop.name)', '\(intent.source.text)' would be moved to '\(intent.target.text)', and one "
-                + "of them is in no folder of the pipeline.",
+            "Settling '\(job.drop.name)' would move '\(intent.source.text)' to '\(intent.target.text)', and one "
+                + "of them is outside the pipeline's folders.",
             remedy:
-                "If the pipeline's folders were changed, set them back until this job is settled. Else find out who "
-                + "can write to the journal.")
+                "If the pipeline's folders were changed, restore them until this job is settled. Otherwise find out "
+                + "who can write to the journal.")
     }
 }

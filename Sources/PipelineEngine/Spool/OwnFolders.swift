@@ -38,7 +38,7 @@ package struct OwnFolders: Sendable {
     private func unmade(_ error: IOError) -> FolderError {
         FolderError(
             pipeline.source.text, error,
-            remedy: "make the folder, or give the user that Dropmill runs as the right to make it")
+            remedy: "create the folder, or give Dropmill's user the right to create it")
     }
 
     /// Refuses the start where one of them, or a folder on the way to it, could be exchanged by somebody else; makes
@@ -114,13 +114,13 @@ package struct OwnFolders: Sendable {
         let accept = "; or accept it: `trust: [\"\(fault.path.text)\"]` in the pipeline"
         guard role == "work", pipeline.work == nil else { return fault.remedy(for: user) + accept }
         guard holdsWork(fault) else {
-            return fault.remedy(for: user, orElse: "set 'work:' to a folder of \(user)'s own on the inbox's mount")
+            return fault.remedy(for: user, orElse: "set 'work:' to a folder owned by \(user) on the inbox's mount")
                 + accept
         }
         // The inbox is a mount point, so there is no other place for the work folder.
         return
-            "mount its file system a level higher, with the inbox as a folder in it; or give the inbox to \(user) and "
-            + "let everybody take away only what is their own (chmod +t '\(fault.path.text)')" + accept
+            "mount its file system one level higher, with the inbox as a folder in it; or give the inbox to \(user) "
+            + "and let users remove only their own files (chmod +t '\(fault.path.text)')" + accept
     }
 
     /// Whether it is the inbox that is at fault, because the work folder lies in it.

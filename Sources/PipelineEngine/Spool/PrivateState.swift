@@ -30,7 +30,7 @@ package enum PrivateState {
         let folder = folder.absolute
         let trust = FolderTrust(accepting: trusted.filter { $0 != folder })
         return trust.way(to: folder).faults.map { fault in
-            (fault.fact, fault.remedy(for: CurrentUser.name, orElse: "name another state folder with --state-dir"))
+            (fault.fact, fault.remedy(for: CurrentUser.name, orElse: "choose another state folder with --state-dir"))
         }
     }
 
@@ -41,7 +41,7 @@ package enum PrivateState {
     }
 
     private static func unusable(_ fact: String) -> FolderError {
-        FolderError(kind: .configuration, message: "\(fact); name another state folder with --state-dir")
+        FolderError(kind: .configuration, message: "\(fact); choose another state folder with --state-dir")
     }
 
     private static func close(_ folder: borrowing OpenFile) throws(IOError) -> String? {
@@ -54,7 +54,7 @@ package enum PrivateState {
         if wasOpen, fchmod(folder.descriptor, 0o700) != 0 { throw IOError("close to others", folder.path, .last) }
         for name in try Folder.names(in: folder) where try closeFile(name, in: folder) { wasOpen = true }
         return wasOpen
-            ? "others could read the state folder '\(folder.path.text)' or a file in it; it is closed to them now" : nil
+            ? "others could read the state folder '\(folder.path.text)' or a file in it; it is private now" : nil
     }
 
     /// Closes one file. Returns whether it was open to others.

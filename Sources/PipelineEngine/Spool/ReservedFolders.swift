@@ -155,6 +155,6 @@ extension StageFailure {
         .file(
             "publish.reserved",
             "It would be published as '\(target.text)', into \(reserved.what) ('\(reserved.path.text)').",
-            remedy: "Send it again under another name, or begin the stage's `to` with a folder of its own.")
+            remedy: "Send it again under another name, or start the stage's `to` with a separate folder.")
     }
 }

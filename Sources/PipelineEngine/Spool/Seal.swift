@@ -86,8 +86,8 @@ extension StageFailure {
     /// A drop that stays its sender's was changed after the stages looked at it.
     static func changed(_ file: FilePath, of job: Job) -> StageFailure {
         .file(
-            "claim.changed", "'\(file.text)' was changed after it was claimed, so it is not what the stages looked at.",
-            remedy: "Send '\(job.drop.name)' again, and leave it alone from then on; with `ownership: take` nobody can "
-                + "change it.")
+            "claim.changed", "'\(file.text)' was changed after it was claimed, so the stages processed other content.",
+            remedy: "Send '\(job.drop.name)' again and do not change it afterwards; `ownership: take` prevents such "
+                + "changes.")
     }
 }

@@ -63,7 +63,7 @@ package struct SendBack: Sendable {
         _ record: JobRecord, note: (FileIdentity) throws(Refusal) -> Void
     ) throws(Refusal) -> Sent {
         guard let path = record.original, let own = path.lastName else {
-            throw Refusal("nothing is known of its original; drop it again")
+            throw Refusal("its original is unknown; drop it again")
         }
         let original = try Self.refusing { () throws(IOError) in try Self.hold(path, own, record) }
         // As soon as it is in the inbox it may fail again, and then what lies at these places is the next job's.
@@ -80,7 +80,7 @@ package struct SendBack: Sendable {
             )
         }
         guard kind != .folder else {
-            throw Refusal("'\(path.text)' is a folder on another file system than the inbox; move it there by hand")
+            throw Refusal("'\(path.text)' is a folder on a different file system from the inbox; move it there by hand")
         }
         // Only a copy leaves the original behind; one that was moved and fails again comes back as the same inode.
         before[original.name] = identity
@@ -97,7 +97,7 @@ package struct SendBack: Sendable {
             guard let placed,
                 try Self.refusing({ () throws(IOError) in try folder.identity(of: placed) })
                     == copy.identity
-            else { throw Refusal("the copy of '\(path.text)' was exchanged in '\(inbox.text)'; try again") }
+            else { throw Refusal("the copy of '\(path.text)' was replaced in '\(inbox.text)'; try again") }
             return Sent(
                 path: folder.path.appending(placed), leftover: tidy(after: original, sentTo: placed, in: folder, before)
             )
@@ -254,15 +254,15 @@ package struct SendBack: Sendable {
             let remedy =
                 switch error.errno {
                 case .noSuchFileOrDirectory:
-                    error.action == "examine" ? "it was moved or sent in already" : "make the folder again"
-                case .permissionDenied, .notPermitted: "do this as the user that Dropmill runs as"
+                    error.action == "examine" ? "it was already moved or sent" : "create the folder again"
+                case .permissionDenied, .notPermitted: "do this as Dropmill's user"
                 case .noSpace, .diskQuotaExceeded: "free space there and try again"
                 case .notDirectory, .tooManySymbolicLinkLevels:
-                    "no link is followed to it; move it into the inbox by hand"
+                    "links to it are not followed; move it into the inbox by hand"
                 case .staleNFSFileHandle where error.action == "recognize":
-                    "it is not the file that failed any more; see what it is, and drop it again yourself"
-                case .invalidArgument: "only a regular file or a folder can be sent in"
-                default: "try again once that is mended"
+                    "it is no longer the file that failed; check it, and drop it again by hand"
+                case .invalidArgument: "only a regular file or a folder can be sent"
+                default: "try again once that is fixed"
                 }
             throw Refusal("\(error); \(remedy)")
         }

@@ -60,7 +60,7 @@ package struct Settlement: Sendable {
     mutating func leaveOriginal(at path: FilePath, because error: IOError) {
         guard case .failed(var failure) = outcome else { return }
         leavesOriginal = true
-        let fact = "The original is kept in '\(path.text)': it could not be brought to `failed` (\(error.errno))."
+        let fact = "The original is kept in '\(path.text)': it could not be moved to `failed` (\(error.errno))."
         failure.remedy = "\(fact) \(failure.remedy)"
         outcome = .failed(failure)
         report?.remedy = failure.remedy

@@ -36,12 +36,12 @@ extension Spool {
         guard Folder.kind(of: inbox, followingLinks: true) == .folder else {
             throw StageFailure(
                 .environment, code: "inbox.gone", summary: "The inbox '\(inbox.text)' is gone.",
-                remedy: "Make the folder again, or mount its file system; work goes on by itself.")
+                remedy: "Create the folder again, or mount its file system; processing resumes by itself.")
         }
         guard Folder.kind(of: work.active) == .folder else { throw .workAway(self) }
         throw StageFailure(
             .environment, code: "inbox.away",
-            summary: "The inbox '\(inbox.text)' is not on the mount of its work folder '\(work.path.text)' any more.",
-            remedy: "Mount their file system as it was, or start Dropmill again; work goes on by itself.")
+            summary: "The inbox '\(inbox.text)' is no longer on the mount of its work folder '\(work.path.text)'.",
+            remedy: "Restore the mount, and processing resumes by itself; or start Dropmill again.")
     }
 }

@@ -36,7 +36,7 @@ extension Spool {
             }
         }
         guard try makePrivate(look.linked, in: job, state) else {
-            return .stillWritten("it changed while it was copied, by another name that it has")
+            return .stillWritten("it changed through another hard link while it was copied")
         }
         return try complete(job, state)
     }
@@ -45,7 +45,7 @@ extension Spool {
     private func proveTaken(_ job: Job, _ before: Fingerprint) throws(IOError) -> Proof {
         let look = try look(at: job, asksAlways: true)
         guard case .file(let state, let writers) = look.sample else {
-            return .stillWritten("it was replaced by something that is no drop")
+            return .stillWritten("it was replaced by something that is not a drop")
         }
         if case .some(let writer) = writers {
             // Whoever is not waited for can write on to what he has open: a copy is out of his reach.
@@ -55,7 +55,7 @@ extension Spool {
             return .stillWritten("it changed while it was taken over")
         }
         guard try makePrivate(look.linked, in: job, state) else {
-            return .stillWritten("it changed while it was copied, by another name that it has")
+            return .stillWritten("it changed through another hard link while it was copied")
         }
         return try complete(job, state)
     }
@@ -157,12 +157,12 @@ extension Spool {
         for path in [FilePath()] + tree.folders {
             let opened = try folder.open(drop.pushing(path), O_RDONLY | O_DIRECTORY)
             guard faccessat(opened.descriptor, ".", W_OK | X_OK, 0) != 0 else { continue }
-            return "the user that Dropmill runs as may not write to its folder '\(opened.path.text)'"
+            return "Dropmill's user cannot write to its folder '\(opened.path.text)'"
         }
         return nil
     }
 
-    private static let linked = "it has another name (a hard link) and belongs to another user"
+    private static let linked = "it has another hard link and belongs to another user"
 
     private static func hasOtherOwner(_ file: FilePath, in folder: borrowing Folder) throws(IOError) -> Bool {
         guard let status = try folder.status(of: file) else { return false }
@@ -312,7 +312,7 @@ extension StageFailure {
     static func notTaken(_ name: FileName, _ reason: String) -> StageFailure {
         .file(
             "claim.ownership", "'\(name)' cannot be taken over from its sender: \(reason).",
-            remedy: "Let the user that Dropmill runs as read it and write to its folders (group, default ACL), give "
+            remedy: "Give Dropmill's user read access to it and write access to its folders (group, default ACL), give "
                 + "that user CAP_CHOWN, or set `ownership: keep`; then send it again.")
     }
 }

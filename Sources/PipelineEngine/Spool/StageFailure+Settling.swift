@@ -5,8 +5,8 @@ extension StageFailure {
     /// Somebody took a file from the work folder.
     static func missing(_ path: FilePath, of job: Job) -> StageFailure {
         .file(
-            "settle.missing", "'\(path.text)' is gone: somebody removed it from the work folder while its job ran.",
-            remedy: "Drop '\(job.drop.name)' again, and let nothing but Dropmill touch its work folder. What "
+            "settle.missing", "'\(path.text)' is gone: it was removed from the work folder while its job ran.",
+            remedy: "Drop '\(job.drop.name)' again, and keep other programs out of the work folder. What "
                 + "a program put there in its place is kept in 'astray' in the work folder.")
     }
 
@@ -15,17 +15,17 @@ extension StageFailure {
         StageFailure(
             .environment, code: "work.gone",
             summary: "The work folder '\(spool.work.path.text)' of the inbox '\(spool.pipeline.inbox.text)' is gone.",
-            remedy: "Mount its file system again; work goes on by itself. Where only the folder was removed it is made "
-                + "again.")
+            remedy: "Mount its file system again; processing resumes by itself. If only the folder was removed, it is "
+                + "created again.")
     }
 
     /// Another host works in the work folder now.
     static func workLost(_ spool: Spool) -> StageFailure {
         StageFailure(
             .environment, code: "work.lost",
-            summary: "Another host has taken the work folder '\(spool.work.path.text)': nothing was heard of this one "
-                + "for long.",
-            remedy: "Let one host alone work on this inbox, and start Dropmill again there.")
+            summary: "Another host has taken over the work folder '\(spool.work.path.text)': this one had not "
+                + "responded for long.",
+            remedy: "Run only one host on this inbox, and start Dropmill again there.")
     }
 
     /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.

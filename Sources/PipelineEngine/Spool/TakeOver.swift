@@ -131,7 +131,7 @@ struct TakeOver {
     static func refusal(of status: stat, _ name: FileName, _ sender: uid_t, _ user: uid_t) -> Outcome? {
         guard FileKind(mode: status.st_mode) == .regular, status.st_nlink > 1, status.st_uid != user || sender != user
         else { return nil }
-        return .refused("'\(name)' has another name (a hard link) and may belong to another user")
+        return .refused("'\(name)' has another hard link and may belong to another user")
     }
 
     private static func status(of name: FileName, in parent: borrowing OpenFile) throws(IOError) -> stat {

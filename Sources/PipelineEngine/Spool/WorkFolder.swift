@@ -119,8 +119,8 @@ package final class WorkFolder: Sendable {
     private static func unusable(_ pipeline: Pipeline, _ error: IOError) -> FolderError {
         FolderError(
             pipeline.source.text, error,
-            remedy: "the work folder must be the Dropmill user's own, on the inbox's file system and mount: give that "
-                + "user the folder above the inbox, or set 'work:' to a folder of its own")
+            remedy: "the work folder must belong to Dropmill's user, on the inbox's file system and mount: give that "
+                + "user the folder above the inbox, or set 'work:' to a folder that it owns")
     }
 
     /// A job's folder on its way here from another work folder.

@@ -158,16 +158,16 @@ final class WorkOwner: Sendable {
 
     private func refusal(_ error: IOError) -> FolderError {
         guard error.errno == .wouldBlock, let holder = Self.holder(of: work) else {
-            return FolderError("the work folder", error, remedy: "it must be the Dropmill user's own")
+            return FolderError("the work folder", error, remedy: "it must belong to Dropmill's user")
         }
         let namesake =
             holder.isNamesake(of: own)
-            ? ". That is another host of this one's name: give each a name and an /etc/machine-id of its own" : ""
+            ? ". That is another host with this one's name: give each its own name and /etc/machine-id" : ""
         return FolderError(
             kind: .locked,
-            message: "the work folder '\(work.text)' is held by a dropmill of the host '\(holder.host)' (process "
-                + "\(holder.process)), which was heard of in the last \(Self.patience.text); stop that one, or give "
-                + "each host an inbox of its own. If that host is gone, start again after that time\(namesake)")
+            message: "the work folder '\(work.text)' is held by a dropmill on the host '\(holder.host)' (process "
+                + "\(holder.process)), which was active in the last \(Self.patience.text); stop that one, or give "
+                + "each host its own inbox. If that host is gone, start again after that time\(namesake)")
     }
 
     private static func holder(of work: FilePath) -> Holder? {

@@ -102,8 +102,8 @@ import Testing
         #expect(scratch.path("processed").withPlatformString { chmod($0, 0o777) } == 0)
         let finding = try #require(try findings(pipeline, "processed").first { $0.check == .trust })
         #expect(finding.grade == .problem)
-        #expect(finding.fact.hasPrefix("'\(scratch.path("processed").text)' can be written to by others"))
-        #expect(finding.remedy?.hasPrefix("Close it (chmod go-w '\(scratch.path("processed").text)')") == true)
+        #expect(finding.fact.hasPrefix("'\(scratch.path("processed").text)' is writable by others"))
+        #expect(finding.remedy?.hasPrefix("Restrict it (chmod go-w '\(scratch.path("processed").text)')") == true)
         let accepting = try self.pipeline { $0.trust = [scratch.path("processed")] }
         #expect(grade(try findings(accepting, "processed"), .trust) == .good)
     }

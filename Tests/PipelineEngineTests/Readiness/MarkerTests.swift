@@ -180,7 +180,7 @@ import Testing
         #expect(
             try scratch.tree("failed") == ["a.csv", "a.csv.error.json", "b.csv.done", "b.csv.done.error.json"])
         #expect(try scratch.text("failed/a.csv.error.json").contains("marker a.csv.done missing"))
-        #expect(try scratch.text("failed/b.csv.done.error.json").contains("a marker whose drop never came"))
+        #expect(try scratch.text("failed/b.csv.done.error.json").contains("a marker whose drop did not arrive"))
         #expect(try scratch.tree("inbox").isEmpty)
         _ = await engine.stop()
     }

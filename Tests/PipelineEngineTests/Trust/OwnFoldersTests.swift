@@ -88,7 +88,7 @@ import Testing
         let said = try #require(try await start())
         #expect(said.hasPrefix("test.yaml: the folder of '"), "\(said)")
         #expect(
-            said.contains("'\(scratch.path(folder).text)' can be written to by others (root:root, mode 0775)"),
+            said.contains("'\(scratch.path(folder).text)' is writable by others (root:root, mode 0775)"),
             "\(said)")
         #expect(said.contains("chmod go-w '\(scratch.path(folder).text)'"), "\(said)")
         #expect(said.hasSuffix("or accept it: `trust: [\"\(scratch.path(folder).text)\"]` in the pipeline"), "\(said)")
@@ -121,7 +121,7 @@ import Testing
         try change("drops", mode: 0o777)
         let said = try #require(try await start { $0.work = nil })
         #expect(said.contains("the folder of 'work' cannot be trusted: '\(scratch.path("drops").text)'"), "\(said)")
-        #expect(said.contains("set 'work:' to a folder of"), "\(said)")
+        #expect(said.contains("set 'work:' to a folder owned by"), "\(said)")
         #expect(try await start() == nil)
     }
 
@@ -132,7 +132,7 @@ import Testing
         let mount = try TemporaryMount(tmpfs: "size=4m,mode=777", at: scratch.path("drops/inbox"))
         defer { withExtendedLifetime(mount) {} }
         let said = try #require(try await start { $0.work = nil })
-        #expect(said.contains("mount its file system a level higher"), "\(said)")
+        #expect(said.contains("mount its file system one level higher"), "\(said)")
         #expect(said.contains("chmod +t '\(mount.path.text)'"), "\(said)")
         try change("drops/inbox", mode: 0o1777)
         #expect(try await start { $0.work = nil } == nil)
@@ -156,7 +156,7 @@ import Testing
             try engine.start(once: true)
             #expect(await eventually { engine.summary != nil })
             let said = engine.events.dropFirst(before).filter {
-                if case .warning(nil, let message) = $0 { message.contains("it is closed to them now") } else { false }
+                if case .warning(nil, let message) = $0 { message.contains("it is private now") } else { false }
             }
             #expect(said.count == expected)
         }
