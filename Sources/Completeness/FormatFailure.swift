@@ -16,15 +16,15 @@ package struct FormatFailure: Error, Sendable, Equatable {
             }
         text =
             switch failure {
-            case .unavailable(let errno): "the process that looks at it cannot be started (\(errno))"
-            case .unconfined(let what): "the process that looks at it cannot be confined (\(what))"
+            case .unavailable(let errno): "the process that checks it cannot be started (\(errno))"
+            case .unconfined(let what): "the process that checks it cannot be confined (\(what))"
             case .crashed(let signal, _, _) where signal > 0:
-                "the process that looked at it was ended by signal \(signal)"
-            case .crashed: "the process that looked at it broke off"
-            case .overTime(let seconds): "it took longer than \(seconds) s to look at"
-            case .overCPU: "it took too much computing to look at"
-            case .confused: "the process that looked at it said what none says"
-            case .cancelled: "the look was called off"
+                "the process that checked it was killed by signal \(signal)"
+            case .crashed: "the process that checked it exited early"
+            case .overTime(let seconds): "checking it took longer than \(seconds) s"
+            case .overCPU: "checking it took too much CPU time"
+            case .confused: "the process that checked it gave an invalid answer"
+            case .cancelled: "the check was cancelled"
             }
     }
 }

@@ -19,10 +19,10 @@ package enum Verdict: Hashable, Sendable {
         let (name, end) = format.words
         return switch lack {
         case .end: "\(name) without its \(end)"
-        case .bytes(let count): "\(name) that lacks \(count) bytes"
-        case .beginning: "\(name) whose beginning is not filled in"
-        case .target: "\(name) that leads to what is not there"
-        case .sense: "\(name) that makes no sense from some place on"
+        case .bytes(let count): "\(name) that is missing \(count) bytes"
+        case .beginning: "\(name) whose header is not filled in"
+        case .target: "\(name) with an offset beyond its end"
+        case .sense: "\(name) with invalid data"
         }
     }
 

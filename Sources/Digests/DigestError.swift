@@ -18,9 +18,9 @@ extension DigestError: CustomStringConvertible {
         switch self {
         case .unavailable(let algorithm):
             "this machine's OpenSSL does not offer \(algorithm.rawValue); choose another, or allow it in openssl.cnf"
-        case .failed(let algorithm): "\(algorithm.rawValue) could not go on; is there memory left?"
+        case .failed(let algorithm): "\(algorithm.rawValue) failed; the process may be out of memory"
         case .unreadable(let errno): "cannot read: \(errno)"
-        case .stopped: "the work was called off"
+        case .stopped: "cancelled"
         }
     }
 }

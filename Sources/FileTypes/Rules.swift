@@ -31,7 +31,7 @@ struct Rules {
             var most = most
             guard magic_setparam(cookie, parameter, &most) == 0 else {
                 magic_close(cookie)
-                throw .unloaded("it knows no limit number \(parameter)")
+                throw .unloaded("it does not support limit \(parameter)")
             }
         }
         guard magic_load(cookie, nil) == 0 else {

@@ -96,10 +96,10 @@ package struct WebRequest: Sendable {
             let status = dm_curl_status(handle)
             // Who answers before all is there may refuse it, but cannot have taken it.
             guard !(200..<300).contains(status) || Int64(dm_curl_uploaded(handle)) >= body.size else {
-                throw .connection("it answered with status \(status) before it had everything")
+                throw .connection("it answered with status \(status) before it had received everything")
             }
             // HTTP has none of these for a last answer (RFC 9110, 15).
-            guard (200...599).contains(status) else { throw .connection("what came back is no answer of HTTP") }
+            guard (200...599).contains(status) else { throw .connection("the answer is not HTTP") }
             let seconds = min(Int64(dm_curl_retry_after(handle)), Self.longestWait)
             return Answer(
                 status: status, text: result.answer, retryAfter: seconds > 0 ? .seconds(seconds) : nil,
@@ -122,7 +122,7 @@ package struct WebRequest: Sendable {
     private static func check(_ code: CURLcode, _ option: CURLoption) throws(Problem) {
         guard code != CURLE_OK else { return }
         let name = curl_easy_option_by_id(option).map { String(cString: $0.pointee.name) } ?? "\(option.rawValue)"
-        throw .setup("libcurl does not take what is asked for (\(name)): \(words(code))")
+        throw .setup("libcurl rejected an option (\(name)): \(words(code))")
     }
 
     /// The lines of the header; freed by the caller.

@@ -240,7 +240,7 @@ import Testing
         let problem = #expect(throws: ArchiveError.self) {
             try extraction.extract(extraction.scratch.path("million.gz"))
         }
-        #expect(problem == .conflict(Array("f".utf8), "is there twice"))
+        #expect(problem == .conflict(Array("f".utf8), "is stored twice"))
 
         var folders = TarBuilder()
         folders.add("d/", .folder, mode: 0o755)

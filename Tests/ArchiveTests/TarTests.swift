@@ -45,7 +45,7 @@ import Testing
         try #require(made.status == 0, "\(made.text)")
         let problem = try Extraction().problem(try scratch.read("one"))
         #expect(problem?.fact.contains("part of a split archive") == true)
-        #expect(problem?.remedy == "Put the parts together and send the whole.")
+        #expect(problem?.remedy == "Join the parts and send the complete archive.")
         let whole = try scratch.read("whole")
         #expect(try Extraction().problem(whole) == nil)
         #expect(try Extraction().problem(Array(whole.prefix(5000)))?.code == .damaged)
@@ -57,7 +57,7 @@ import Testing
         tar.add("f", .continued, content: "the rest")
         let problem = try extraction.problem(tar.finished)
         #expect(problem?.code == .unsupported && problem?.entry == Array("f".utf8))
-        #expect(problem?.remedy == "Put the parts together and send the whole.")
+        #expect(problem?.remedy == "Join the parts and send the complete archive.")
     }
 
     // MARK: The end
@@ -71,7 +71,7 @@ import Testing
             let bytes = tar.bytes + [UInt8](repeating: 0, count: ending)
             let problem = try Extraction().problem(bytes)
             #expect((problem == nil) == (ending == 1024))
-            if ending < 1024 { #expect(problem?.fact == "ends too early: the mark of its end is missing") }
+            if ending < 1024 { #expect(problem?.fact == "ends too early: the end mark is missing") }
             let extraction = try Extraction()
             try extraction.extract(bytes, optional)
             #expect(try extraction.tree() == ["a", "b"])
@@ -81,7 +81,7 @@ import Testing
             #expect(try Extraction().problem(Array(tar.bytes.prefix(length)), optional)?.code == .damaged, "\(length)")
         }
         let behind = try Extraction().problem(tar.finished + [UInt8](repeating: 7, count: 512), optional)
-        #expect(behind?.fact == "has 512 bytes after its end, which nothing would unpack")
+        #expect(behind?.fact == "has 512 bytes after its end that would not be unpacked")
     }
 
     // MARK: Names that come again

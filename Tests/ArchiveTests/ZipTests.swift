@@ -119,7 +119,7 @@ import Testing
         var zip = ZipBuilder()
         zip.add("a", content: "x")
         #expect(
-            try Extraction().problem(zip.finished + [0])?.fact == "has 1 byte after its end, which nothing would unpack"
+            try Extraction().problem(zip.finished + [0])?.fact == "has 1 byte after its end that would not be unpacked"
         )
         let more = try Extraction().problem(zip.finished(comment: "by us") + [UInt8](repeating: 0, count: 512))
         #expect(more?.code == .damaged && more?.fact.contains("has 512 bytes after its end") == true)

@@ -108,15 +108,15 @@ import Testing
             (["data/a": "abd"], "1 file differs"), (["data/a": nil], "1 is missing"),
             (["data/c": "abc"], "1 is not listed"), (["data/sub/b": "x"], "1 file differs"),
             (["manifest-sha1.txt": "da39a3ee5e6b4b0d3255bfef95601890afd80709  data/sub/b\n"], "1 is not listed"),
-            (["manifest-md5.txt": "\(empty)  notes.txt\n", "notes.txt": ""], "not for it to name"),
-            (["manifest-md5.txt": "\(empty)  ../data/a\n"], "not for it to name"),
-            (["manifest-md5.txt": "\(empty)  /data/a\n"], "not for it to name"),
+            (["manifest-md5.txt": "\(empty)  notes.txt\n", "notes.txt": ""], "which it must not list"),
+            (["manifest-md5.txt": "\(empty)  ../data/a\n"], "which it must not list"),
+            (["manifest-md5.txt": "\(empty)  /data/a\n"], "which it must not list"),
             (["manifest-md5.txt": "rubbish\n"], "line 1 of manifest-md5.txt"),
             (["manifest-md5.txt": "\(empty)  data/sub/b\n\(empty)  data/sub/b\n"], "twice"),
             (["tagmanifest-md5.txt": "\(empty)  bagit.txt\n"], "1 file differs"),
             (["tagmanifest-md5.txt": "\(empty)  gone.txt\n"], "1 is missing"),
-            (["tagmanifest-md5.txt": "\(empty)  data/a\n"], "not for it to name"),
-            (["bag-info.txt": "Payload-Oxum: 4.2\n"], "speaks of 4.2"),
+            (["tagmanifest-md5.txt": "\(empty)  data/a\n"], "which it must not list"),
+            (["bag-info.txt": "Payload-Oxum: 4.2\n"], "declares 4.2"),
             (["bag-info.txt": "Payload-Oxum: 3.2\npayload-oxum: 3.2\n"], "twice"),
         ] as [([String: String?], String)])
     func invalid(changes: [String: String?], reason: String) throws {
@@ -151,7 +151,7 @@ import Testing
         let payload = try bag(["fetch.txt": "http://example.org/a 3 data/a\n", "data/a": nil])
         let failure = try fixture.failure("verify", on: payload)
         #expect(failure.detail == "missing: data/a")
-        #expect(failure.remedy.contains("fetch what 'fetch.txt' names"))
+        #expect(failure.remedy.contains("fetch what 'fetch.txt' lists"))
     }
 
     /// What the specification warns of is told, and fails nothing.
@@ -165,10 +165,10 @@ import Testing
         try fixture.run("verify", on: payload, notes: notes)
         #expect(
             notes.text == """
-                manifest-whirlpool.txt is not compared: its algorithm is not known
+                manifest-whirlpool.txt is not checked: its algorithm is unknown
                 manifest-md5.txt: a '*' before 1 of the paths, as md5sum writes it
                 manifest-md5.txt: 2 of the paths begin with './'
-                manifest-md5.txt: 1 of the lines name a file once more
+                manifest-md5.txt: repeated lines: 1
                 """)
     }
 

@@ -14,7 +14,7 @@ import Testing
         #expect(payload.isDrop)
         let failure = try fixture.failure("detect", ["only": "image/*"])
         #expect(
-            failure.summary == "'IMG_0042.JPG' is application/pdf by its content, which is not taken here.")
+            failure.summary == "'IMG_0042.JPG' is application/pdf by its content, which is not accepted here.")
         #expect(failure.class == .file)
         #expect(try fixture.failure("detect", ["never": "application/*"]).code == "detect.type")
     }

@@ -98,8 +98,8 @@ struct HTTPStageTests {
         #expect(failure?.class == .file)
         #expect(
             failure?.summary.hasSuffix(
-                "answered with status \(status), a redirection to 'http://127.0.0.1:\(server.port)/else/***', which is "
-                    + "not followed.") == true, "\(failure?.summary ?? "")")
+                "answered with status \(status), a redirection to 'http://127.0.0.1:\(server.port)/else/***', which "
+                    + "Dropmill does not follow.") == true, "\(failure?.summary ?? "")")
         #expect(failure?.remedy.contains("'url'") == true)
     }
 
@@ -292,7 +292,7 @@ struct HTTPStageTests {
             let problem = #expect(throws: OptionProblem.self) {
                 try fixture.stage("http", ["url": "https://x/${file:token}"])
             }
-            #expect(problem?.message.contains("can be read by others; run 'chmod 600'") == true)
+            #expect(problem?.message.contains("is readable by others; run 'chmod 600'") == true)
         }
         chmod(secret.string, 0o600)
         let stage = try fixture.stage("http", ["url": "http://127.0.0.1:1/${file:token}"])

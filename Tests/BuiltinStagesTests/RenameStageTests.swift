@@ -33,7 +33,7 @@ import Testing
     @Test func namesThatMeet() throws {
         let payload = try fixture.folder(["a.txt": "1", "b.txt": "2"])
         let failure = try fixture.failure("rename", ["to": "same.{ext}"], on: payload)
-        #expect(failure.summary == "'a.txt' and 'b.txt' would both be called 'same.txt'.")
+        #expect(failure.summary == "'a.txt' and 'b.txt' would both be named 'same.txt'.")
         // A file cannot have the name of a folder of others, or of a link's.
         for (files, link) in [(["a.txt", "a/inner.txt"], nil), (["a.txt", "b.txt"], "a/link")] as [([String], String?)]
         {

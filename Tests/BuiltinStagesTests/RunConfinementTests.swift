@@ -24,7 +24,7 @@ import Testing
             let problem = try #require(throws: OptionProblem.self) {
                 try fixture.stage("run", .map([("command", "ls"), (name, value)] + confine))
             }
-            #expect(problem.message.hasPrefix("'\(name)' says something of a program that is confined"))
+            #expect(problem.message.hasPrefix("'\(name)' applies only to a confined program"))
         }
     }
 
@@ -39,7 +39,7 @@ import Testing
         let beside = fixture.scratch.path("beside")
         for deed in ["cat", "chmod 600", "rm -f", "touch"] {
             let failure = try fixture.failure("run", shell("\(deed) '\(beside.string)' && exit 0; exit 9"))
-            #expect(failure.summary.contains("ended with status 9"), "\(deed)")
+            #expect(failure.summary.contains("exited with status 9"), "\(deed)")
         }
         let notes = StageNotes()
         let read: [(String, Options)] = [("read", .text(beside.string))]

@@ -79,8 +79,8 @@ import Testing
         ("{output}", "unknown placeholder '{output}'; known are {file} {dir} {name}"),
         ("-o{fil}", "unknown placeholder '{fil}'; did you mean '{file}'?"), ("{Name}", "did you mean '{name}'?"),
         ("{sha512}", "unknown placeholder '{sha512}'"), ("{dates}", "unknown placeholder '{dates}'"),
-        ("{print}", "for the program's own write '{{print}}'"),
-        ("{dateformat}", "for the program's own write '{{dateformat}}'"),
+        ("{print}", "to pass it to the program as is, write '{{print}}'"),
+        ("{dateformat}", "to pass it to the program as is, write '{{dateformat}}'"),
     ])
     func unknownPlaceholders(argument: String, message: String) {
         let problem = #expect(throws: OptionProblem.self) {
@@ -159,8 +159,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("exit 3", StageFailure.Class.file, "ended with status 3"), ("exit 75", .transient, "ended with status 75"),
-        ("kill -9 $$", .file, "was ended by signal 9"),
+        ("exit 3", StageFailure.Class.file, "exited with status 3"), ("exit 75", .transient, "exited with status 75"),
+        ("kill -9 $$", .file, "was killed by signal 9"),
     ])
     func failures(script: String, class: StageFailure.Class, fact: String) throws {
         let failure = try fixture.failure("run", shell("echo reason >&2; \(script)"))

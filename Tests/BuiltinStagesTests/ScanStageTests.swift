@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// What exceeds its limits clamd calls clean without a look, and nothing tells what they are.
+    /// What exceeds its limits clamd reports larger ones as clean unscanned, and nothing tells what they are.
     @Test(.enabled(if: FakeClamd.isPossible, "needs python3"), arguments: [FakeClamd.Manner.shortSighted, .frank])
     func whatClamdDoesNotLookAtIsNotClean(manner: FakeClamd.Manner) async throws {
         let clamd = try await FakeClamd(fixture.scratch, manner)
@@ -94,7 +94,7 @@ import Testing
         }
         let short = try await findings(.shortSighted)
         #expect(short.map(\.grade) == [.good, .note])
-        #expect(short.last?.fact.contains("calls clean without a look") == true)
+        #expect(short.last?.fact.contains("reports larger ones as clean unscanned") == true)
         #expect(try await findings(.frank).map(\.grade) == [.good, .good])
         let blind = try await findings(.blind)
         #expect(blind.last?.grade == .problem)

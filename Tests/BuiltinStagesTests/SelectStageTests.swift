@@ -44,7 +44,7 @@ import Testing
         var links: [String] = []
         for link in tree.links { links.append("\(link.text) -> \(try root.target(ofLink: link)?.text ?? "")") }
         #expect((tree.files.map(\.relative.text) + tree.folders.map { $0.text + "/" } + links).sorted() == left)
-        #expect(notes.text == less.map { "left out: \($0)" })
+        #expect(notes.text == less.map { "removed: \($0)" })
         #expect(try fixture.scratch.tree("job/.payload") == before)
     }
 

@@ -24,7 +24,7 @@ import Testing
         #expect(try examine("run", ["command": ["true"]]).map(\.grade) == [.good])
         let missing = try examine("run", ["command": ["no-such-program"]])
         #expect(missing.map(\.grade) == [.problem])
-        #expect(missing.first?.fact == "There is no program 'no-such-program' that can be run")
+        #expect(missing.first?.fact == "The program 'no-such-program' is not found or not executable")
         try fixture.scratch.write("#!/bin/sh\n", to: "tool")
         chmod(fixture.scratch.path("tool").string, 0o644)
         #expect(try examine("run", ["command": ["./tool"]]).map(\.grade) == [.problem], "nobody may run it")

@@ -75,7 +75,7 @@ import Testing
             try Folder.remove(payload.root)
         }
         let payload = try payload(["a"], Listing(name: "SHA256SUMS", command: "sha256sum < a"), "")
-        #expect(try fixture.failure("verify", on: payload).summary.contains("without saying of which file"))
+        #expect(try fixture.failure("verify", on: payload).summary.contains("without a file name"))
     }
 
     @Test(.enabled(if: Tool.find("gpg") != nil, "needs gpg; packaging/install-build-deps.sh --test installs it"))
@@ -92,7 +92,7 @@ import Testing
             let payload = try payload(Self.plain, listing, Self.files)
             let notes = StageNotes()
             try fixture.run("verify", on: payload, notes: notes)
-            #expect(notes.text == "the PGP signature with '\(list)' was not looked at")
+            #expect(notes.text == "the PGP signature with '\(list)' was not checked")
             try expectRead(payload)
             try Folder.remove(payload.root)
         }

@@ -40,24 +40,27 @@ import Testing
     }()
 
     private static let missed: [(name: String, bytes: [UInt8], fact: String)] = [
-        ("setup.exe", code(5000) + zip, "is a program that holds a zip, a self-extracting archive"),
-        ("setup.exe", code(300_000) + zip, "is a program that holds a zip, a self-extracting archive"),
-        ("setup.exe", code(300_000) + sevenZip, "is a program that holds a 7z, a self-extracting archive"),
-        ("setup", code(100_000) + rar, "is a program that holds a rar, a self-extracting archive"),
-        ("setup", code(4000) + RarBuilder.five("a", content: "x"), "is a program that holds a rar5,"),
-        ("data.bin", [UInt8](repeating: 7, count: 512) + zip, "has 512 bytes before the zip that it holds"),
-        ("data.bin", [UInt8](repeating: 7, count: 20_000) + zip, "has 20000 bytes before the zip that it holds"),
-        ("data.bin", shifted, "has 512 bytes before the zip that it holds"),
-        ("a.z01", Array("content".utf8), "is one part of a split archive, going by its name"),
-        ("a.7z.002", Array("content".utf8), "is one part of a split archive, going by its name"),
-        ("A.PART2.RAR", Array("content".utf8), "is one part of a split archive, going by its name"),
-        ("a.r00", Array("content".utf8), "is one part of a split archive, going by its name"),
-        ("a.zip", Array("\u{FEFF}\n <!DOCTYPE html><title>Sign in</title>".utf8), "is called zip, but is a web page"),
-        ("a.tar.gz", Array("<HTML>".utf8), "is called gz, but is a web page"),
-        ("a.zip", Array("<?xml version=\"1.0\"?><Error/>".utf8), "is called zip, but is an XML text"),
-        ("a.zip", Array("{\"error\": 403}".utf8), "is called zip, but is a JSON text"),
-        ("a.ZIP", [], "is called zip, but is empty"),
-        ("a.tgz", Array("plain".utf8), "is called tgz, but does not begin like any archive"),
+        ("setup.exe", code(5000) + zip, "is a self-extracting archive, a program that contains a zip"),
+        ("setup.exe", code(300_000) + zip, "is a self-extracting archive, a program that contains a zip"),
+        ("setup.exe", code(300_000) + sevenZip, "is a self-extracting archive, a program that contains a 7z"),
+        ("setup", code(100_000) + rar, "is a self-extracting archive, a program that contains a rar"),
+        (
+            "setup", code(4000) + RarBuilder.five("a", content: "x"),
+            "is a self-extracting archive, a program that contains a rar5"
+        ),
+        ("data.bin", [UInt8](repeating: 7, count: 512) + zip, "has 512 bytes before the zip in it"),
+        ("data.bin", [UInt8](repeating: 7, count: 20_000) + zip, "has 20000 bytes before the zip in it"),
+        ("data.bin", shifted, "has 512 bytes before the zip in it"),
+        ("a.z01", Array("content".utf8), "is one part of a split archive, judging by its name"),
+        ("a.7z.002", Array("content".utf8), "is one part of a split archive, judging by its name"),
+        ("A.PART2.RAR", Array("content".utf8), "is one part of a split archive, judging by its name"),
+        ("a.r00", Array("content".utf8), "is one part of a split archive, judging by its name"),
+        ("a.zip", Array("\u{FEFF}\n <!DOCTYPE html><title>Sign in</title>".utf8), "is named zip, but is a web page"),
+        ("a.tar.gz", Array("<HTML>".utf8), "is named gz, but is a web page"),
+        ("a.zip", Array("<?xml version=\"1.0\"?><Error/>".utf8), "is named zip, but is an XML text"),
+        ("a.zip", Array("{\"error\": 403}".utf8), "is named zip, but is a JSON text"),
+        ("a.ZIP", [], "is named zip, but is empty"),
+        ("a.tgz", Array("plain".utf8), "is named tgz, but does not start like any archive"),
     ]
 
     @Test(arguments: missed.indices)

@@ -57,8 +57,8 @@ import Testing
         #expect(failure.class == .file)
         #expect(
             failure.summary
-                == "'report.pdf' is not what its list 'SHA256SUMS' says: 1 file differs, 2 are missing, 1 is not "
-                + "listed."
+                == "'report.pdf' does not match what its list 'SHA256SUMS' says: 1 file differs, 2 are missing, 1 is "
+                + "not listed."
         )
         #expect(failure.detail == "differs: b\nmissing: gone\nmissing: sub/gone\nnot listed: more")
     }
@@ -116,19 +116,20 @@ import Testing
 
     /// What lies there and could not be read is named, whether anything else speaks for the payload or not.
     @Test(arguments: [
-        ("SHA256SUMS.json", "{}", "such lists are not read"), ("checksums.txt", "some words\n", "Line 1 of the list"),
+        ("SHA256SUMS.json", "{}", "lists of this kind are not supported"),
+        ("checksums.txt", "some words\n", "Line 1 of the list"),
         ("CHECKSUMS", "\(abc)  ../a\n", "leads out of its folder"),
-        ("a.whirlpool", "00  a\n", "such lists are not read"),
+        ("a.whirlpool", "00  a\n", "lists of this kind are not supported"),
     ])
     func listsThatCannotBeRead(name: String, text: String, reason: String) throws {
         let alone = try fixture.folderPayload([(Array("a".utf8), "abc"), (Array(name.utf8), text)])
         let failure = try fixture.failure("verify", on: alone)
         #expect(failure.code == "verify.nothing")
-        #expect(failure.summary.contains("'\(name)' lies there, but"), "\(failure.summary)")
+        #expect(failure.summary.contains("'\(name)' is present, but"), "\(failure.summary)")
         #expect(failure.summary.contains(reason), "\(failure.summary)")
         let notes = StageNotes()
         try fixture.run("verify", ["require": "false"], on: alone, notes: notes)
-        #expect(notes.text?.contains("'\(name)' lies there, but") == true)
+        #expect(notes.text?.contains("'\(name)' is present, but") == true)
         try fixture.scratch.write("\(Self.abc)  a\n", to: "job/.payload/SHA256SUMS")
         #expect(try fixture.failure("verify", on: alone).detail == "not listed: \(name)")
         try fixture.run("verify", ["extra": "allow"], on: alone, notes: notes)
@@ -154,7 +155,7 @@ import Testing
             let notes = StageNotes()
             if count == 1 {
                 try fixture.run("verify", on: payload, notes: notes)
-                #expect(notes.text?.contains("'\(name)' is taken for a signature, and was not looked at") == true)
+                #expect(notes.text?.contains("'\(name)' appears to be a signature and was not checked") == true)
             } else {
                 #expect(try fixture.failure("verify", on: payload).detail == "not listed: \(name)")
             }
@@ -164,7 +165,7 @@ import Testing
 
     @Test func aSidecarThatCannotBeRead() throws {
         try fixture.scratch.write("{}", to: "job/.marker/report.pdf.sha256.json")
-        #expect(try fixture.failure("verify").summary.contains("'report.pdf.sha256.json' lies there, but"))
+        #expect(try fixture.failure("verify").summary.contains("'report.pdf.sha256.json' is present, but"))
     }
 
     @Test func listsFromOtherSystems() throws {

@@ -61,9 +61,9 @@ import Testing
     @Test("One that crashes, hangs or says nonsense is no answer")
     func fails() throws {
         #expect(try failure(fakes("kill -SEGV $$")).contains("signal 11"))
-        #expect(try failure(fakes("exit 3")).contains("broke off"))
-        #expect(try failure(fakes("sleep 1000"), seconds: 1) == "it took longer than 1 s to look at")
-        #expect(try failure(fakes("printf nonsense >&3; sleep 1000")).contains("what none says"))
+        #expect(try failure(fakes("exit 3")).contains("exited early"))
+        #expect(try failure(fakes("sleep 1000"), seconds: 1) == "checking it took longer than 1 s")
+        #expect(try failure(fakes("printf nonsense >&3; sleep 1000")).contains("invalid answer"))
         #expect(throws: FormatFailure.self) { try verdict(fakes("sleep 1000"), unless: { true }) }
         #expect(
             try failure(FormatHelpers(program: "/nowhere", arguments: [], patience: 500)).contains("cannot be started"))

@@ -71,7 +71,7 @@ import Testing
     func piped(_ length: UInt32) throws { #expect(try verdict(Self.riff(length)) == .unclear) }
 
     @Test("Other sounds do, and what is none of them is nobody's") func riff() throws {
-        #expect(try verdict(Self.riff(200)).lack == "a RIFF file that lacks 92 bytes")
+        #expect(try verdict(Self.riff(200)).lack == "a RIFF file that is missing 92 bytes")
         #expect(try verdict(Self.riff(200, "abcd")) == .unknown)
     }
 
@@ -97,7 +97,7 @@ import Testing
         let mdat = Self.box("mdat", [1, 2, 3])
         #expect(try verdict(Self.box("wide") + mdat).lack != nil)
         #expect(try verdict(Self.box("wide") + mdat + Self.box("moov")) == .whole)
-        #expect(try verdict(Array(mdat.dropLast())).lack == "an MP4 or QuickTime file that lacks 1 bytes")
+        #expect(try verdict(Array(mdat.dropLast())).lack == "an MP4 or QuickTime file that is missing 1 bytes")
         #expect(try verdict(mdat + [UInt8](repeating: 0, count: 100)).lack != nil)
         #expect(try verdict(mdat + [UInt8](repeating: 0xEE, count: 100)) == .unknown)
     }
@@ -113,7 +113,7 @@ import Testing
         let head = Self.pictures(at: 0, method: 0)
         let place = UInt32(head.count) + 8
         let listed = Self.pictures(at: place, method: 0)
-        #expect(try verdict(listed).lack == "an MP4 or QuickTime file that lacks 18 bytes")
+        #expect(try verdict(listed).lack == "an MP4 or QuickTime file that is missing 18 bytes")
         #expect(try verdict(listed + Self.box("mdat", [UInt8](repeating: 7, count: 10))) == .whole)
         #expect(try verdict(Self.pictures(at: 0, method: 1)) == .whole)
         #expect(try verdict(Self.start + Self.box("meta", [0, 0, 0, 0])).lack != nil)
@@ -142,8 +142,8 @@ import Testing
         #expect(try verdict(Self.tiff(small)) == .whole)
         for (place, length) in [(273, 279), (324, 325)] as [(UInt16, UInt16)] {
             let large = [Entry(tag: place, value: 8), Entry(tag: length, value: 5_000_000)]
-            #expect(try verdict(Self.tiff(large + small)).lack?.hasPrefix("a TIFF that lacks 49") == true)
-            #expect(try verdict(Self.tiff(small + large)).lack?.hasPrefix("a TIFF that lacks 49") == true)
+            #expect(try verdict(Self.tiff(large + small)).lack?.hasPrefix("a TIFF that is missing 49") == true)
+            #expect(try verdict(Self.tiff(small + large)).lack?.hasPrefix("a TIFF that is missing 49") == true)
         }
     }
 

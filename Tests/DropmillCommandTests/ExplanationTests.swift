@@ -43,7 +43,7 @@ import Testing
         ("a.csv", true, "`match.include` has '*.csv'"),
         ("draft-1.csv", false, "`match.exclude` has 'draft-*'"),
         ("a.pdf", false, "no pattern of `match.include` takes its name: '*.csv', '*.tar.gz'"),
-        (".a.csv", false, "its name says that it is a hidden file, and such files are never taken"),
+        (".a.csv", false, "its name marks it as a hidden file, and such files are never taken"),
     ])
     func theRuleIsNamed(name: String, isTaken: Bool, rule: String) throws {
         let explanation = try explain(name)

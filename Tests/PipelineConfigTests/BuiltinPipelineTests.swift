@@ -60,7 +60,7 @@ import Testing
     /// What is wrong with an option is all that is said of its stage.
     @Test func oneMistakeOneProblem() throws {
         let found = try problems("processed: done\nstages: [run: { command: 'ls -l', output: replace }, checksum]")
-        #expect(found.count == 1 && found[0].contains("no shell reads this"), "\(found)")
+        #expect(found.count == 1 && found[0].contains("no shell runs the command"), "\(found)")
     }
 
     @Test func theFileOfASecretMayLieWhereAVariableSays() throws {

@@ -145,7 +145,7 @@ import Testing
         ),
         (
             "match: { include: [a, '*.tmp'] }",
-            "7:23: 'match.include': '*.tmp' takes nothing, since such a name is never taken (its name says that it is "
+            "7:23: 'match.include': '*.tmp' takes nothing, since such a name is never taken (its name marks it as "
                 + "a temporary file); leave it out"
         ),
         (
@@ -170,7 +170,7 @@ import Testing
         ("match: { depth: some }", "7:17: 'match.depth': expected a whole number or 'all', found 'some'"),
         (
             "ready: { marker: '{job}.done' }",
-            "7:18: 'ready.marker': a marker is found by its drop's name: use {name}, {stem} and {ext} only, as in "
+            "7:18: 'ready.marker': a marker is derived from its drop's name: use only {name}, {stem} and {ext}, as in "
                 + "'{name}.done'"
         ),
         (

@@ -38,10 +38,10 @@ enum LibraryExtractor {
             let first = isMade ? path : try EntryPath(target, writer.policy.limits)
             guard !first.isTop, let folder = writer.cursor.find(first.folder),
                 writer.kind(of: first, in: folder) == S_IFREG
-            else { throw .unsafe(entry.path, "is a hard link to something that is no file of the archive before it") }
+            else { throw .unsafe(entry.path, "is a hard link to something that is not an earlier file of the archive") }
             let file = try OutputFile.reopen(first, in: folder, writer.budget)
             try write(file, first, entry, reader, &writer)
-        case .special(let word): throw .unsafe(entry.path, "is \(word); only files, folders and links are taken")
+        case .special(let word): throw .unsafe(entry.path, "is \(word); only files, folders and links are accepted")
         }
     }
 
@@ -50,7 +50,7 @@ enum LibraryExtractor {
         _ sum: UInt32, _ entry: ArchiveEntry, _ reader: borrowing ArchiveReader
     ) throws(ArchiveError) {
         guard reader.checksum.map({ $0 == sum }) ?? true else {
-            throw .damaged(entry.path, "does not have the content its checksum is of")
+            throw .damaged(entry.path, "does not match its checksum")
         }
     }
 

@@ -6,7 +6,7 @@ extension ArchiveError {
         .bad(
             Problem(
                 code: .damaged, entry: entry, fact: fact,
-                remedy: "Send the archive again; if that does not help, make it anew.", detail: detail))
+                remedy: "Send the archive again; if that does not help, recreate it.", detail: detail))
     }
 
     /// Not all of it came.
@@ -14,14 +14,14 @@ extension ArchiveError {
         .bad(
             Problem(
                 code: .damaged, entry: nil, fact: "ends too early" + (what.isEmpty ? "" : ": \(what)"),
-                remedy: "Send the archive again: not all of it came.", detail: detail))
+                remedy: "Send the archive again: it arrived incomplete.", detail: detail))
     }
 
     /// It ends with the data of a file, as a rar of old does, and one that was cut there.
     static let unended = ArchiveError.bad(
         Problem(
-            code: .damaged, entry: nil, fact: "has no record of its end, so nobody can tell whether more is to follow",
-            remedy: "RAR before 3.0 did not write that record: repack the files with a newer version.", detail: ""))
+            code: .damaged, entry: nil, fact: "has no end record, so it may be incomplete",
+            remedy: "RAR before 3.0 does not write one: repack the files with a newer version.", detail: ""))
 
     /// So many bytes follow its end, or some where nobody has counted; nothing would unpack them.
     static func trailing(_ count: Int64? = nil) -> ArchiveError {
@@ -33,27 +33,27 @@ extension ArchiveError {
             }
         return .bad(
             Problem(
-                code: .damaged, entry: nil, fact: "has \(some) after its end, which nothing would unpack",
-                remedy: "Recreate the archive without what follows its end.", detail: ""))
+                code: .damaged, entry: nil, fact: "has \(some) after its end that would not be unpacked",
+                remedy: "Recreate the archive without the data after its end.", detail: ""))
     }
 
     /// Made so that it can be read in two ways. `fact`: of the entry, or of the archive.
     static func ambiguous(_ entry: [UInt8]?, _ fact: String) -> ArchiveError {
         .bad(
             Problem(
-                code: .ambiguous, entry: entry, fact: "\(fact), so other programs may find something else in it",
+                code: .ambiguous, entry: entry, fact: "\(fact), so other programs may read it differently",
                 remedy: "Recreate the archive with another program.", detail: ""))
     }
 
     /// Needs others beside it.
-    static func part(_ entry: [UInt8]? = nil, remedy: String = "Put the parts together and send the whole.")
+    static func part(_ entry: [UInt8]? = nil, remedy: String = "Join the parts and send the complete archive.")
         -> ArchiveError
     {
         let whole = "is one part of a split archive"
         return .bad(
             Problem(
                 code: .unsupported, entry: entry,
-                fact: entry == nil ? whole : "goes on in another part of a split archive, or began in one",
+                fact: entry == nil ? whole : "continues in, or began in, another part of a split archive",
                 remedy: remedy, detail: ""))
     }
 
@@ -68,7 +68,7 @@ extension ArchiveError {
         .bad(
             Problem(
                 code: .conflictingEntries, entry: entry, fact: fact,
-                remedy: "Recreate the archive with every name in it once.", detail: ""))
+                remedy: "Recreate the archive with each name only once.", detail: ""))
     }
 
     /// `passwords`: how many were tried. `isZip`: whether one could open it.
@@ -76,16 +76,16 @@ extension ArchiveError {
         let fact =
             switch passwords {
             case 0: "is encrypted"
-            case 1: "is encrypted, and the password of the list (passwords_file) does not open it, or it is damaged"
+            case 1: "is encrypted: the password in `passwords_file` does not open it, or it is damaged"
             default:
-                "is encrypted, and none of the \(passwords) passwords of the list (passwords_file) opens it, or it "
+                "is encrypted: none of the \(passwords) passwords in `passwords_file` opens it, or it "
                     + "is damaged"
             }
         return .bad(
             Problem(
                 code: .encrypted, entry: entry, fact: fact,
                 remedy: isZip
-                    ? "Send the archive without a password, or have its password put into `passwords_file` (zip only)."
+                    ? "Send the archive without a password, or add its password to `passwords_file` (zip only)."
                     : "Send the archive without a password.",
                 detail: ""))
     }
@@ -108,12 +108,12 @@ extension ArchiveError {
         let remedy =
             switch room {
             case .bytes: "Free space there and send the archive again, or set a lower `min_free`."
-            case .files: "Delete files there, of whatever size, and send the archive again."
+            case .files: "Delete files there, of any size, and send the archive again."
             }
         return .bad(
             Problem(
                 code: .noRoom, entry: entry,
-                fact: "does not fit: the file system had \(had) \(room.rawValue) to give when the archive was begun",
+                fact: "does not fit: the file system had \(had) \(room.rawValue) available when unpacking began",
                 remedy: remedy, detail: ""))
     }
 
@@ -123,33 +123,33 @@ extension ArchiveError {
             switch room {
             case .bytes:
                 (
-                    "the file system is down to what must stay free of it (min_free)",
+                    "the file system is down to its reserve (min_free)",
                     "Free space there, or set a lower `min_free`"
                 )
-            case .files: ("the file system takes no more files", "Delete files there, of whatever size")
+            case .files: ("the file system is out of inodes", "Delete files there, of any size")
             }
         return .bad(
             Problem(
-                code: .diskFull, entry: entry, fact: "has no room any more: \(fact)",
-                remedy: "\(remedy); work goes on by itself.", detail: ""))
+                code: .diskFull, entry: entry, fact: "has no space left: \(fact)",
+                remedy: "\(remedy); processing resumes by itself.", detail: ""))
     }
 
     static func unverifiable(_ why: String) -> ArchiveError {
         .bad(
             Problem(
                 code: .unverifiable, entry: nil,
-                fact: "cannot be checked for damage (\(why)), and only what can be is taken here (require_integrity)",
-                remedy: "Pack it in a way that carries checksums: zip, or tar with gzip or xz.", detail: ""))
+                fact: "cannot be checked for damage (\(why)), which `require_integrity` demands",
+                remedy: "Use a format with checksums: zip, or tar with gzip or xz.", detail: ""))
     }
 
     static let empty = ArchiveError.bad(
         Problem(
-            code: .empty, entry: nil, fact: "holds no entries", remedy: "Look whether the sender packed anything.",
+            code: .empty, entry: nil, fact: "holds no entries", remedy: "Check that the sender packed anything.",
             detail: ""))
 
     static func unsupported(
         _ entry: [UInt8]?, _ fact: String,
-        remedy: String = "Pack it in a common way: zip with deflate, or tar with gzip, xz or zstd.", detail: String = ""
+        remedy: String = "Use a common format: zip with deflate, or tar with gzip, xz or zstd.", detail: String = ""
     ) -> ArchiveError {
         .bad(Problem(code: .unsupported, entry: entry, fact: fact, remedy: remedy, detail: detail))
     }

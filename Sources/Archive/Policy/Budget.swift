@@ -125,8 +125,8 @@ final class Budget: Sendable {
         let read = min(consumed.load(ordering: .relaxed), size.load(ordering: .relaxed))
         if sum > limits.ratioGrace, sum / limits.ratio > max(1, read) {
             throw .limit(
-                entry, "swells the archive to more than \(limits.ratio) times what was read of it (max_ratio)",
-                remedy: "Raise `max_ratio` of the stage 'unpack' if what it holds is meant to be that empty.")
+                entry, "expands to more than \(limits.ratio) times the compressed size (max_ratio)",
+                remedy: "Raise `max_ratio` of the stage 'unpack' if its content legitimately compresses that well.")
         }
         monitor.report(bytes, 0)
     }
@@ -134,21 +134,21 @@ final class Budget: Sendable {
     private func checkEntry(_ size: Int64, _ entry: [UInt8]) throws(ArchiveError) {
         guard let most = limits.entry, size > most else { return }
         throw .limit(
-            entry, "is larger than \(most) bytes, the most for one file (max_entry)",
+            entry, "is larger than \(most) bytes, the limit for one file (max_entry)",
             remedy: "Raise `max_entry` of the stage 'unpack' if files may be that large.")
     }
 
     private func tooLarge(_ entry: [UInt8]) -> ArchiveError {
         .limit(
             entry,
-            "makes the archive's content larger than \(limits.bytes) bytes, the most that is unpacked (max_bytes)",
+            "takes the archive's content beyond \(limits.bytes) bytes, the limit (max_bytes)",
             remedy: "Raise `max_bytes` of the stage 'unpack' if archives may be that large.")
     }
 
     static func tooManyEntries(_ entry: [UInt8]?, _ most: Int64) -> ArchiveError {
         .limit(
-            entry, "is one too many: at most \(most) entries are unpacked (max_entries)",
-            whole: "holds more than \(most) entries, the most that are unpacked (max_entries)",
+            entry, "exceeds the limit of \(most) entries (max_entries)",
+            whole: "holds more than \(most) entries, the limit (max_entries)",
             remedy: "Raise `max_entries` of the stage 'unpack', or split the archive.")
     }
 }

@@ -56,7 +56,7 @@ struct ArchiveEntry: Sendable {
             case S_IFIFO: kind = .special("a named pipe")
             case S_IFSOCK: kind = .special("a socket")
             case S_IFCHR, S_IFBLK: kind = .special("a device")
-            default: kind = .special("of no type that there is")
+            default: kind = .special("of an unknown type")
             }
         }
         mode = archive_entry_mode(entry) & 0o7777

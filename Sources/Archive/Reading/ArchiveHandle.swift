@@ -154,29 +154,29 @@ struct ArchiveHandle: ~Copyable {
             return .system(action: "read", entry: nil, errno: errno)
         }
         if says("be converted from") {
-            return .unsupported(entry, "has a name in a character set that is not known here", detail: message)
+            return .unsupported(entry, "has a name in an unknown character set", detail: message)
         }
         if errno == .noMemory {
-            return .unsupported(entry, "needs more memory to unpack than there is", detail: message)
+            return .unsupported(entry, "needs more memory to unpack than is available", detail: message)
         }
         if says("ultivolume", "multi-volume") { return .part(entry) }
         if says("requires too much memory for decoding") {
             return .unsupported(
-                entry, "needs a larger window to unpack than the \(Self.window) MiB that there are",
+                entry, "needs a larger decompression window than \(Self.window) MiB, the limit",
                 remedy:
                     "Pack it with a window of \(Self.window) MiB at most: zstd without --ultra and --long=28 or more.",
                 detail: message)
         }
         if says("Dictionary mismatch") {
             return .unsupported(
-                entry, "was packed with a dictionary, which is not there to unpack it",
+                entry, "was packed with a dictionary, which is not available",
                 remedy: "Pack it without one (zstd without -D).", detail: message)
         }
         if says(
             "nsupported", "not supported", "unavailable", "Unknown codec", "Unexpected codec", "Invalid options",
             "Version not")
         {
-            return .unsupported(entry, "is packed in a way that cannot be read here", detail: message)
+            return .unsupported(entry, "uses a compression or feature that is not supported", detail: message)
         }
         if says("runcated", "end of file", "No progress is possible") {
             return entry.map { .damaged($0, "ends too early", detail: message) } ?? .early(detail: message)

@@ -132,7 +132,7 @@ struct ArchiveReader: ~Copyable {
         return true
     }
 
-    private static var miscounted: ArchiveError { .damaged(nil, detail: "the headers list another number of entries") }
+    private static var miscounted: ArchiveError { .damaged(nil, detail: "the headers' entry count is wrong") }
 
     /// Whether a tar's member began in another volume: it has a type of its own (GNU tar), or a header before the first
     /// one says so (pax). The library takes what there is of it for all.
@@ -177,7 +177,7 @@ struct ArchiveReader: ~Copyable {
         if container == .tar, requiresEnd, case .stream(let stream) = source {
             let mark = stream.bytes(1024, before: position)
             guard position - end >= 1024, mark.count == 1024, mark.allSatisfy({ $0 == 0 }) else {
-                throw isVolume ? .part() : .early("the mark of its end is missing")
+                throw isVolume ? .part() : .early("the end mark is missing")
             }
         }
         if let checksums, checksums.count != entries { throw Self.miscounted }

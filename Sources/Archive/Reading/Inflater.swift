@@ -77,8 +77,8 @@ final class Inflater {
     private static func name(of status: Int32) -> String {
         switch status {
         case ISAL_INCORRECT_CHECKSUM: "the checksum is wrong"
-        case ISAL_INVALID_WRAPPER, ISAL_UNSUPPORTED_METHOD: "the header is no gzip header"
-        default: "deflate is wrong (\(status))"
+        case ISAL_INVALID_WRAPPER, ISAL_UNSUPPORTED_METHOD: "the header is not a gzip header"
+        default: "the deflate data is invalid (\(status))"
         }
     }
 }

@@ -13,7 +13,7 @@ enum IntegrityCheck {
             // Their checksums may be left out, or stand where the library does not look, and nobody can see here
             // whether they do.
             case .sevenZip, .rar5, .xar, .cab:
-                return (.unverifiable, "\(container.rawValue) need not carry checksums of its files")
+                return (.unverifiable, "\(container.rawValue) does not require checksums of its files")
             case .tar, .cpio, .ar, .iso, .rpm:
                 return (.unverifiable, "\(container.rawValue) has no checksum of the content")
             }
@@ -21,7 +21,7 @@ enum IntegrityCheck {
             switch compression {
             case .gzip, .bzip2, .lzip: return (.verified, "")
             case .lzma, .compress: return (.unverifiable, "\(compression.rawValue) has no checksum")
-            case .xz: return verdict(try hasCheckedStreams(xz: input), "xz was told to leave the check out")
+            case .xz: return verdict(try hasCheckedStreams(xz: input), "xz was used with --check=none")
             case .zstd: return verdict(try hasCheckedFrames(zstd: input), "zstd was used without --check")
             case .lz4:
                 return verdict(try hasCheckedFrames(lz4: input), "lz4 was used without a checksum of the content")

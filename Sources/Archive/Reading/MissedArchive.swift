@@ -20,26 +20,26 @@ package struct MissedArchive: Sendable, Equatable {
         let ending = Self.parts(name).last.flatMap { Self.endings.contains($0) ? $0 : nil }
         switch content {
         case .program(let format):
-            fact = "is a program that holds a \(format.name), a self-extracting archive"
-            remedy = "Send the archive alone."
+            fact = "is a self-extracting archive, a program that contains a \(format.name)"
+            remedy = "Send only the archive."
         case .behind(let format, let count):
-            fact = "has \(count) bytes before the \(format.name) that it holds"
-            remedy = "Send the archive alone."
+            fact = "has \(count) bytes before the \(format.name) in it"
+            remedy = "Send only the archive."
         case _ where Self.isPart(name):
-            fact = "is one part of a split archive, going by its name"
-            remedy = "Put the parts together and send the whole."
+            fact = "is one part of a split archive, judging by its name"
+            remedy = "Join the parts and send the complete archive."
         case .empty:
             guard let ending else { return nil }
-            fact = "is called \(ending), but is empty"
+            fact = "is named \(ending), but is empty"
             remedy = "Send it again."
         case .text(let what):
             guard let ending else { return nil }
-            fact = "is called \(ending), but is \(what)"
-            remedy = "Look where it was fetched: that came in its place."
+            fact = "is named \(ending), but is \(what)"
+            remedy = "Check its download: the server returned this instead."
         case .other:
             guard let ending else { return nil }
-            fact = "is called \(ending), but does not begin like any archive"
-            remedy = "Send it again; if that does not help, make it anew."
+            fact = "is named \(ending), but does not start like any archive"
+            remedy = "Send it again; if that does not help, recreate it."
         }
     }
 

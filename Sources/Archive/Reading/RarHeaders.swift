@@ -10,7 +10,7 @@ enum RarHeaders {
             guard let type = header.u8(2), let flags = header.u16(3), let length = header.u16(5) else {
                 throw .early()
             }
-            guard length >= 7 else { throw .damaged(nil, detail: "a header is shorter than headers are") }
+            guard length >= 7 else { throw .damaged(nil, detail: "a header is too short") }
             var data: UInt64 = flags & 0x8000 != 0 ? UInt64(header.u32(7) ?? 0) : 0
             switch type {
             case 0x73:

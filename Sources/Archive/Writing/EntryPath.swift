@@ -77,7 +77,7 @@ struct EntryPath {
             if letter.properties.isBidiControl {
                 throw .unsafe(
                     stored,
-                    "has a character in its name that changes the direction of text, which can make it look "
+                    "has a character in its name that changes the direction of text and can make it look "
                         + "like another")
             }
             if (0x2028...0x2029).contains(letter.value) {
@@ -101,7 +101,7 @@ struct EntryPath {
                 stored, "has a name of \(name.count) bytes, more than \(limits.name) (max_name)",
                 remedy:
                     "Recreate the archive with shorter names, or raise `max_name` of the stage 'unpack'; file "
-                    + "systems take 255 bytes at most.")
+                    + "systems allow at most 255 bytes.")
         }
     }
 

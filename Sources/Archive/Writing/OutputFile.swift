@@ -35,7 +35,7 @@ struct OutputFile: ~Copyable {
         let descriptor = path.withName { dm_open_beneath(folder, $0, O_WRONLY | O_CREAT | O_EXCL, mode) }
         guard descriptor >= 0 else {
             let error = Errno(rawValue: errno)
-            if error == .fileExists { throw .conflict(path.stored, "is there twice") }
+            if error == .fileExists { throw .conflict(path.stored, "is stored twice") }
             throw .system(action: "create", entry: path.stored, errno: error)
         }
         return OutputFile(descriptor: descriptor, entry: path.stored, budget: budget, isSyncedSoon: isSyncedSoon)
@@ -48,7 +48,7 @@ struct OutputFile: ~Copyable {
             let error = Errno(rawValue: errno)
             // `mode` may keep even its owner from writing; nothing here can give it another.
             if error == .permissionDenied {
-                throw .unsupported(path.stored, "has its content with another of its names", detail: "")
+                throw .unsupported(path.stored, "has its content stored under another name", detail: "")
             }
             throw .system(action: "open", entry: path.stored, errno: error)
         }
@@ -58,7 +58,7 @@ struct OutputFile: ~Copyable {
     /// Writes a block to its place; what lies between blocks stays a hole, and counts like data.
     mutating func write(_ block: UnsafeRawBufferPointer, at offset: Int64) throws(ArchiveError) {
         let (next, overflow) = offset.addingReportingOverflow(Int64(block.count))
-        guard offset >= 0, !overflow else { throw .damaged(entry, "has data at a place that no file has") }
+        guard offset >= 0, !overflow else { throw .damaged(entry, "has data at an impossible offset") }
         if next > end {
             try budget.charge(next - end, total: next, to: entry)
         } else {

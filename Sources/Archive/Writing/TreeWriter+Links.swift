@@ -9,7 +9,7 @@ extension TreeWriter {
         case .skip:
             deferred.skippedLinks += 1
             return false
-        case .fail: throw .unsafe(path.stored, "is a link, and none are taken here (links: fail)")
+        case .fail: throw .unsafe(path.stored, "is a link, which `links: fail` rejects")
         }
     }
 
@@ -17,7 +17,7 @@ extension TreeWriter {
     mutating func addLink(_ path: EntryPath, to target: [UInt8]) throws(ArchiveError) {
         guard try takesLink(path) else { return }
         try path.checkLinkTarget(target, policy.limits)
-        guard !path.isTop else { throw .conflict(path.stored, "is a symbolic link in the place of the top folder") }
+        guard !path.isTop else { throw .conflict(path.stored, "is a symbolic link in place of the top folder") }
         // Its name and target are remembered, so they count.
         try budget.charge(Int64(target.count), total: Int64(target.count), to: path.stored)
         if replaces { replace(path, in: try cursor.enter(path.folder, for: path.stored)) }
@@ -36,7 +36,7 @@ extension TreeWriter {
             }
             let isLink = kind(of: path, in: folder) == S_IFLNK
             throw .conflict(
-                path.stored, isLink ? "is there twice" : "is a symbolic link and a file or folder at once")
+                path.stored, isLink ? "is stored twice" : "is a symbolic link and a file or folder at once")
         }
     }
 
@@ -44,7 +44,7 @@ extension TreeWriter {
     /// between. Gives false where links are left out.
     mutating func makeHardLink(_ path: EntryPath, to target: [UInt8], mode: mode_t) throws(ArchiveError) -> Bool {
         guard try takesLink(path) else { return false }
-        guard !path.isTop else { throw .conflict(path.stored, "is a hard link in the place of the top folder") }
+        guard !path.isTop else { throw .conflict(path.stored, "is a hard link in place of the top folder") }
         try refusePrivileges(mode, path)
         let source: EntryPath
         do throws(ArchiveError) {
@@ -57,18 +57,18 @@ extension TreeWriter {
         // linkat needs both folders at once; the cursor has one.
         var sourceCursor = cursor.another()
         guard let sourceFolder = sourceCursor.find(source.folder), kind(of: source, in: sourceFolder) == S_IFREG else {
-            throw .unsafe(path.stored, "is a hard link to something that is no file of the archive before it")
+            throw .unsafe(path.stored, "is a hard link to something that is not an earlier file of the archive")
         }
         let folder = try cursor.enter(path.folder, for: path.stored)
         replace(path, in: folder)
         let linked = source.withName { from in path.withName { linkat(sourceFolder, from, folder, $0, 0) } }
         guard linked == 0 else {
             let error = Errno(rawValue: errno)
-            if error == .fileExists { throw .conflict(path.stored, "is there twice") }
+            if error == .fileExists { throw .conflict(path.stored, "is stored twice") }
             if error == .tooManyLinks {
                 throw .limit(
-                    path.stored, "is one name too many for a file: the file system takes no more",
-                    remedy: "Recreate the archive with copies in place of some links.")
+                    path.stored, "exceeds the number of hard links to one file that the file system allows",
+                    remedy: "Recreate the archive with copies instead of some links.")
             }
             throw .system(action: "link", entry: path.stored, errno: error)
         }

@@ -91,7 +91,7 @@ struct TreeWriter: ~Copyable {
 
     /// Makes a new file.
     mutating func createFile(_ path: EntryPath, mode: mode_t) throws(ArchiveError) -> OutputFile {
-        guard !path.isTop else { throw .conflict(path.stored, "is a file in the place of the top folder") }
+        guard !path.isTop else { throw .conflict(path.stored, "is a file in place of the top folder") }
         try refusePrivileges(mode, path)
         let folder = try cursor.enter(path.folder, for: path.stored)
         replace(path, in: folder)
@@ -113,7 +113,7 @@ struct TreeWriter: ~Copyable {
     func refusePrivileges(_ mode: mode_t, _ path: EntryPath) throws(ArchiveError) {
         guard mode & 0o7000 == 0 else {
             throw .unsafe(
-                path.stored, "has the set-user-id, set-group-id or sticky bit, which would give it rights of its own")
+                path.stored, "has the set-user-id, set-group-id or sticky bit, which would give it special rights")
         }
     }
 

@@ -26,7 +26,7 @@ struct ZipDirectory {
         }
         // A second directory, or a second archive, would lie there.
         guard end.offset + end.size == UInt64(end.place) else {
-            throw .ambiguous(nil, "has something between its directory and the record of its end")
+            throw .ambiguous(nil, "has data between its directory and its end record")
         }
         let bytes = try input.read(Int(end.size), at: Int64(end.offset))
         guard bytes.count == Int(end.size) else { throw .early() }
@@ -40,13 +40,13 @@ struct ZipDirectory {
             entries.append(try ZipEntry(bytes, &place, policy.nameEncoding))
         }
         guard UInt64(entries.count) == end.count, place == bytes.count else {
-            throw .damaged(nil, detail: "the directory holds another number of entries than it says")
+            throw .damaged(nil, detail: "the directory's entry count is wrong")
         }
         entries.sort { $0.offset < $1.offset }
         // What was to be split begins with a mark.
         let read = { (place: UInt64, count: Int) throws(ArchiveError) in try input.read(count, at: Int64(place)) }
         if let first = entries.first, try ZipGap.hidesEntry(from: 0, to: first.offset, read: read) {
-            throw .ambiguous(nil, "begins with an entry that its directory does not list")
+            throw .ambiguous(nil, "begins with an entry missing from its directory")
         }
         self.entries = try Self.limited(entries, to: end.offset)
     }
@@ -66,7 +66,7 @@ struct ZipDirectory {
             let (least, overflow) = entry.offset.addingReportingOverflow(30 + UInt64(entry.storedName.count))
             let (last, overflow2) = least.addingReportingOverflow(entry.compressedSize)
             guard !overflow, !overflow2, last <= next else {
-                throw .unsafe(entry.name, "shares its bytes with another entry, as in archives made to fill disks")
+                throw .unsafe(entry.name, "shares its bytes with another entry, as zip bombs do")
             }
             entries[index].limit = next
         }

@@ -28,7 +28,7 @@ struct ZipEnd {
             throw .trailing(Int64(wider.count - early - size - wider.commentLength(early)))
         }
         // Another reader may take a record within the comment for the end, and see another archive.
-        guard tail[(index + 4)...].endRecordMark == nil else { throw .ambiguous(nil, "has two records of its end") }
+        guard tail[(index + 4)...].endRecordMark == nil else { throw .ambiguous(nil, "has two end records") }
         let record = Fields(Array(tail[index...]))
         let place = tailStart + Int64(index)
         guard let disk = record.u16(4), let start = record.u16(6), let here = record.u16(8), let count = record.u16(10),
@@ -42,7 +42,7 @@ struct ZipEnd {
             // What is not in the large record alone must be as there.
             guard count == .max || UInt64(count) == wide.count, size == .max || UInt64(size) == wide.size,
                 offset == .max || UInt64(offset) == wide.offset
-            else { throw .ambiguous(nil, "has two records of its end that differ") }
+            else { throw .ambiguous(nil, "has two different end records") }
             return wide
         }
         guard disk == 0, start == 0, here == count else { throw part }
@@ -59,24 +59,24 @@ struct ZipEnd {
             return nil
         }
         guard disks <= 1 else { throw part }
-        guard offset <= UInt64(end) else { throw .damaged(nil, detail: "the record of a large archive is missing") }
+        guard offset <= UInt64(end) else { throw .damaged(nil, detail: "the zip64 record is missing") }
         let record = Fields(try input.read(wideSize + 20, at: Int64(offset)))
         guard record.u32(0) == 0x0606_4B50, let length = record.u64(4), let disk = record.u32(16),
             let here = record.u64(24), let count = record.u64(32), let size = record.u64(40), let start = record.u64(48)
-        else { throw .damaged(nil, detail: "the record of a large archive is missing") }
+        else { throw .damaged(nil, detail: "the zip64 record is missing") }
         // Its second version tells how the directory is encrypted (APPNOTE 7.3.4).
         if length >= 64, let algorithm = record.u16(wideSize + 18), algorithm != 0 {
             throw .encrypted(nil, isZip: false)
         }
         guard disk == 0, here == count else { throw part }
         guard length >= UInt64(wideSize - 12), length < 1 << 32, length + 12 == UInt64(end) - offset else {
-            throw .ambiguous(nil, "has something between the records of its end")
+            throw .ambiguous(nil, "has data between its end records")
         }
         return ZipEnd(count: count, size: size, offset: start, place: Int64(offset))
     }
 
     private static var part: ArchiveError {
-        .part(remedy: "Put the parts together (zip -s 0 ARCHIVE --out WHOLE), and send that.")
+        .part(remedy: "Join the parts (zip -s 0 ARCHIVE --out WHOLE) and send the result.")
     }
 }
 

@@ -45,9 +45,9 @@ struct ZipEntry {
         /// What to do where it cannot be read.
         fileprivate var remedy: String {
             self == Method(number: 9)
-                ? "Windows packs files of more than 2 GiB so: pack them with another program, as 7z or as zip with "
+                ? "Windows packs files of more than 2 GiB this way: use another program, and 7z or zip with "
                     + "deflate."
-                : "Pack it in a common way: zip with deflate, or tar with gzip, xz or zstd."
+                : "Use a common format: zip with deflate, or tar with gzip, xz or zstd."
         }
 
         /// Whether libarchive can read it.
@@ -112,7 +112,7 @@ struct ZipEntry {
         offset = UInt64(u32(42))
         let stored = storedName
         let read = bytes.withUnsafeBytes { ZipExtra(UnsafeRawBufferPointer(rebasing: $0[nameEnd..<extraEnd])) }
-        guard let extra = read else { throw .damaged(stored, "has an extra field that is longer than its header") }
+        guard let extra = read else { throw .damaged(stored, "has an extra field longer than its header") }
         let isMarked = flags & 0x800 != 0
         if !isMarked, let unicode = extra.name(for: stored) {
             name = unicode
@@ -121,12 +121,12 @@ struct ZipEntry {
         } else {
             guard let converted = encoding.utf8(storedName) else {
                 throw .unsafe(
-                    storedName, "has a name that is not in the character set '\(encoding.rawValue)' (name_encoding)")
+                    storedName, "has a name invalid in the character set '\(encoding.rawValue)' (name_encoding)")
             }
             name = converted
         }
         if name.contains(UInt8(ascii: "\\")) {
-            throw .unsafe(name, "has a backslash in its name, which some systems take for a folder's end")
+            throw .unsafe(name, "has a backslash in its name, which some systems treat as a path separator")
         }
         let attributes = u32(38)
         // Made by Unix or macOS: mode and type stand in the upper half.
@@ -144,7 +144,7 @@ struct ZipEntry {
         modified = extra.seconds.map { timespec(tv_sec: Int($0), tv_nsec: 0) } ?? Self.time(dos: u32(12))
         guard method.isKnown else {
             throw .unsupported(
-                name, "is compressed by '\(method.name)', which cannot be read here", remedy: method.remedy)
+                name, "is compressed with '\(method.name)', which is not supported", remedy: method.remedy)
         }
         if case .folder = kind, size > 0 { throw .damaged(name, "is a folder with content") }
     }
@@ -169,7 +169,7 @@ struct ZipEntry {
         case S_IFSOCK: .special("a socket")
         case S_IFCHR, S_IFBLK: .special("a device")
         case 0, S_IFREG: isFolder ? .folder : .file
-        default: .special("of no type that there is")
+        default: .special("of an unknown type")
         }
     }
 

@@ -35,7 +35,7 @@ final class ZipEntryReader {
         let data = try dataStart(of: entry)
         let sum =
             entry.method == .stored ? try copy(entry, from: data, body) : try inflate(entry, from: data, body)
-        guard sum == entry.checksum else { throw .damaged(entry.name, "does not have the content its checksum is of") }
+        guard sum == entry.checksum else { throw .damaged(entry.name, "does not match its checksum") }
         let end = data + entry.compressedSize
         try checkGap(after: entry, at: end + (try checkDescriptor(of: entry, at: end)))
     }
@@ -52,7 +52,7 @@ final class ZipEntryReader {
             return Array(bytes.prefix(count))
         }
         guard try !ZipGap.hidesEntry(from: start, to: entry.limit, read: read) else {
-            throw .ambiguous(entry.name, "is followed by an entry that the archive's directory does not list")
+            throw .ambiguous(entry.name, "is followed by an entry missing from the archive's directory")
         }
     }
 
@@ -67,7 +67,7 @@ final class ZipEntryReader {
             header.loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian
         }
         var differs: ArchiveError {
-            .damaged(entry.name, "is another one in its place than the archive's directory says")
+            .damaged(entry.name, "differs from the archive's directory")
         }
         guard u32(0) == 0x0403_4B50, u16(8) == entry.method.number, (u16(6) ^ entry.flags) & 0x0809 == 0,
             Int(u16(26)) == entry.storedName.count, header[30..<nameEnd].elementsEqual(entry.storedName)
@@ -80,7 +80,7 @@ final class ZipEntryReader {
             header = whole
         }
         guard let extra = ZipExtra(UnsafeRawBufferPointer(rebasing: header[nameEnd..<extraEnd])) else {
-            throw .damaged(entry.name, "has an extra field that is longer than its header")
+            throw .damaged(entry.name, "has an extra field longer than its header")
         }
         if !entry.isMarkedUTF8, let name = extra.name(for: entry.storedName), name != entry.name { throw differs }
         var place = 0
@@ -99,7 +99,7 @@ final class ZipEntryReader {
         else { throw differs }
         let data = entry.offset + UInt64(extraEnd)
         guard data + entry.compressedSize <= entry.limit else {
-            throw .unsafe(entry.name, "shares its bytes with another entry, as in archives made to fill disks")
+            throw .unsafe(entry.name, "shares its bytes with another entry, as zip bombs do")
         }
         return data
     }
@@ -107,7 +107,7 @@ final class ZipEntryReader {
     private func copy(
         _ entry: ZipEntry, from data: UInt64, _ body: (UnsafeRawBufferPointer) throws(ArchiveError) -> Void
     ) throws(ArchiveError) -> UInt32 {
-        guard entry.size == entry.compressedSize else { throw .damaged(entry.name, "has two sizes") }
+        guard entry.size == entry.compressedSize else { throw .damaged(entry.name, "has two different sizes") }
         var sum: UInt32 = 0
         var place = data
         let end = data + entry.size
@@ -185,7 +185,7 @@ final class ZipEntryReader {
                 return UInt64(start) + 12
             }
         }
-        throw .damaged(entry.name, "is followed by another checksum or size than the archive's directory says")
+        throw .damaged(entry.name, "is followed by a checksum or size that differs from the archive's directory")
     }
 
     /// Bytes from a place on, at least so many; nil where the file ends before. Entries lie one after the other, so

@@ -67,7 +67,7 @@ enum ZipExtractor {
         let ownReader = ZipEntryReader(descriptor, writer.budget)
         for item in items {
             guard let entry = try reader.next(), item.entry.isSame(as: entry) else {
-                throw .damaged(item.entry.name, "is another one in its place than the archive's directory says")
+                throw .damaged(item.entry.name, "differs from the archive's directory")
             }
             if item.entry.isByLibrary {
                 try ownReader.checkHeader(of: item.entry)
@@ -77,7 +77,7 @@ enum ZipExtractor {
             }
         }
         guard try reader.next() == nil else {
-            throw .damaged(nil, detail: "the directory holds another number of entries than it says")
+            throw .damaged(nil, detail: "the directory's entry count is wrong")
         }
     }
 
@@ -107,12 +107,12 @@ enum ZipExtractor {
         case .symbolicLink:
             try writer.budget.begin(entry.name)
             guard entry.size <= longestTarget else {
-                throw .unsafe(entry.name, "is a symbolic link with an overlong target")
+                throw .unsafe(entry.name, "is a symbolic link whose target is too long")
             }
             var target: [UInt8] = []
             try reader.read(entry) { (block) throws(ArchiveError) in target += block }
             try writer.addLink(path, to: target)
-        case .special(let word): throw .unsafe(entry.name, "is \(word); only files, folders and links are taken")
+        case .special(let word): throw .unsafe(entry.name, "is \(word); only files, folders and links are accepted")
         }
     }
 

@@ -8,7 +8,7 @@ package struct BagStage: Stage {
     private static let algorithm = StageOption<[DigestAlgorithm]>.algorithms(
         "algorithm", "the manifests' digest algorithms", among: [.sha256, .sha512, .sha384, .sha1, .md5])
     private static let info = StageOption<[(key: String, value: Template)]>(
-        "info", "what bag-info.txt says: `Contact-Name: …`, each with placeholders", takes: "a map of texts",
+        "info", "entries of bag-info.txt, such as `Contact-Name: …`; values take placeholders", takes: "a map of texts",
         default: [], shown: "", schema: .map(.anyNumber(.text))
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
@@ -16,11 +16,11 @@ package struct BagStage: Stage {
         for entry in entries {
             let isPlain = !entry.key.contains { ":\n\r".contains($0) } && entry.key.first?.isWhitespace == false
             guard isPlain, entry.key.last?.isWhitespace == false else {
-                throw OptionProblem("'\(EscapedText.of(entry.key))' is no label of bag-info.txt", at: entry.position)
+                throw OptionProblem("'\(EscapedText.of(entry.key))' is not a bag-info.txt label", at: entry.position)
             }
             let own = ["payload-oxum", "bagging-date", "bag-software-agent"]
             guard !own.contains(entry.key.lowercased()) else {
-                throw OptionProblem("'\(entry.key)' is written by the stage itself; leave it out", at: entry.position)
+                throw OptionProblem("'\(entry.key)' is written by the stage; remove it", at: entry.position)
             }
             for member in entry.value.members {
                 info.append((entry.key, try member.template(for: .path, in: context)))
@@ -31,7 +31,7 @@ package struct BagStage: Stage {
 
     package static let descriptor = StageDescriptor(
         kind: "bag",
-        summary: "Makes a BagIt 1.0 bag (RFC 8493) of the payload: its files in 'data', with manifests beside it.",
+        summary: "Makes a BagIt 1.0 bag (RFC 8493) of the payload: its files in 'data', next to their manifests.",
         options: [algorithm.erased, info.erased],
         effects: [.replacesPayload],
         example: """
@@ -74,14 +74,14 @@ package struct BagStage: Stage {
         let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         if let link = tree.links.first {
             throw .file(
-                "bag.link", "'\(link.text)' is a symbolic link, which no bag can hold.",
-                remedy: "Put the file itself in its place and drop it again.")
+                "bag.link", "'\(link.text)' is a symbolic link, which a bag cannot hold.",
+                remedy: "Replace the link with the file and drop it again.")
         }
         let paths = tree.files.map(\.relative) + tree.folders
         if let path = paths.first(where: { String(validating: $0.bytes, as: UTF8.self) == nil }) {
             throw .file(
-                "bag.name", "'\(path.text)' is a name that is no UTF-8, and a bag's lists are.",
-                remedy: "Put a stage 'rename' before 'bag', or send the file under another name.")
+                "bag.name", "'\(path.text)' is not valid UTF-8, which a bag's manifests require.",
+                remedy: "Add a 'rename' stage before 'bag', or send the file under another name.")
         }
         return tree
     }
@@ -120,7 +120,7 @@ package struct BagStage: Stage {
             do throws(TemplateProblem) {
                 text += "\(key): \(EscapedText.of(try value.render(context.values)))\n"
             } catch {
-                throw .file("bag.info", "'\(key)' of bag-info.txt cannot be made: \(error.message).")
+                throw .file("bag.info", "The value of '\(key)' in bag-info.txt cannot be rendered: \(error.message).")
             }
         }
         // The day of the claim, so that a second run writes the same.
@@ -138,7 +138,7 @@ package struct BagStage: Stage {
             return try Digest.of(bytes, algorithm)
         } catch {
             throw StageFailure(
-                .environment, code: "bag.algorithm", summary: "The digests could not be made.",
+                .environment, code: "bag.algorithm", summary: "The digests cannot be computed.",
                 remedy: "Choose another algorithm.", detail: "\(error)")
         }
     }

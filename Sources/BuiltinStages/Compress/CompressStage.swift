@@ -16,7 +16,7 @@ package struct CompressStage: Stage {
         shown: "the tools' own")
     private static let reproducible = StageOption<Bool>.flag(
         "reproducible",
-        "whether to leave out times and permissions (except execute), so that the same files give the same bytes",
+        "whether to omit times and permissions (except execute), so that the same files give the same bytes",
         default: false)
 
     /// `{stem}`, which no option can hold that throws.
@@ -27,7 +27,7 @@ package struct CompressStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "compress",
         summary:
-            "Packs the payload into an archive, or compresses a single file; entries are sorted and have no owner.",
+            "Packs the payload into an archive, or compresses a single file; entries are sorted and carry no owner.",
         options: [format.erased, name.erased, level.erased, reproducible.erased],
         effects: [.replacesPayload],
         example: #"compress: { format: zip, name: "{stem}-{date}" }"#)
@@ -53,7 +53,7 @@ package struct CompressStage: Stage {
         try context.checkCancelled()
         if format.isBare, payload.shape == .folder {
             throw .file(
-                "compress.folder", "'\(context.drop.name)' is a folder of files, and \(format.rawValue) holds one.",
+                "compress.folder", "'\(context.drop.name)' is a folder, and \(format.rawValue) holds a single file.",
                 remedy: "Set 'format' to tar.zst or zip, or give the stage a 'when'.")
         }
         let name = try archiveName(payload, context)
@@ -147,11 +147,11 @@ package struct CompressStage: Stage {
                 return name
             }
         } catch {
-            throw .file("compress.name", "No name can be made for the archive: \(error.message).")
+            throw .file("compress.name", "The archive's name cannot be rendered: \(error.message).")
         }
         throw .file(
-            "compress.name", "The archive of '\(context.drop.name)' would have a name that is too long.",
-            remedy: "Set a shorter 'name' for the stage 'compress'.")
+            "compress.name", "The name of the archive of '\(context.drop.name)' is too long.",
+            remedy: "Set a shorter 'name' in the stage 'compress'.")
     }
 
     private func failure(_ error: ArchiveWriter.Failure, _ target: FilePath, _ payload: Payload) -> StageFailure {
@@ -166,13 +166,13 @@ package struct CompressStage: Stage {
                 code: "compress.temporary",
                 summary: "The content of a 7z cannot be kept in '\(ArchiveWriter.temporaryFolder.text)' meanwhile: "
                     + "\(errno).",
-                remedy: "Make room there, and work goes on by itself; or start Dropmill with TMPDIR set to another "
-                    + "folder, or use another 'format'."
+                remedy: "Free space there, and processing resumes by itself; or start Dropmill with TMPDIR set to "
+                    + "another folder, or use another 'format'."
             )
         case .impossible(let words):
             .file(
-                "compress.impossible", "A file of the payload does not fit into \(format.rawValue).",
-                remedy: "Use 'format: tar.zst', which takes any name and size.", detail: words)
+                "compress.impossible", "A file of the payload cannot be stored as \(format.rawValue).",
+                remedy: "Use 'format: tar.zst', which supports any name and size.", detail: words)
         }
     }
 }

@@ -80,7 +80,7 @@ package struct CopyStage: Stage {
         guard try hashing.digests(of: tree.files) == digests else {
             throw StageFailure(
                 .environment, code: "copy.differs",
-                summary: "The copy of '\(context.drop.name)' is not the same as what was copied.",
+                summary: "The copy of '\(context.drop.name)' differs from the original.",
                 remedy: "Check the disk and the memory of this machine; work goes on by itself.")
         }
     }

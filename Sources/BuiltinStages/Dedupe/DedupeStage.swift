@@ -10,10 +10,10 @@ package struct DedupeStage: Stage {
 
     private static let seen = StageOption<Seen>.choice(
         "seen",
-        "what happens to content that came before: it skips the other stages and goes to processed, it fails, or "
-            + "the job's history notes it", default: .skip)
+        "what to do with content seen before: skip the remaining stages and go to processed, fail, or only "
+            + "note it in the job's history", default: .skip)
     private static let scope = StageOption<Scope>.choice(
-        "scope", "whose content counts: that of this pipeline, or of all", default: .pipeline)
+        "scope", "which drops to compare with: this pipeline's, or those of all", default: .pipeline)
     private static let window = StageOption<Duration?>(
         "window", "how long content is remembered", takes: "a duration such as 30d", default: .some(nil),
         shown: "as long as the journal is kept", schema: .duration
@@ -21,7 +21,7 @@ package struct DedupeStage: Stage {
 
     package static let descriptor = StageDescriptor(
         kind: "dedupe",
-        summary: "Recognises content that came before, by its SHA-256, and names the first job that brought it.",
+        summary: "Recognizes content seen before, by its SHA-256, and names the first job that had it.",
         options: [seen.erased, scope.erased, window.erased],
         example: "dedupe: { seen: skip, window: 30d }")
 
@@ -53,8 +53,8 @@ package struct DedupeStage: Stage {
             payload.isDone = true
         case .fail:
             throw .file(
-                "dedupe.seen", "'\(context.drop.name)' has the same content as job \(first), which came before.",
-                remedy: "Look at that job (dropmill show \(first)); nothing is lost if this file is deleted.",
+                "dedupe.seen", "'\(context.drop.name)' has the same content as the earlier job \(first).",
+                remedy: "Check that job (dropmill show \(first)); this file can be deleted safely.",
                 detail: content)
         }
         return payload
@@ -71,8 +71,8 @@ package struct DedupeStage: Stage {
             guard ContinuousClock.now - begun < Self.patience else {
                 throw StageFailure(
                     .transient, code: "dedupe.waiting",
-                    summary: "'\(context.drop.name)' has the same content as job \(first.id), which is not over yet.",
-                    remedy: "Look at that job (dropmill show \(first.id)); once it is over, send this file again.")
+                    summary: "'\(context.drop.name)' has the same content as job \(first.id), which has not finished.",
+                    remedy: "Check that job (dropmill show \(first.id)); once it has finished, send this file again.")
             }
             poll(nil, 0, 50)
         }
@@ -96,7 +96,7 @@ package struct DedupeStage: Stage {
             return "sha256-of-list:\(try Digest.of(list, .sha256).hex)"
         } catch {
             throw StageFailure(
-                .environment, code: "dedupe.algorithm", summary: "The digests could not be made.",
+                .environment, code: "dedupe.algorithm", summary: "The digests cannot be computed.",
                 remedy: "Allow SHA-256 in OpenSSL's configuration.", detail: "\(error)")
         }
     }

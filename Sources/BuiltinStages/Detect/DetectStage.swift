@@ -11,7 +11,7 @@ package struct DetectStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "detect",
         summary:
-            "Detects a file's type by its content, for {type} and `when: {type: …}` in later stages, and refuses "
+            "Detects a file's type by its content, for {type} and `when: {type: …}` in later stages, and rejects "
             + "files of other types.",
         options: [only.erased, never.erased],
         example: "detect: { only: [application/pdf, image/*] }")
@@ -36,12 +36,12 @@ package struct DetectStage: Stage {
             let name =
                 payload.shape == .folder
                 ? "'\(file.relative.text)' of '\(context.drop.name)'" : "'\(context.drop.name)'"
-            let others = refused.count > 1 ? ", and \(refused.count - 1) more files are refused" : ""
+            let others = refused.count > 1 ? ", and \(refused.count - 1) more files are rejected" : ""
             throw .file(
-                "detect.type", "\(name) is \(type.type) by its content, which is not taken here\(others).",
+                "detect.type", "\(name) is \(type.type) by its content, which is not accepted here\(others).",
                 remedy: only.isEmpty
-                    ? "Send no \(never.map(\.pattern).joined(separator: ", "))."
-                    : "Send \(only.map(\.pattern).joined(separator: ", ")) only.",
+                    ? "Do not send \(never.map(\.pattern).joined(separator: ", "))."
+                    : "Send only \(only.map(\.pattern).joined(separator: ", ")).",
                 detail: refused.prefix(1000).map { "\($0.1.type): \($0.0.relative.text)" }.joined(separator: "\n"))
         }
         guard case .file = payload.shape, let type = types.first else { return payload }

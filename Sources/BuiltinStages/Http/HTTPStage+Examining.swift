@@ -18,13 +18,13 @@ extension HTTPStage {
                 as: UTF8.self)
             findings.append(
                 text.contains("-----BEGIN CERTIFICATE-----") || text.contains("-----BEGIN TRUSTED CERTIFICATE-----")
-                    ? .good(.file, "'\(authorities.text)' holds certificates")
+                    ? .good(.file, "'\(authorities.text)' contains certificates")
                     : .problem(
-                        .file, "'\(authorities.text)', which 'ca' names, holds no certificate",
-                        "Put certificates in PEM there"))
+                        .file, "'\(authorities.text)', the file of 'ca', contains no certificate",
+                        "Put PEM certificates there"))
         } catch {
             findings.append(
-                .problem(.file, "what 'ca' names cannot be read: \(error)", "Put certificates in PEM there"))
+                .problem(.file, "the file of 'ca' cannot be read: \(error)", "Put PEM certificates there"))
         }
         return findings
     }

@@ -9,26 +9,26 @@ package struct HTTPStage: Stage {
     private enum Body: String, CaseIterable, Sendable { case payload, report }
 
     private static let url = StageOption<WebAddress>(
-        "url", "where to, with placeholders; secrets are written ${env:X} or ${file:PATH}", takes: "a URL",
+        "url", "the URL to send to, with placeholders; secrets are written ${env:X} or ${file:PATH}", takes: "a URL",
         default: nil, shown: "required", schema: .pattern("^[Hh][Tt][Tt][Pp][Ss]?://.")
     ) { (node, context) throws(OptionProblem) in try WebAddress(node, in: context) }
     private static let method = StageOption<Method>.choice("method", "the HTTP method", default: .PUT)
     private static let body = StageOption<Body>.choice(
-        "body", "what is sent: the payload's file, or a JSON report of the job", default: .payload)
+        "body", "what to send: the payload's file, or a JSON report of the job", default: .payload)
     private static let headers = StageOption<[(key: String, value: SecretText)]>(
-        "headers", "header lines, which may hold secrets", takes: "a map of texts", default: [], shown: "",
+        "headers", "request headers, which may hold secrets", takes: "a map of texts", default: [], shown: "",
         schema: .map(.text)
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
         var headers: [(key: String, value: SecretText)] = []
         for entry in entries {
             guard !entry.key.isEmpty, entry.key.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
-            else { throw OptionProblem("'\(EscapedText.of(entry.key))' is no name of a header", at: entry.position) }
+            else { throw OptionProblem("'\(EscapedText.of(entry.key))' is not a header name", at: entry.position) }
             guard !["content-length", "transfer-encoding", "expect"].contains(entry.key.lowercased()) else {
-                throw OptionProblem("'\(entry.key)' follows from what is sent; leave it out", at: entry.position)
+                throw OptionProblem("'\(entry.key)' is set from the body; remove it", at: entry.position)
             }
             guard !headers.contains(where: { $0.key.lowercased() == entry.key.lowercased() }) else {
-                throw OptionProblem("the header '\(entry.key)' is given twice", at: entry.position)
+                throw OptionProblem("the header '\(entry.key)' appears twice", at: entry.position)
             }
             let value = try SecretText(entry.value, in: context)
             guard !value.source.contains(where: \.isNewline) else { throw entry.value.problem("a header is one line") }
@@ -37,19 +37,19 @@ package struct HTTPStage: Stage {
         return headers
     }
     private static let connecting = StageOption<Duration>.duration(
-        "connect_timeout", "how long a connection may take", default: .seconds(10))
+        "connect_timeout", "how long connecting may take", default: .seconds(10))
     private static let stalling = StageOption<Duration>.duration(
         "stall_timeout", "how long the connection may transfer nothing", default: .seconds(60))
     private static let authorities = StageOption<FilePath?>.file(
-        "ca", "a file of certificates to trust instead of the system's")
+        "ca", "a PEM file of CA certificates to trust instead of the system's")
     private static let insecure = StageOption<Bool>.flag(
         "insecure", "whether secrets may be sent to another host over http://, unencrypted", default: false)
 
     package static let descriptor = StageDescriptor(
         kind: "http",
         summary:
-            "Sends the payload, or a JSON report, to a URL. A failed connection, 408, 429 and 5xx are retried, not "
-            + "before `Retry-After`; any other status but 2xx fails the file.",
+            "Sends the payload, or a JSON report, to a URL. A failed connection, 408, 425, 429 and 5xx are retried, "
+            + "not before `Retry-After`; any other status but 2xx fails the file.",
         options: [
             url.erased, method.erased, body.erased, headers.erased, connecting.erased, stalling.erased,
             authorities.erased, insecure.erased,
@@ -80,7 +80,7 @@ package struct HTTPStage: Stage {
         do throws(StageFailure) { place = try url.place() } catch { throw options.problem(error.summary) }
         guard mayKnow(place) else {
             throw OptionProblem(
-                "'url': a secret would go to \(EscapedText.of(place.host)) where everybody on the way can read it; "
+                "'url': a secret would be sent to \(EscapedText.of(place.host)) unencrypted; "
                     + "use https://, or set 'insecure: true'", at: url.position)
         }
     }
@@ -99,8 +99,8 @@ package struct HTTPStage: Stage {
         case .payload:
             guard case .file(let name) = payload.shape else {
                 throw .file(
-                    "http.folder", "'\(context.drop.name)' is a folder of files by now, and one file can be sent.",
-                    remedy: "Put 'compress' before 'http', or 'when' with it.")
+                    "http.folder", "'\(context.drop.name)' is a folder at this point, and 'http' sends a single file.",
+                    remedy: "Put 'compress' before 'http', or give it a 'when'.")
             }
             let file = try StageFailure.onIOError { () throws(IOError) in
                 try context.open(name, of: payload)
@@ -118,8 +118,8 @@ package struct HTTPStage: Stage {
         guard mayKnow(try url.place()) else {
             throw StageFailure(
                 .environment, code: "http.insecure",
-                summary: "'\(url.source)' leads over http:// to another host by now, and would carry a secret.",
-                remedy: "Let it begin with https://, or set 'insecure: true'; work goes on by itself.")
+                summary: "'\(url.source)' now goes to another host over http:// and would send a secret unencrypted.",
+                remedy: "Use https://, or set 'insecure: true'; processing resumes by itself.")
         }
         let url = try url.url(context.values)
         var secrets = url.secrets
@@ -165,18 +165,18 @@ package struct HTTPStage: Stage {
         case .stopped: return .cancelled
         case .address(let words):
             return .file(
-                "http.url", "'\(url.source)' is no URL for it: \(told(words)).",
-                remedy: "Correct 'url' of the stage 'http'.")
+                "http.url", "'\(url.source)' is not a usable URL: \(told(words)).",
+                remedy: "Correct 'url' in the stage 'http'.")
         case .connection(let words):
             return StageFailure(
-                .transient, code: "http.connection", summary: "'\(url.source)' could not be reached: \(told(words)).",
-                remedy: "See that the server runs and can be reached from here; then send the file again.")
+                .transient, code: "http.connection", summary: "'\(url.source)' cannot be reached: \(told(words)).",
+                remedy: "Check that the server is running and reachable from here; then send the file again.")
         case .setup(let words):
             return StageFailure(
                 .environment, code: "http.setup",
-                summary: "A request to '\(url.source)' cannot be made: \(told(words)).",
-                remedy: "Correct 'ca' (a file of certificates in PEM) and the other options of the stage 'http'; work "
-                    + "goes on by itself.")
+                summary: "A request to '\(url.source)' cannot be set up: \(told(words)).",
+                remedy: "Correct 'ca' (a file of PEM certificates) and the other options of the stage 'http'; "
+                    + "processing resumes by itself.")
         }
     }
 
@@ -187,7 +187,7 @@ package struct HTTPStage: Stage {
         let redirect = [301, 302, 303, 307, 308].contains(answer.status) ? answer.redirect : nil
         let fact =
             if let redirect {
-                ", a redirection to '\(Self.told(redirect, secrets))', which is not followed."
+                ", a redirection to '\(Self.told(redirect, secrets))', which Dropmill does not follow."
             } else if let asked {
                 " and asks to wait for \(asked.text)."
             } else {
@@ -197,10 +197,10 @@ package struct HTTPStage: Stage {
             isTransient ? .transient : .file, code: "http.status",
             summary: "'\(url.source)' answered with status \(answer.status)\(fact)",
             remedy: redirect != nil
-                ? "If that is the right place, let 'url' of the stage 'http' name it; then send the file again."
+                ? "If that is the right address, set it as 'url' of the stage 'http'; then send the file again."
                 : isTransient
-                    ? "Look after the server; then send the file again."
-                    : "The server refuses it: look at its answer, at 'url' and at 'headers'.",
+                    ? "Check the server; then send the file again."
+                    : "The server rejected it: check its answer, 'url' and 'headers'.",
             detail: EscapedText.printable(
                 String(
                     decoding: Masking.masked(answer.text, secrets, endsWithin: answer.isCut), as: UTF8.self)))

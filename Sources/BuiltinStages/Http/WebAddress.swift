@@ -56,7 +56,7 @@ struct WebAddress: Sendable {
         } catch {
             throw StageFailure(
                 .environment, code: "http.url", summary: "\(error.message).",
-                remedy: "Put the secrets in it in order; work goes on by itself.")
+                remedy: "Correct its secrets; processing resumes by itself.")
         }
     }
 
@@ -75,11 +75,11 @@ struct WebAddress: Sendable {
         let shown = EscapedText.of(source)
         for case .template(let placeholder) in pieces where !Self.hasWholeHost(beginning) {
             throw Problem(
-                message: "'\(shown)' has '\(placeholder.source)' before its path, so that the name of a drop could say "
-                    + "which server gets it; write the host out, and placeholders behind the '/' after it")
+                message: "'\(shown)' has '\(placeholder.source)' before its path, so the name of a drop could choose "
+                    + "the server; write out the host, and use placeholders only after the '/' that follows it")
         }
         guard let place = WebPlace(beginning) else {
-            throw Problem(message: "'\(shown)' is no URL with a host; begin with https:// or http://")
+            throw Problem(message: "'\(shown)' is not a URL with a host; begin with https:// or http://")
         }
         return place
     }
@@ -106,7 +106,7 @@ struct WebAddress: Sendable {
                         separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
                     url.text += parts.map { Self.encoded(Array($0)) }.joined(separator: "/")
                 } catch {
-                    throw .file("http.url", "The URL cannot be made: \(error.message).")
+                    throw .file("http.url", "The URL cannot be rendered: \(error.message).")
                 }
             }
         }

@@ -8,7 +8,7 @@ package struct MoveStage: Stage {
     package static let descriptor = StageDescriptor(
         kind: "move",
         summary:
-            "Publishes the payload, all or nothing: many files become the folder `to`, a single file is put into it.",
+            "Publishes the payload, all or nothing: several files become the folder `to`, a single file goes into it.",
         options: [to.erased],
         effects: [.publishes],
         example: #"move: { to: "../output/{stem}" }"#)

@@ -75,6 +75,6 @@ final class NameMatcher {
     }
 
     private static let noMemory = StageFailure(
-        .environment, code: "rename.memory", summary: "There is no memory to match names with 'match'.",
-        remedy: "Give the daemon more memory; work goes on by itself.")
+        .environment, code: "rename.memory", summary: "Matching names with 'match' ran out of memory.",
+        remedy: "Give the daemon more memory; processing resumes by itself.")
 }

@@ -10,7 +10,7 @@ struct NamePattern: Sendable {
     /// Checks an expression.
     init(_ node: OptionNode) throws(OptionProblem) {
         text = try node.string()
-        guard !text.utf8.contains(0) else { throw node.problem("a regular expression has no NUL; leave it out") }
+        guard !text.utf8.contains(0) else { throw node.problem("a regular expression must not contain NUL; remove it") }
         do throws(PatternLimits.Problem) {
             try PatternLimits.check(Array(text.utf8))
         } catch {
@@ -19,7 +19,7 @@ struct NamePattern: Sendable {
         do throws(NameMatcher.Refusal) {
             groupCount = min(9, try NameMatcher.Expression(text).groupCount)
         } catch {
-            throw node.problem("'\(text)' is no regular expression: \(error.reason)")
+            throw node.problem("'\(text)' is not a valid regular expression: \(error.reason)")
         }
     }
 

@@ -169,14 +169,14 @@ extension PatternLimits.Problem: CustomStringConvertible {
     var description: String {
         switch self {
         case .backReference(let group):
-            #"refers back to a group with \\#(group), which can take for ever; leave it out"#
-        case .repeatsRepetition: "repeats a repetition, as in 'a*?' (nothing is lazy here) or 'a**'; keep one of them"
-        case .repeatsNothing: "repeats what can match nothing, as in '(a*)*' or '(a|)+'; write '(a+)*'"
-        case .repeatsAnchor: #"repeats an anchor (^, $, \b, …); put it outside of what is repeated"#
-        case .tooManyAnchors: #"has more than \#(PatternLimits.mostAnchors) anchors (^, $, \b, …); leave some out"#
+            #"refers back to a group with \\#(group), which can take exponential time; remove it"#
+        case .repeatsRepetition: "repeats a repetition, as in 'a*?' (never lazy here) or 'a**'; keep one of them"
+        case .repeatsNothing: "repeats something that can match nothing, as in '(a*)*' or '(a|)+'; write '(a+)*'"
+        case .repeatsAnchor: #"repeats an anchor (^, $, \b, …); move it out of the repetition"#
+        case .tooManyAnchors: #"has more than \#(PatternLimits.mostAnchors) anchors (^, $, \b, …); remove some"#
         case .tooLarge:
-            "stands for more than \(PatternLimits.largest) characters once its bounds are written out ('a{3}' is "
-                + "'aaa', 'a+' is 'aa*'); use smaller bounds, and '*' for '+' around others"
+            "expands to more than \(PatternLimits.largest) characters once its bounds are written out ('a{3}' is "
+                + "'aaa', 'a+' is 'aa*'); use smaller bounds, and '*' instead of '+' around nested repetitions"
         }
     }
 }

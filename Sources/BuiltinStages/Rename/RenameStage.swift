@@ -12,13 +12,13 @@ package struct RenameStage: Stage {
 
     private static let to = StageOption<Template>(
         "to",
-        "the new name, with placeholders for the file's own parts; {drop} is the drop's stem; with slashes the files "
-            + "of a folder go into folders",
+        "the new name, with placeholders for the file's own parts; {drop} is the drop's stem; slashes put the files "
+            + "of a folder into subfolders",
         takes: "a name, with placeholders", default: nil, shown: "required"
     ) { (node, context) throws(OptionProblem) in
         let text = try node.string()
         guard !text.hasPrefix("/"), !text.split(separator: "/").contains("..") else {
-            throw node.problem("'\(text)' leads out of the payload; begin with a name")
+            throw node.problem("'\(text)' leads out of the payload; begin with a name instead")
         }
         let facts = context.facts.union((1...9).map(String.init) + ["drop"])
         return try node.template(
@@ -44,10 +44,10 @@ package struct RenameStage: Stage {
         pattern = try options.value(Self.match)
         to = try options.value(Self.to)
         if let pattern, let group = ((pattern.groupCount + 1)..<10).first(where: { to.source.contains("{\($0)}") }) {
-            throw options.problem("'to' names the group {\(group)}, but 'match' has \(pattern.groupCount)")
+            throw options.problem("'to' uses the group {\(group)}, but 'match' has \(pattern.groupCount)")
         }
         if pattern == nil, (1...9).contains(where: { to.source.contains("{\($0)}") }) {
-            throw options.problem("'to' names a group, but there is no 'match' with groups")
+            throw options.problem("'to' uses a group, but there is no 'match' with groups")
         }
     }
 
@@ -121,26 +121,26 @@ package struct RenameStage: Stage {
             new = FilePath(bytes: try to.render(values)).lexicallyNormalized()
         } catch {
             throw .file(
-                "rename.name", "No name can be made for '\(file.relative.text)': \(error.message).",
-                remedy: "Change 'to' of the stage 'rename', or the file's name.")
+                "rename.name", "The new name of '\(file.relative.text)' cannot be rendered: \(error.message).",
+                remedy: "Change 'to' in the stage 'rename', or the file's name.")
         }
         guard !new.isAbsolute, !new.isEmpty, new.components.allSatisfy({ ($0.kind == .regular) && $0.fits }) else {
             throw .file(
-                "rename.name", "'\(new.text)' is no name for '\(file.relative.text)'.",
-                remedy: "Change 'to' of the stage 'rename', or the file's name.")
+                "rename.name", "'\(new.text)' is not a valid name for '\(file.relative.text)'.",
+                remedy: "Change 'to' in the stage 'rename', or the file's name.")
         }
         if new.components.count > 1, case .file = payload.shape {
             throw .file(
                 "rename.folder", "'\(file.relative.text)' is a single file, and '\(new.text)' puts it into a folder.",
-                remedy: "Name the folders in 'to' of the stage 'move'.")
+                remedy: "Put the folders in 'to' of the stage 'move'.")
         }
         return file.relative.removingLastComponent().pushing(new)
     }
 
     private static func taken(_ path: FilePath, _ one: TreeFile, _ other: TreeFile) -> StageFailure {
         .file(
-            "rename.taken", "'\(one.relative.text)' and '\(other.relative.text)' would both be called '\(path.text)'.",
-            remedy: "Let 'to' of the stage 'rename' keep what tells them apart, such as {stem}.")
+            "rename.taken", "'\(one.relative.text)' and '\(other.relative.text)' would both be named '\(path.text)'.",
+            remedy: "Include what distinguishes them in 'to' of the stage 'rename', such as {stem}.")
     }
 }
 

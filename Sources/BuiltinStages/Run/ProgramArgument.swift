@@ -34,7 +34,7 @@ struct ProgramArgument: Sendable {
     init(_ node: OptionNode, in context: OptionContext) throws(OptionProblem) {
         source = try node.string()
         base = context.base
-        guard !source.utf8.contains(0) else { throw node.problem("an argument must not hold a NUL") }
+        guard !source.utf8.contains(0) else { throw node.problem("an argument must not contain NUL") }
         let words = ["file", "dir"] + Template.placeholders.filter { $0 != "date" } + context.facts.sorted()
         func isKnown(_ word: some StringProtocol) -> Bool {
             words.contains { $0 == word } || word == "date" || word.hasPrefix("date:")
@@ -55,7 +55,7 @@ struct ProgramArgument: Sendable {
                 let isOthers = open > source.startIndex && "%@".contains(source[source.index(before: open)])
                 if Self.isWord(word[...]), !isOthers {
                     throw node.problem(
-                        context.unknown(word, among: words) + "; for the program's own write '{{\(word)}}'")
+                        context.unknown(word, among: words) + "; to pass it to the program as is, write '{{\(word)}}'")
                 }
                 pieces.append(.text(String(rest[...open])))
                 rest = rest[rest.index(after: open)...]
@@ -124,7 +124,7 @@ extension OptionContext {
     /// What to say of a word in braces that stands for nothing here.
     fileprivate func unknown(_ word: String, among words: [String]) -> String {
         if let kind = forgotten[word] {
-            return "'{\(word)}' is found out of files in whose place '\(kind)' puts others; find it out after '\(kind)'"
+            return "'{\(word)}' is determined from files that '\(kind)' replaces; determine it after '\(kind)'"
         }
         let meant = Suggestion.nearest(to: word, among: words).map { "did you mean '{\($0)}'?" }
         let known = "known are " + (words + ["date"]).map { "{\($0)}" }.joined(separator: " ")

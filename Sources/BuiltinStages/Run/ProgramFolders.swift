@@ -111,8 +111,8 @@ struct ProgramFolders {
             try context.checkCancelled()
             guard error.action == "add" else { throw StageFailure(building: error) }
             throw .file(
-                "run.taken", "The program made '\(error.path.text)', which is in the payload already.",
-                remedy: "Let it write under another name, or set 'output: replace'.")
+                "run.taken", "The program created '\(error.path.text)', which the payload already contains.",
+                remedy: "Have it write under another name, or set 'output: replace'.")
         }
         try context.checkCancelled()
         return Payload(folder: result).inPlace(of: payload)

@@ -31,7 +31,7 @@ struct ProgramTale {
             var remark =
                 shown.count < hidden.count || written.tail.count < written.count
                 ? ", the last \(shown.count) of \(written.count) bytes" : ""
-            if let failure = written.failure { remark += ", as far as it could be kept (\(failure))" }
+            if let failure = written.failure { remark += ", cut off because it cannot be kept (\(failure))" }
             var text = String(decoding: shown, as: UTF8.self)
             while text.last?.isNewline == true { text.removeLast() }
             return "\(name)\(remark):\n\(text)"

@@ -7,29 +7,29 @@ import SystemPackage
 struct RunConfinement: Sendable {
     private static let confine = StageOption<Bool>.flag(
         "confine",
-        "whether it may read only what is installed (/usr, /lib, …; in /etc what everybody may) and the copy, write "
-            + "only its own folder, and reach neither the network nor other processes",
+        "whether to confine it: it reads only what is installed (/usr, /lib, …; world-readable /etc) and the copy, "
+            + "writes only its own folder, and reaches neither the network nor other processes",
         default: false)
     private static let network = StageOption<Bool>.flag(
-        "network", "with confine: whether it may use the network all the same", default: false)
+        "network", "with confine: whether it may use the network", default: false)
     private static let read = StageOption<[FilePath]>(
-        "read", "with confine: further files and folders that it may read", takes: "a path, or a list", default: [],
+        "read", "with confine: additional files and folders that it may read", takes: "a path, or a list", default: [],
         shown: "", schema: .oneOrMore(.text)
     ) { (node, context) throws(OptionProblem) in
         var paths: [FilePath] = []
         for member in node.members {
             let text = try member.string()
-            guard !text.isEmpty, !text.utf8.contains(0) else { throw member.problem("'\(text)' is no path") }
+            guard !text.isEmpty, !text.utf8.contains(0) else { throw member.problem("'\(text)' is not a valid path") }
             paths.append(context.base.pushing(FilePath(text)).lexicallyNormalized())
         }
         return paths
     }
     private static let maxMemory = StageOption<Int64>.most(
-        "max_memory", "with confine: the most address space of each process", default: 4 << 30)
+        "max_memory", "with confine: the maximum address space of each process", default: 4 << 30)
     private static let maxFileSize = StageOption<Int64>.most(
-        "max_file_size", "with confine: the most bytes of each file that it writes", default: 10 << 30)
+        "max_file_size", "with confine: the maximum size of each file that it writes", default: 10 << 30)
     private static let maxProcesses = StageOption<Int>.integer(
-        "max_processes", "with confine: the most processes and threads at once", in: 1...Confinement.mostProcesses,
+        "max_processes", "with confine: the most processes and threads at a time", in: 1...Confinement.mostProcesses,
         default: 256)
 
     /// All of them, in the order they are shown.
@@ -55,7 +55,7 @@ struct RunConfinement: Sendable {
         ]
         if let lonely = given.first(where: \.1) {
             throw options.problem(
-                "'\(lonely.0)' says something of a program that is confined; add 'confine: true', or leave it out")
+                "'\(lonely.0)' applies only to a confined program; add 'confine: true', or remove it")
         }
         return nil
     }
@@ -70,8 +70,8 @@ struct RunConfinement: Sendable {
     /// What else could be the reason for how a program ended.
     func hint(for end: Program.Outcome.End) -> String {
         end == .signalled(SIGXFSZ)
-            ? " It wrote a larger file than 'max_file_size' allows."
-            : " It is confined: 'read', 'network' and the limits of the stage say what it may do."
+            ? " It wrote a file larger than 'max_file_size' allows."
+            : " It is confined: check 'read', 'network' and the limits of the stage."
     }
 
     /// A program that could not be started as it was to be.
@@ -81,8 +81,8 @@ struct RunConfinement: Sendable {
         case .reading(let path, let error):
             StageFailure(
                 .environment, code: "run.read",
-                summary: "'\(path.text)', which 'read' lets '\(program)' read, cannot be opened: \(error).",
-                remedy: "Put it there, or take it out of 'read'; work goes on by itself.",
+                summary: "'\(path.text)', listed in 'read' for '\(program)', cannot be opened: \(error).",
+                remedy: "Create it, or remove it from 'read'; processing resumes by itself.",
                 detail: "errno \(error.rawValue)")
         case .confinement(let error):
             StageFailure(
@@ -90,7 +90,7 @@ struct RunConfinement: Sendable {
                 summary: "The program '\(program)' cannot be confined"
                     + (error == .noFunction ? ": the kernel has no Landlock." : ": \(error)."),
                 remedy:
-                    "Run Linux 5.13 or later with Landlock and seccomp, or let the program do whatever Dropmill may: "
+                    "Run Linux 5.13 or later with Landlock and seccomp, or give the program all of Dropmill's rights: "
                     + "confine: false.", detail: "errno \(error.rawValue)")
         }
     }
@@ -103,7 +103,7 @@ extension StageOption where Value == Int64 {
             shown: "\(ByteSize(bytes: fallback))".filter { $0 != " " }, schema: .someSize
         ) { (node, _) throws(OptionProblem) in
             let size = try node.size().bytes
-            guard size > 0 else { throw node.problem("0 bytes would let nothing be done; write a size such as 4GiB") }
+            guard size > 0 else { throw node.problem("0 bytes leave the program nothing; write a size such as 4GiB") }
             return size
         }
     }

@@ -9,7 +9,7 @@ extension RunStage {
             var own: [(key: String, value: SecretText.Revealed)] = []
             for (key, value) in variables { own.append((key, try value.reveal())) }
             guard let file = executable(in: Self.path(own)), Self.mayRun(file) else { throw Self.missing(program) }
-            let found = Finding.good(.program, "'\(file.text)' can be run")
+            let found = Finding.good(.program, "'\(file.text)' is executable")
             guard let confinement, let bench else { return [found] }
             return [found, try Self.trial(of: confinement, in: bench)]
         } catch {
@@ -28,7 +28,7 @@ extension RunStage {
             return bench.appending("own")
         }
         guard let nothing = Program.find("true", in: "/usr/bin:/bin") else {
-            return .note(.program, "confinement was not tried: there is no program 'true'")
+            return .note(.program, "confinement was not tested: there is no program 'true'")
         }
         let null = try StageFailure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
         let program = Program(
@@ -39,10 +39,10 @@ extension RunStage {
             let outcome = try program.run(input: null.descriptor, tail: 1024) { false }
             guard outcome.end == .exited(0) else {
                 return .problem(
-                    .program, "confined as it is to be, even 'true' fails: \(outcome.end)",
-                    "Allow it more with 'read' and the limits of the stage")
+                    .program, "with this confinement even 'true' fails: \(outcome.end)",
+                    "Loosen 'read' and the limits of the stage")
             }
-            return .good(.program, "a program can be confined as this one is to be")
+            return .good(.program, "a program can be confined this way")
         } catch {
             throw RunConfinement.failure(error, "true")
         }

@@ -7,7 +7,7 @@ import SystemPackage
 package struct RunStage: Stage {
     private static let command = StageOption<[ProgramArgument]>(
         "command",
-        "the program and its arguments, as a list; no shell is involved. {file}, {dir}, {name} and {job} stand for the "
+        "the program and its arguments, as a list, without a shell; {file}, {dir}, {name} and {job} stand for the "
             + "copy of the payload, the program's folder, the payload's name and the job", takes: "a list of texts",
         default: nil, shown: "required", schema: .oneOrMore(.text)
     ) { (node, context) throws(OptionProblem) in
@@ -17,7 +17,7 @@ package struct RunStage: Stage {
             throw node.problem("name the program first, without placeholders: [gs, -o, out.pdf, \"{file}\"]")
         }
         if arguments.count == 1, case .scalar = node.content, first.source.contains(" ") {
-            throw node.problem("no shell reads this; write a list, such as [\(Self.asList(first.source))]")
+            throw node.problem("no shell runs the command; write a list, such as [\(Self.asList(first.source))]")
         }
         return arguments
     }
@@ -25,7 +25,7 @@ package struct RunStage: Stage {
     private static func asList(_ text: String) -> String { text.split(separator: " ").joined(separator: ", ") }
 
     private static let environment = StageOption<[(key: String, value: SecretText)]>(
-        "env", "variables besides PATH, LANG, HOME, TMPDIR and DROPMILL_*; they may hold secrets",
+        "env", "environment variables in addition to PATH, LANG, HOME, TMPDIR and DROPMILL_*; they may hold secrets",
         takes: "a map of texts", default: [],
         shown: "", schema: .map(.text)
     ) { (node, context) throws(OptionProblem) in
@@ -33,7 +33,7 @@ package struct RunStage: Stage {
         var variables: [(key: String, value: SecretText)] = []
         for entry in entries {
             guard !entry.key.isEmpty, !entry.key.contains("="), !entry.key.utf8.contains(0) else {
-                throw OptionProblem("'\(EscapedText.of(entry.key))' is no name for a variable", at: entry.position)
+                throw OptionProblem("'\(EscapedText.of(entry.key))' is not a valid variable name", at: entry.position)
             }
             variables.append((entry.key, try SecretText(entry.value, in: context)))
         }
@@ -42,8 +42,8 @@ package struct RunStage: Stage {
 
     private static let output = StageOption<Output>.choice(
         "output",
-        "what happens to the files that it leaves in its folder: they replace the payload, are added to it, or are "
-            + "discarded", default: .none)
+        "what to do with the files that the program leaves in its folder: replace the payload, add them to it, or "
+            + "discard them", default: .none)
     private static let transient = StageOption<Set<Int32>>(
         "transient", "exit statuses to retry", takes: "a number, or a list", default: [75],
         shown: "75", schema: .anyNumber(.integer(1...255))
@@ -53,10 +53,10 @@ package struct RunStage: Stage {
         return statuses
     }
     private static let grace = StageOption<Duration>.duration(
-        "grace", "how long it may run on after SIGTERM", default: .seconds(5))
+        "grace", "how long it may continue after SIGTERM", default: .seconds(5))
 
     private static let input = StageOption<Input>.choice(
-        "stdin", "what it reads as standard input: nothing, the payload's file, or a JSON report of the job",
+        "stdin", "the program's standard input: nothing, the payload's file, or a JSON report of the job",
         default: .none)
 
     private enum Output: String, CaseIterable, Sendable { case replace, add, none }
@@ -128,8 +128,8 @@ package struct RunStage: Stage {
             for argument in command { arguments.append(try argument.bytes(place, values)) }
         } catch {
             throw .file(
-                "run.command", "The command cannot be made: \(error.message).",
-                remedy: "Change 'command' of the stage 'run', or rename the file and drop it again.")
+                "run.command", "The command cannot be rendered: \(error.message).",
+                remedy: "Change 'command' in the stage 'run', or rename the file and drop it again.")
         }
         try checkDashes(arguments)
         let program = Program(
@@ -170,8 +170,8 @@ package struct RunStage: Stage {
         case .payload:
             guard case .file = payload.shape, let file else {
                 throw .file(
-                    "run.folder", "'\(context.drop.name)' is a folder of files by now, and one file can be read.",
-                    remedy: "Put 'compress' before 'run', or leave 'stdin' out and name {file} in 'command'.")
+                    "run.folder", "'\(context.drop.name)' is a folder at this point, and 'stdin' reads a single file.",
+                    remedy: "Put 'compress' before 'run', or remove 'stdin' and use {file} in 'command'.")
             }
             return try StageFailure.onIOError { () throws(IOError) in
                 try OpenFile.open(file, O_RDONLY | O_NOFOLLOW)
@@ -194,15 +194,15 @@ package struct RunStage: Stage {
             guard argument.beginsWithPlaceholder, bytes.first == UInt8(ascii: "-") else { continue }
             throw .file(
                 "run.dash",
-                "'\(EscapedText.of(bytes))' begins with a dash, and '\(program)' would take it for an option.",
+                "'\(EscapedText.of(bytes))' begins with a dash, so '\(program)' would parse it as an option.",
                 remedy: "Rename the file and drop it again; or put '--' before it in 'command', or write './{name}'.")
         }
     }
 
     static func missing(_ program: String) -> StageFailure {
         StageFailure(
-            .environment, code: "run.missing", summary: "There is no program '\(program)' that can be run.",
-            remedy: "Install it, or name its path in 'command'; work goes on by itself.")
+            .environment, code: "run.missing", summary: "The program '\(program)' is not found or not executable.",
+            remedy: "Install it, or use its path in 'command'; processing resumes by itself.")
     }
 
     /// Nothing of the daemon's own environment but what every program needs.
@@ -256,18 +256,18 @@ package struct RunStage: Stage {
         let end: String
         switch outcome.end {
         case .exited(0): return context.notes.add(tale.brief)
-        case .exited(let status): end = "ended with status \(status)"
-        case .signalled(let signal): end = "was ended by signal \(signal)"
+        case .exited(let status): end = "exited with status \(status)"
+        case .signalled(let signal): end = "was killed by signal \(signal)"
         case .lost:
             throw StageFailure(
                 .transient, code: "run.lost",
-                summary: "The program '\(program)' was killed together with the process that watches over it.",
-                remedy: "Look into the kernel's log whether memory was short; then send the file again.",
+                summary: "The program '\(program)' was killed together with the process that supervises it.",
+                remedy: "Check the kernel's log for a lack of memory; then send the file again.",
                 detail: tale.whole)
         }
         var failure = StageFailure.file(
             "run.failed", "The program '\(program)' \(end) for '\(context.drop.name)'.",
-            remedy: "Look at what it wrote; it judged the file, or could not work on it."
+            remedy: "Check its output below: it rejected the file, or could not process it."
                 + (confinement?.hint(for: outcome.end) ?? ""), detail: tale.whole)
         if case .exited(let status) = outcome.end, transient.contains(status) { failure.class = .transient }
         throw failure
@@ -282,8 +282,8 @@ package struct RunStage: Stage {
         let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(try context.open(folder)) }
         if let special = made.specials.first {
             throw .file(
-                "run.special", "The program '\(program)' left '\(special.text)', which is no file, folder or link.",
-                remedy: "Let it remove what it needs for itself (FIFOs, sockets) before it ends.")
+                "run.special", "The program '\(program)' left '\(special.text)', which is not a file, folder or link.",
+                remedy: "Have it remove its own FIFOs and sockets before it exits.")
         }
         guard !made.files.isEmpty || !made.folders.isEmpty else { throw nothing(context) }
         if output == .add { return try folders.add(payload, to: made, context) }
@@ -296,7 +296,7 @@ package struct RunStage: Stage {
 
     private func nothing(_ context: StageContext) -> StageFailure {
         .file(
-            "run.nothing", "The program '\(program)' made no file of '\(context.drop.name)'.",
-            remedy: "Let it write into its current folder, or set 'output: none'.")
+            "run.nothing", "The program '\(program)' created no file from '\(context.drop.name)'.",
+            remedy: "Have it write into its current folder, or set 'output: none'.")
     }
 }

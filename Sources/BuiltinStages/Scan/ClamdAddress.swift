@@ -10,11 +10,11 @@ enum ClamdAddress: Sendable {
     /// Reads an option: what has no slash and ends in a port is a host's.
     init(_ node: OptionNode, in context: OptionContext) throws(OptionProblem) {
         let text = try node.string()
-        guard !text.isEmpty, !text.utf8.contains(0) else { throw node.problem("'\(text)' is no path and no HOST:PORT") }
+        guard !text.isEmpty, !text.utf8.contains(0) else { throw node.problem("'\(text)' is not a path or HOST:PORT") }
         if !text.contains("/"), let colon = text.lastIndex(of: ":") {
             let port = String(text[colon...].dropFirst())
             guard let number = UInt16(port), number > 0, colon > text.startIndex else {
-                throw node.problem("'\(text)' is no HOST:PORT; write one such as 127.0.0.1:3310, or a path")
+                throw node.problem("'\(text)' is not HOST:PORT; write one such as 127.0.0.1:3310, or a path")
             }
             let host = text[..<colon]
             let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")

@@ -96,7 +96,7 @@ struct ClamdClient: ~Copyable {
             } catch {
                 guard [.brokenPipe, .connectionReset].contains(error.errno) else { throw error }
                 let verdict = Self.verdict(try answer())
-                return verdict == .clean ? .trouble("it closed the connection before it had the whole file") : verdict
+                return verdict == .clean ? .trouble("it closed the connection too early") : verdict
             }
             if count == 0 { break }
             onProgress(count)

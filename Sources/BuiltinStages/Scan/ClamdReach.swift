@@ -60,7 +60,7 @@ final class ClamdReach: Sendable {
         // Where it does not even find it in a small file, it has other signatures than everybody.
         guard try trial(0) == .found else {
             known.withLock { $0 = Known() }
-            return .failure(Trouble(words: "it does not find the test file of all scanners (EICAR)"))
+            return .failure(Trouble(words: "it does not detect the EICAR test file"))
         }
         return .success(false)
     }

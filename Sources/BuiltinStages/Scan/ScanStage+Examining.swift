@@ -16,8 +16,8 @@ extension ScanStage {
             guard words.hasPrefix("ClamAV") else {
                 return [
                     .problem(
-                        .service, "what listens at '\(socket.path.text)' is no clamd: \(EscapedText.printable(words))",
-                        "Name clamd's own socket (LocalSocket or TCPSocket in clamd.conf)")
+                        .service, "the service at '\(socket.path.text)' is not clamd: \(EscapedText.printable(words))",
+                        "Use clamd's own socket (LocalSocket or TCPSocket in clamd.conf)")
                 ]
             }
             let found = Finding.good(.service, "\(EscapedText.printable(words)) answers at '\(socket.path.text)'")
@@ -27,7 +27,7 @@ extension ScanStage {
             return [
                 .problem(
                     .service, "clamd does not answer: \(error)",
-                    "Start clamav-daemon, and let the daemon's user use its socket")
+                    "Start clamav-daemon, and give Dropmill's user access to its socket")
             ]
         }
     }
@@ -43,33 +43,33 @@ extension ScanStage {
         if !isSent, case .trouble = first { (first, isSent) = (try trial(0, isSent: true), true) }
         guard first == .found else {
             let words: String
-            if case .trouble(let own) = first { words = own } else { words = "it calls the test file (EICAR) clean" }
+            if case .trouble(let own) = first { words = own } else { words = "it reports the EICAR test file as clean" }
             return .problem(
-                .service, "clamd does not find what it should: \(EscapedText.printable(words))",
-                "Look whether it has its signatures (freshclam)")
+                .service, "clamd does not detect what it should: \(EscapedText.printable(words))",
+                "Check that its signatures are installed (freshclam)")
         }
         var largest: Int64 = 0
         for size in Self.sizes where !isSent || size <= Self.mostSent {
             switch try trial(size.addingSaturated(1), isSent: isSent) {
             case .found: largest = size
             case .told:
-                return .good(.service, "\(Self.within(largest)); of larger ones it says that they are too large")
+                return .good(.service, "\(Self.within(largest)); it reports larger ones as too large")
             case .missed:
                 return .note(
                     .service,
-                    "\(Self.within(largest)); larger ones it calls clean without a look, and 'scan' takes them for too "
+                    "\(Self.within(largest)); it reports larger ones as clean unscanned, and 'scan' treats them as too "
                         + "large",
-                    "Set AlertExceedsMax in clamd.conf, so that it says so also of what is within archives")
+                    "Set AlertExceedsMax in clamd.conf, so that it also reports this for files inside archives")
             case .trouble(let words):
                 return .problem(
-                    .service, "clamd fails over \(ByteSize(bytes: size)): \(EscapedText.printable(words))",
-                    "Look into its log")
+                    .service, "clamd fails on \(ByteSize(bytes: size)): \(EscapedText.printable(words))",
+                    "Check its log")
             }
         }
         return .good(.service, Self.within(largest))
     }
 
     private static func within(_ size: Int64) -> String {
-        size > 0 ? "it looks at files of more than \(ByteSize(bytes: size))" : "it looks at small files only"
+        size > 0 ? "it scans files of more than \(ByteSize(bytes: size))" : "it scans only small files"
     }
 }

@@ -8,7 +8,7 @@ package struct ScanStage: Stage {
 
     private static let standard: FilePath = "/run/clamav/clamd.ctl"
     private static let socket = StageOption<ClamdAddress>(
-        "socket", "where clamd listens: a path (LocalSocket in clamd.conf), or HOST:PORT (TCPSocket)",
+        "socket", "clamd's address: a path (LocalSocket in clamd.conf), or HOST:PORT (TCPSocket)",
         takes: "a path, or HOST:PORT", default: .local(standard), shown: standard.string, schema: .pattern(".")
     ) { (node, context) throws(OptionProblem) in try ClamdAddress(node, in: context) }
     private static let tooLarge = StageOption<TooLarge>.choice(
@@ -20,7 +20,7 @@ package struct ScanStage: Stage {
 
     package static let descriptor = StageDescriptor(
         kind: "scan",
-        summary: "Has ClamAV's clamd scan every file; an infected file fails, with the name of what was found.",
+        summary: "Scans every file with ClamAV's clamd; an infected file fails, with the name of the signature.",
         options: [socket.erased, tooLarge.erased, stalling.erased],
         example: "scan: { socket: /run/clamav/clamd.ctl }")
 
@@ -66,13 +66,13 @@ package struct ScanStage: Stage {
         case .infected(let what):
             throw .file(
                 "scan.infected", "\(name) is infected: \(EscapedText.printable(what)).",
-                remedy: "Do not open it; ask whoever sent it.", detail: EscapedText.printable(what))
+                remedy: "Do not open it; ask the sender.", detail: EscapedText.printable(what))
         case .tooLarge:
             if tooLarge == .pass {
-                return context.notes.add("\(name) is larger than clamd takes; it was not looked at")
+                return context.notes.add("\(name) is larger than clamd's limit; it was not scanned")
             }
             throw .file(
-                "scan.too-large", "\(name) is larger than clamd takes, so nobody knows whether it is clean.",
+                "scan.too-large", "\(name) is larger than clamd's limit, so it was not scanned.",
                 remedy:
                     "Raise StreamMaxLength, MaxFileSize and MaxScanSize in clamd.conf together, or set "
                     + "'too_large: pass'.")
@@ -130,9 +130,9 @@ package struct ScanStage: Stage {
 
     private static func away(_ words: String) -> StageFailure {
         StageFailure(
-            .environment, code: "scan.clamd", summary: "ClamAV's clamd does not answer as it should.",
+            .environment, code: "scan.clamd", summary: "ClamAV's clamd does not answer correctly.",
             remedy:
-                "Start clamav-daemon, and let the user that Dropmill runs as use its socket; work goes on by itself.",
+                "Start clamav-daemon, and give Dropmill's user access to its socket; processing resumes by itself.",
             detail: words.isEmpty ? "no answer" : words)
     }
 }

@@ -5,19 +5,19 @@ import SystemPackage
 /// Keeps some of the payload's files.
 package struct SelectStage: Stage {
     private static let keep = StageOption<[Glob]>.globs(
-        "keep", "patterns of the files to keep: on the name, or, with a slash, on the path", shown: "all")
-    private static let drop = StageOption<[Glob]>.globs("drop", "patterns of files to leave out")
+        "keep", "patterns of the files to keep, matched on the name or, with a slash, on the path", shown: "all")
+    private static let drop = StageOption<[Glob]>.globs("drop", "patterns of files to remove")
     private static let type = StageOption<[Glob]>.globs(
-        "type", "the types by content of the files to keep: `image/*`", shown: "all")
-    private static let larger = StageOption<ByteSize?>.size("larger", "keep files with more bytes than this")
-    private static let smaller = StageOption<ByteSize?>.size("smaller", "keep files with fewer bytes than this")
+        "type", "the content types of the files to keep: `image/*`", shown: "all")
+    private static let larger = StageOption<ByteSize?>.size("larger", "keep only files larger than this")
+    private static let smaller = StageOption<ByteSize?>.size("smaller", "keep only files smaller than this")
     private static let require = StageOption<Bool>.flag(
         "require", "whether the job fails if no file is left; if false, the remaining stages are skipped", default: true
     )
 
     package static let descriptor = StageDescriptor(
         kind: "select",
-        summary: "Keeps the files of the payload that match by name, size and type, and leaves out the others.",
+        summary: "Keeps the payload's files that match by name, size and type, and removes the others.",
         options: [
             keep.erased, drop.erased, type.erased, larger.erased, smaller.erased, require.erased,
         ],
@@ -59,7 +59,7 @@ package struct SelectStage: Stage {
             (empty.count - folders.count, "empty folders"),
         ].filter { $0.0 > 0 }
         guard case .folder = payload.shape, !less.isEmpty else { return payload }
-        context.notes.add("left out: " + less.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
+        context.notes.add("removed: " + less.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
         var selected = try Rebuilding(payload, in: context)
         for path in kept.map(\.relative) + links { try selected.put(path, as: path) }
         for folder in folders { try selected.makeFolder(folder, like: folder) }
@@ -97,14 +97,14 @@ package struct SelectStage: Stage {
 
     private func nothingLeft(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
         guard require else {
-            context.notes.add("nothing of it is kept")
+            context.notes.add("no file is kept")
             var payload = payload
             payload.isDone = true
             return payload
         }
         throw .file(
-            "select.nothing", "Nothing of '\(context.drop.name)' is of the kind that is taken here.",
-            remedy: "Look at 'keep', 'drop', 'type', 'larger' and 'smaller' of the stage 'select', or send other files."
+            "select.nothing", "No file of '\(context.drop.name)' matches the stage 'select'.",
+            remedy: "Check its 'keep', 'drop', 'type', 'larger' and 'smaller', or send other files."
         )
     }
 }

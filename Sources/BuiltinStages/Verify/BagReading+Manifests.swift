@@ -12,7 +12,7 @@ extension BagReading {
             guard name.hasPrefix(prefix), name.hasSuffix(".txt") else { return nil }
             let algorithm = BagTexts.algorithm(String(name.dropFirst(prefix.count).dropLast(4)))
             if algorithm == nil {
-                context.notes.add("\(EscapedText.of(name)) is not compared: its algorithm is not known")
+                context.notes.add("\(EscapedText.of(name)) is not checked: its algorithm is unknown")
             }
             return algorithm.map { ($0, name) }
         }
@@ -34,7 +34,7 @@ extension BagReading {
             guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }), mayName(inner)
             else {
                 throw Self.invalid(
-                    "\(name) names '\(EscapedText.of(listed))', which is not for it to name", "Make the bag anew.")
+                    "\(name) names '\(EscapedText.of(listed))', which it must not list", "Recreate the bag.")
             }
             let path = base.pushing(known(inner, listed, in: verification.files)).bytes
             verification.expect(digest, of: path)
@@ -44,21 +44,21 @@ extension BagReading {
             if listed.starts(with: "./".utf8) { dotted += 1 }
             if paths.insert(path).inserted { return }
             guard !isVersion1 else {
-                throw Self.invalid("\(name) names '\(EscapedText.of(listed))' twice", "Make the bag anew.")
+                throw Self.invalid("\(name) lists '\(EscapedText.of(listed))' twice", "Recreate the bag.")
             }
             twice += 1
         }
         // What the specification warns of, and does not forbid.
         if marked > 0 { context.notes.add("\(name): a '*' before \(marked) of the paths, as md5sum writes it") }
         if dotted > 0 { context.notes.add("\(name): \(dotted) of the paths begin with './'") }
-        if twice > 0 { context.notes.add("\(name): \(twice) of the lines name a file once more") }
+        if twice > 0 { context.notes.add("\(name): repeated lines: \(twice)") }
         return paths
     }
 
     /// What a problem with a list of the bag is told as; `line`: what each line is to be.
     func told(_ problem: DigestListReader.Problem, _ name: String, _ line: String) -> StageFailure {
         switch problem {
-        case .strange(let number): Self.invalid("line \(number) of \(name) is no \(line)", "Make the bag anew.")
+        case .strange(let number): Self.invalid("line \(number) of \(name) is not a valid \(line)", "Recreate the bag.")
         case .tooManyLines(let most): Self.invalid("\(name) has more than \(most) lines", "Split the bag.")
         case .unreadable(let errno):
             StageFailure(inStage: IOError("read", root.pushing(base).appending(name), errno))

@@ -17,7 +17,7 @@ extension BagReading {
             let listed = line.path ?? []
             guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }) else {
                 throw Self.invalid(
-                    "fetch.txt names '\(EscapedText.of(listed))', which leads out of the bag", "Make the bag anew.")
+                    "fetch.txt names '\(EscapedText.of(listed))', which leads out of the bag", "Recreate the bag.")
             }
             let path = base.pushing(known(inner, listed, in: verification.files)).bytes
             verification.expect(nil, of: path)
@@ -40,8 +40,8 @@ extension BagReading {
         }
         guard oxum == "\(bytes).\(data.count)" else {
             throw Self.invalid(
-                "bag-info.txt speaks of \(oxum) (bytes and files), but there are \(bytes).\(data.count)",
-                "Send the bag complete.")
+                "bag-info.txt declares \(oxum) (bytes.files), but the bag holds \(bytes).\(data.count)",
+                "Send the complete bag.")
         }
     }
 }

@@ -55,7 +55,7 @@ struct BagReading {
             throw Self.invalid(
                 "it has no manifest with a known algorithm (manifest-sha256.txt)"
                     + (others.isEmpty ? "" : ", only \(EscapedText.of(others.joined(separator: ", ")))"),
-                "Make the bag with its manifests.")
+                "Create the bag with its manifests.")
         }
         let data = own.filter { $0.relative.starts(with: base.appending("data")) }
         // A bag has no links, and no list can name one.
@@ -82,8 +82,8 @@ struct BagReading {
         let failure = verification.failure(
             of: "The bag '\(context.drop.name)'", by: "its manifests say",
             remedy: isHoley
-                ? "Nothing is fetched here: fetch what 'fetch.txt' names, and send the bag complete."
-                : "Send it again, complete; or make the bag anew.")
+                ? "Dropmill fetches nothing: fetch what 'fetch.txt' lists, and send the complete bag."
+                : "Send it again complete, or recreate the bag.")
         if let failure { throw failure }
         try checkInfo(top, data)
     }

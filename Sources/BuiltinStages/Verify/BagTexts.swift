@@ -13,7 +13,7 @@ enum BagTexts {
     /// understood.
     static func declared(in text: [UInt8]) throws(StageFailure) -> (version: String, encoding: Encoding) {
         let lines = DigestList.lines(of: text).map { String(decoding: $0, as: UTF8.self) }
-        let remedy = "Make the bag anew with a current tool."
+        let remedy = "Recreate the bag with a current tool."
         guard lines.count == 2, let version = value(of: "BagIt-Version", in: lines[0]),
             let encoding = value(of: "Tag-File-Character-Encoding", in: lines[1])
         else {
@@ -30,8 +30,8 @@ enum BagTexts {
         case "utf-16", "utf-16le", "utf-16be": return (version, .utf16)
         default:
             throw BagReading.invalid(
-                "its texts are in \(EscapedText.of(encoding)); UTF-8, UTF-16 and ISO-8859-1 are read here",
-                "Make the bag with its texts in UTF-8.")
+                "its tag files are in \(EscapedText.of(encoding)); only UTF-8, UTF-16 and ISO-8859-1 are supported",
+                "Create the bag with UTF-8 tag files.")
         }
     }
 
@@ -60,13 +60,13 @@ enum BagTexts {
             guard let first = line.first, first != " ", first != "\t" else { continue }
             guard let colon = line.firstIndex(of: ":") else {
                 throw BagReading.invalid(
-                    "line \(number + 1) of bag-info.txt is no 'Label: value'", "Make the bag anew.")
+                    "line \(number + 1) of bag-info.txt is not 'Label: value'", "Recreate the bag.")
             }
             guard line[..<colon].lowercased() == "payload-oxum" else { continue }
             values.append(String(line[colon...].dropFirst().filter { $0 != " " && $0 != "\t" }))
         }
         guard values.count < 2 else {
-            throw BagReading.invalid("bag-info.txt gives 'Payload-Oxum' twice", "Keep the right one.")
+            throw BagReading.invalid("bag-info.txt gives 'Payload-Oxum' twice", "Remove the wrong one.")
         }
         return values.first
     }

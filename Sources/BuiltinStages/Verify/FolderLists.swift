@@ -54,7 +54,7 @@ struct FolderLists {
             }
             guard size <= Self.largestSignature else { continue }
             signatures.insert(path)
-            context.notes.add("'\(EscapedText.of(path))' is taken for a signature, and was not looked at")
+            context.notes.add("'\(EscapedText.of(path))' appears to be a signature and was not checked")
         }
     }
 
@@ -78,14 +78,15 @@ struct FolderLists {
             guard let listed = line.path ?? name.lastIndex(of: UInt8(ascii: ".")).map({ Array(name[..<$0]) }) else {
                 throw .file(
                     ManifestFile.unreadable,
-                    "The list '\(file.relative.text)' has a digest without saying of which file it is.",
-                    remedy: "Make the list from the files' names, not through a pipe, and send it again.")
+                    "The list '\(file.relative.text)' has a digest without a file name.",
+                    remedy: "Create the list with file names, not through a pipe, and send it again.")
             }
             guard let path = Verification.path(listed, in: folder) else {
                 throw .file(
                     ManifestFile.unreadable,
-                    "The list '\(file.relative.text)' names '\(EscapedText.of(listed))', which leads "
-                        + "out of its folder.", remedy: "Write paths in it from its own folder on, and send it again.")
+                    "The list '\(file.relative.text)' lists '\(EscapedText.of(listed))', which leads "
+                        + "out of its folder.",
+                    remedy: "Write its paths relative to its own folder, and send it again.")
             }
             if let digest = line.digest { verification.expect(digest, of: path) }
         }

@@ -22,8 +22,8 @@ enum ManifestFile {
                 switch problem {
                 case .strange(let line):
                     .file(
-                        unreadable, "Line \(line) of the list '\(name)' is no digest and path.",
-                        remedy: "Make the list anew with sha256sum or a like tool, and send it again.")
+                        unreadable, "Line \(line) of the list '\(name)' is not a digest and a path.",
+                        remedy: "Recreate the list with sha256sum or a similar tool, and send it again.")
                 case .tooManyLines(let most):
                     .file(unreadable, "The list '\(name)' has more than \(most) lines.", remedy: "Split it.")
                 case .unreadable(let errno): StageFailure(inStage: IOError("read", path, errno))
@@ -54,7 +54,7 @@ enum ManifestFile {
             count += 1
         }
         if reader.isSigned {
-            context.notes.add("the PGP signature with '\(path.lastName?.text ?? "")' was not looked at")
+            context.notes.add("the PGP signature with '\(path.lastName?.text ?? "")' was not checked")
         }
         return count
     }

@@ -10,8 +10,8 @@ struct UnreadList {
     var reason: String?
 
     var fact: String {
-        "'\(EscapedText.of(path))' lies there, but "
-            + (reason.map { "cannot be read as a list (\($0.dropLast()))" } ?? "such lists are not read")
+        "'\(EscapedText.of(path))' is present, but "
+            + (reason.map { "cannot be read as a list (\($0.dropLast()))" } ?? "lists of this kind are not supported")
     }
 
     /// Names the first of them in the job's history.

@@ -72,7 +72,7 @@ struct Verification {
     /// The failure that follows; nil where all is as it should be. `what`: whose files these are; `list`: what says
     /// otherwise, with the verb.
     func failure(
-        of what: String, by list: String, remedy: String = "Send it again, complete; or correct the list."
+        of what: String, by list: String, remedy: String = "Send it again complete, or correct the list."
     ) -> StageFailure? {
         let kinds = [("differs", differing), ("missing", missing), ("not listed", extra)].filter { !$0.1.isEmpty }
         if kinds.isEmpty { return nil }
@@ -90,7 +90,7 @@ struct Verification {
             lines = lines.prefix(Self.mostNames) + ["and \(lines.count - Self.mostNames) more"]
         }
         return .file(
-            "verify.differs", "\(what) is not what \(list): \(counts.joined(separator: ", ")).",
+            "verify.differs", "\(what) does not match what \(list): \(counts.joined(separator: ", ")).",
             remedy: remedy, detail: lines.joined(separator: "\n"))
     }
 }

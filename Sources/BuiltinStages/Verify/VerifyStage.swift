@@ -7,7 +7,7 @@ import SystemPackage
 /// own manifests, or a digest that the options name.
 package struct VerifyStage: Stage {
     private static let digest = StageOption<Digest?>(
-        "digest", "the digest that a single file must have", takes: "ALGORITHM:HEX", default: .some(nil), shown: "",
+        "digest", "the expected digest of a single file", takes: "ALGORITHM:HEX", default: .some(nil), shown: "",
         schema: .form(
             "^("
                 + (DigestAlgorithm.allCases + (1..<64).map { .blake2b(size: $0) })
@@ -17,18 +17,18 @@ package struct VerifyStage: Stage {
         let parts = text.split(separator: ":", maxSplits: 1)
         guard parts.count == 2, let algorithm = DigestAlgorithm(rawValue: String(parts[0])),
             let digest = Digest(algorithm, hex: parts[1].utf8)
-        else { throw node.problem("'\(text)' is no digest; write one such as sha256:e3b0c442… in full") }
+        else { throw node.problem("'\(text)' is not a digest; write one such as sha256:e3b0c442… in full") }
         return digest
     }
     private static let manifest = StageOption<[Glob]>.globs(
-        "manifest", "which files of the payload are lists", shown: "*SUMS, *.md5, *.sha256, *.sfv, …")
+        "manifest", "patterns of the payload's digest lists", shown: "*SUMS, *.md5, *.sha256, *.sfv, …")
     private static let extra = StageOption<Extra>.choice(
-        "extra", "what happens to files that no list names", default: .fail)
+        "extra", "what happens to files that no list mentions", default: .fail)
     private static let require = StageOption<Bool>.flag(
-        "require", "whether a payload fails that no list or digest covers", default: true)
+        "require", "whether a payload without any list or digest fails", default: true)
 
     private static let bag = StageOption<Bool>.flag(
-        "bag", "whether only a BagIt bag is accepted", default: false)
+        "bag", "whether to accept only BagIt bags", default: false)
 
     private enum Extra: String, CaseIterable, Sendable { case fail, allow }
 
@@ -85,7 +85,7 @@ package struct VerifyStage: Stage {
         if !wrong.isEmpty {
             let lines = found.map { "found \($0)" } + wrong.map(\.description).sorted().map { "expected \($0)" }
             throw .file(
-                "verify.differs", "'\(name)' is not the file that its sender speaks of: its digest differs.",
+                "verify.differs", "'\(name)' does not match its expected digest.",
                 remedy: "Send it again.", detail: lines.joined(separator: "\n"))
         }
         var payload = payload
@@ -126,7 +126,7 @@ package struct VerifyStage: Stage {
             }
             if !isNamed, lines > 0 {
                 throw .file(
-                    "verify.unlisted", "'\(other)', which was dropped along, does not name '\(name)'.",
+                    "verify.unlisted", "'\(other)', which came with it, does not list '\(name)'.",
                     remedy: "Send both again, the list with a line for the file.")
             }
         }
@@ -138,8 +138,8 @@ package struct VerifyStage: Stage {
     private func verify(folder root: FilePath, _ context: StageContext) throws(StageFailure) {
         if digest != nil {
             throw .file(
-                "verify.folder", "A digest is expected of one file, but there is a folder of files.",
-                remedy: "Put 'verify' before 'unpack' to compare the archive itself.")
+                "verify.folder", "'digest' applies to a single file, but the payload is a folder.",
+                remedy: "Put 'verify' before 'unpack' to check the archive itself.")
         }
         let tree = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(try context.open(root)) }
         if let bag = try BagReading.find(in: tree, root, context) { return try bag.verify() }
@@ -161,7 +161,7 @@ package struct VerifyStage: Stage {
 
     private static func noBag(_ context: StageContext) -> StageFailure {
         .file(
-            "verify.bag", "'\(context.drop.name)' is no BagIt bag, and only bags are taken here.",
+            "verify.bag", "'\(context.drop.name)' is not a BagIt bag, and only bags are accepted here.",
             remedy: "Send a folder or an archive with 'bagit.txt', 'data' and a manifest at its top.")
     }
 
@@ -173,8 +173,8 @@ package struct VerifyStage: Stage {
         throw .file(
             "verify.nothing",
             unread.isEmpty
-                ? "Nothing says what \(what) is to be like, and only what can be compared is taken here."
-                : "Nothing that can be read says what \(what) is to be like: \(unread[0].fact).",
+                ? "There is no digest or list to check \(what) against."
+                : "There is no readable list to check \(what) against: \(unread[0].fact).",
             remedy: "Send it with a list of digests (SHA256SUMS, NAME.sha256, …).",
             detail: unread.map(\.fact).joined(separator: "\n"))
     }

@@ -42,7 +42,7 @@ package struct StageFailure: Error, Sendable, Equatable {
     }
 
     /// The work was called off.
-    package static let cancelled = StageFailure(.cancelled, code: "cancelled", summary: "The work was called off.")
+    package static let cancelled = StageFailure(.cancelled, code: "cancelled", summary: "The work was cancelled.")
 
     /// A failed system call about something of ours. `environment` where the kernel blames space, rights, mounts or
     /// hardware; else of the file.
@@ -65,7 +65,7 @@ package struct StageFailure: Error, Sendable, Equatable {
             guard isReading else { return }
             self.class = .file
             remedy =
-                "Let the user that Dropmill runs as read what is dropped (mode, owner, default ACL); then send it "
+                "Give Dropmill's user read access to what is dropped (mode, owner, default ACL); then send it "
                 + "again."
         default: break
         }
@@ -74,21 +74,23 @@ package struct StageFailure: Error, Sendable, Equatable {
     private static func remedy(for error: IOError) -> String {
         switch error.errno {
         case .notPermitted where error.action == IOError.followingOthers:
-            "Name the folder itself in the pipeline, or give the link to root (chown -h); work goes on by itself."
-        case .noSpace: "Free space (or inodes) on the file system of '\(error.path.text)'; work goes on by itself."
-        case .diskQuotaExceeded: "Raise the quota or free space; work goes on by itself."
-        case .readOnlyFileSystem: "Mount the file system of '\(error.path.text)' writable; work goes on by itself."
+            "Use the folder's real path, or give the link to root (chown -h); processing resumes by itself."
+        case .noSpace:
+            "Free space or inodes on the file system of '\(error.path.text)'; processing resumes by itself."
+        case .diskQuotaExceeded: "Raise the quota or free space; processing resumes by itself."
+        case .readOnlyFileSystem:
+            "Mount the file system of '\(error.path.text)' writable; processing resumes by itself."
         case .permissionDenied, .notPermitted:
-            "Give the user that Dropmill runs as the right to it; work goes on by itself."
+            "Give Dropmill's user permission for it; processing resumes by itself."
         case .fileTooLarge: "Use a larger file system for it, or set `ready.max_size` to what fits there."
         case .ioError: "Check the disk or mount of '\(error.path.text)' and the kernel's log."
         case let errno where errno.isOfNetwork:
-            "Look why the server of the file system of '\(error.path.text)' does not answer; work goes on by itself."
-        case .noSuchFileOrDirectory, .notDirectory: "Restore the folder or mount; work goes on by itself."
+            "Check why the server of '\(error.path.text)' does not answer; processing resumes by itself."
+        case .noSuchFileOrDirectory, .notDirectory: "Restore the folder or mount; processing resumes by itself."
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "Raise the limit of open files (LimitNOFILE, fs.file-max)."
-        case .fileNameTooLong: "Give what was dropped a shorter name, or change where the stages put it."
+        case .fileNameTooLong: "Give the drop a shorter name, or publish it under a shorter path."
         case .notSupported, .invalidArgument:
-            "Look whether the file system of '\(error.path.text)' takes such names and such files."
+            "Check whether the file system of '\(error.path.text)' supports such names and files."
         default: ""
         }
     }

@@ -47,7 +47,7 @@ package struct SecretText: Sendable, Hashable {
             if reference.hasPrefix("env:") {
                 let name = String(reference.dropFirst(4))
                 guard let value = context.environment[name] else {
-                    throw node.problem("the environment variable '\(EscapedText.of(name))' is not set; set it")
+                    throw node.problem("the environment variable '\(EscapedText.of(name))' is not set; define it")
                 }
                 parts.append(.variable(Hidden(value: value)))
             } else {
@@ -95,7 +95,7 @@ package struct SecretText: Sendable, Hashable {
             if let reason = problem(with: path) {
                 throw StageFailure(
                     .environment, code: "secret.file", summary: "A secret cannot be used: \(reason).",
-                    remedy: "Put the file in order; work goes on by itself.")
+                    remedy: "Correct the file; processing resumes by itself.")
             }
             do throws(IOError) {
                 return try content(of: path)
@@ -110,10 +110,10 @@ package struct SecretText: Sendable, Hashable {
             return "the secret file '\(path.text)' cannot be read: \(Errno.last)"
         }
         guard FileKind(mode: status.st_mode) == .regular, status.st_size <= 64 << 10 else {
-            return "'\(path.text)' is no file with a secret"
+            return "'\(path.text)' is not a usable secret file"
         }
         guard status.st_mode & 0o077 == 0 else {
-            return "the secret file '\(path.text)' can be read by others; run 'chmod 600' on it"
+            return "the secret file '\(path.text)' is readable by others; run 'chmod 600' on it"
         }
         return nil
     }

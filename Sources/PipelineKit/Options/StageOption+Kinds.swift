@@ -57,7 +57,7 @@ extension StageOption where Value == FilePath? {
         ) {
             (node, context) throws(OptionProblem) in
             let text = try node.string()
-            guard !text.isEmpty, !text.utf8.contains(0) else { throw node.problem("'\(text)' is no path") }
+            guard !text.isEmpty, !text.utf8.contains(0) else { throw node.problem("'\(text)' is not a valid path") }
             return context.base.pushing(FilePath(text)).lexicallyNormalized()
         }
     }
@@ -91,7 +91,7 @@ extension StageOption where Value == FileName? {
             (node, _) throws(OptionProblem) in
             let text = try node.string()
             guard let name = FileName(text), name.bytes.count <= FileName.longest else {
-                throw node.problem("'\(text)' is no name for a file; write one such as SHA256SUMS")
+                throw node.problem("'\(text)' is not a file name; write one such as SHA256SUMS")
             }
             return name
         }
@@ -114,7 +114,7 @@ extension StageOption where Value == Duration {
         Self(name, summary, takes: "a duration such as 30s", default: fallback, shown: fallback.text, schema: .time) {
             (node, _) throws(OptionProblem) in
             let duration = try node.duration()
-            guard duration > .zero else { throw node.problem("some time is needed, found \(duration.text)") }
+            guard duration > .zero else { throw node.problem("expected more than zero, found \(duration.text)") }
             return duration
         }
     }

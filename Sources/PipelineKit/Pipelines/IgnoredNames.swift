@@ -5,7 +5,7 @@ package enum IgnoredNames {
     package struct Rule: Sendable {
         /// A whole name, or one with a `*` at its beginning, its end or within. Endings match in any case.
         package let pattern: String
-        /// What such a file is, for people: what follows `its name says that it is`.
+        /// What such a file is, for people: what follows `its name marks it as`.
         package let what: String
         /// Which programs name files so.
         package let senders: String
@@ -40,30 +40,30 @@ package enum IgnoredNames {
                 + "(`.NAME.~1a2b`), lftp (`.in.NAME.`), GNOME (`.goutputstream-XXXXXX`), macOS (`._NAME`), "
                 + "Samba (`.smbdeleteXXXX`), NFS (`.nfsXXXX`), FUSE (`.fuse_hiddenXXXX`), vim, LibreOffice "
                 + "(`.~lock.NAME#`)"),
-        Rule("~*", "a program's own, for as long as it works", by: "Microsoft Office (`~$NAME`), Syncthing on Windows"),
+        Rule("~*", "a program's working file", by: "Microsoft Office (`~$NAME`), Syncthing on Windows"),
         Rule("*.tmp", "a temporary file", by: "Samba clients, Office, Nextcloud, many uploaders"),
         Rule("*.temp", "a temporary file", by: "many uploaders"),
         Rule(
-            "*.part", "a transfer that is not done", by: "Firefox, ownCloud and Nextcloud servers, KDE"),
-        Rule("*.partial", "a transfer that is not done", by: "Internet Explorer, Edge, sync tools"),
-        Rule("*.filepart", "a transfer that is not done", by: "WinSCP, by SFTP and SCP"),
-        Rule("*.crdownload", "a download that is not done", by: "Chrome, Edge, Chromium"),
-        Rule("*.download", "a download that is not done", by: "Safari"),
-        Rule("*.opdownload", "a download that is not done", by: "Opera"),
-        Rule("*.aria2", "a download's own notes", by: "aria2"),
-        Rule("*.!qb", "a download that is not done", by: "qBittorrent"),
-        Rule("*.!ut", "a download that is not done", by: "uTorrent"),
-        Rule("*.!sync", "a transfer that is not done", by: "Resilio Sync"),
-        Rule("*.uploading", "an upload that is not done", by: "many uploaders"),
-        Rule("*.inprogress", "a transfer that is not done", by: "Camel routes, many uploaders"),
-        Rule("*.writing", "a transfer that is not done", by: "Spring Integration"),
-        Rule("*.camellock", "a lock", by: "Camel"),
+            "*.part", "an unfinished transfer", by: "Firefox, ownCloud and Nextcloud servers, KDE"),
+        Rule("*.partial", "an unfinished transfer", by: "Internet Explorer, Edge, sync tools"),
+        Rule("*.filepart", "an unfinished transfer", by: "WinSCP, by SFTP and SCP"),
+        Rule("*.crdownload", "an unfinished download", by: "Chrome, Edge, Chromium"),
+        Rule("*.download", "an unfinished download", by: "Safari"),
+        Rule("*.opdownload", "an unfinished download", by: "Opera"),
+        Rule("*.aria2", "a download's control file", by: "aria2"),
+        Rule("*.!qb", "an unfinished download", by: "qBittorrent"),
+        Rule("*.!ut", "an unfinished download", by: "uTorrent"),
+        Rule("*.!sync", "an unfinished transfer", by: "Resilio Sync"),
+        Rule("*.uploading", "an unfinished upload", by: "many uploaders"),
+        Rule("*.inprogress", "an unfinished transfer", by: "Camel routes, many uploaders"),
+        Rule("*.writing", "an unfinished transfer", by: "Spring Integration"),
+        Rule("*.camellock", "a lock file", by: "Camel"),
         Rule("*.swp", "an editor's swap file", by: "vim"),
         Rule("*.swx", "an editor's swap file", by: "vim"),
         Rule("*~", "an editor's backup", by: "Emacs, vim, gedit, Kate"),
-        Rule("#*#", "an editor's copy of what is not saved", by: "Emacs"),
-        Rule("Thumbs.db", "a desktop's own", by: "Windows Explorer"),
-        Rule("desktop.ini", "a desktop's own", by: "Windows Explorer"),
+        Rule("#*#", "an editor's auto-save file", by: "Emacs"),
+        Rule("Thumbs.db", "a desktop's metadata", by: "Windows Explorer"),
+        Rule("desktop.ini", "a desktop's metadata", by: "Windows Explorer"),
     ]
 
     /// Why no name that the pattern matches is ever taken, or nil where one may be. Only what the pattern's beginning
@@ -80,7 +80,7 @@ package enum IgnoredNames {
     /// Why the name is never taken, or nil where it may be.
     package static func reason(for name: FileName) -> String? {
         let bytes = name.bytes
-        return rules.first { $0.matches(bytes) }.map { "its name says that it is \($0.what)" }
+        return rules.first { $0.matches(bytes) }.map { "its name marks it as \($0.what)" }
     }
 
     static func lowercased(_ byte: UInt8) -> UInt8 {

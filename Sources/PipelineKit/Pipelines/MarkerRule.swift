@@ -19,7 +19,7 @@ package struct MarkerRule: Sendable, Hashable {
             case .placeholder(let placeholder):
                 guard Self.placeholders.contains(placeholder) else {
                     throw TemplateProblem(
-                        "a marker is found by its drop's name: use {name}, {stem} and {ext} only, as in "
+                        "a marker is derived from its drop's name: use only {name}, {stem} and {ext}, as in "
                             + "'{name}.done'")
                 }
             }
@@ -29,7 +29,7 @@ package struct MarkerRule: Sendable, Hashable {
             && template.segments.allSatisfy { $0 != .placeholder(.name) && $0 != .placeholder(.stem) }
         guard !isOfNothing else {
             throw TemplateProblem(
-                "'\(template.source)' says of no drop in particular that it is complete; use {name} or {stem}, as in "
+                "'\(template.source)' would match more than one drop; use {name} or {stem}, as in "
                     + "'{name}.done'")
         }
         guard text > 0 else {

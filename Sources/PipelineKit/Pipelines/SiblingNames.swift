@@ -43,14 +43,14 @@ package enum SiblingNames {
 
     /// The rules. No name is of two kinds: their endings tell them apart.
     package static let rules: [Rule] = [
-        Rule("NAME.part", "a transfer that is not done", by: "Firefox (beside an empty `NAME`), KDE, many uploaders"),
-        Rule("NAME.filepart", "a transfer that is not done", by: "WinSCP"),
-        Rule("NAME.crdownload", "a download that is not done", by: "Chrome, Edge, Chromium"),
-        Rule("NAME.aria2", "the notes of a download that is not done", by: "aria2"),
-        Rule(".NAME.swp", "the swap file of an editor that has it open", by: "vim"),
-        Rule(".~lock.NAME#", "the lock of a program that has it open", by: "LibreOffice"),
-        Rule("NAME-journal", "the journal of a database that is being changed", by: "SQLite"),
-        Rule("NAME-wal", "the journal of a database that is open", by: "SQLite"),
+        Rule("NAME.part", "an unfinished transfer", by: "Firefox (beside an empty `NAME`), KDE, many uploaders"),
+        Rule("NAME.filepart", "an unfinished transfer", by: "WinSCP"),
+        Rule("NAME.crdownload", "an unfinished download", by: "Chrome, Edge, Chromium"),
+        Rule("NAME.aria2", "the control file of an unfinished download", by: "aria2"),
+        Rule(".NAME.swp", "an editor's swap file", by: "vim"),
+        Rule(".~lock.NAME#", "a program's lock file", by: "LibreOffice"),
+        Rule("NAME-journal", "the rollback journal of a database", by: "SQLite"),
+        Rule("NAME-wal", "the write-ahead log of an open database", by: "SQLite"),
     ]
 
     /// The drop that a file of this name lies beside, as far as the name says; nil for nearly all names.
@@ -64,7 +64,7 @@ package enum SiblingNames {
 
     /// What a file of this name is to its drop.
     package static func what(_ sibling: FileName) -> String {
-        rules.first { $0.drop(of: sibling.bytes) != nil }?.what ?? "not done"
+        rules.first { $0.drop(of: sibling.bytes) != nil }?.what ?? "unfinished"
     }
 
     /// All names that would hold back a drop.

@@ -22,15 +22,15 @@ extension Template {
             for component in bytes[start...].split(separator: UInt8(ascii: "/")) where component.count <= 2 {
                 if component.allSatisfy({ $0 == UInt8(ascii: ".") }) {
                     throw TemplateProblem(
-                        "'\(source)' becomes '\(EscapedText.of(bytes))', which leads out of its folder")
+                        "'\(source)' renders to '\(EscapedText.of(bytes))', which leads out of its folder")
                 }
             }
         }
         guard !bytes.isEmpty, !bytes.contains(0) else {
-            throw TemplateProblem("'\(source)' becomes an empty name for '\(values.name)'")
+            throw TemplateProblem("'\(source)' renders to an empty name for '\(values.name)'")
         }
         if use == .name, bytes.contains(UInt8(ascii: "/")) {
-            throw TemplateProblem("'\(source)' names one file, but becomes '\(EscapedText.of(bytes))' with '/'")
+            throw TemplateProblem("'\(source)' is a file name, but renders to '\(EscapedText.of(bytes))' with '/'")
         }
         return bytes
     }
@@ -42,8 +42,8 @@ extension Template {
         if !source.hasPrefix("/") { bytes = bytes.drop { $0 == UInt8(ascii: "/") } }
         for component in bytes.split(separator: UInt8(ascii: "/")) where component.count > FileName.longest {
             throw TemplateProblem(
-                "'\(source)' becomes a name of \(component.count) bytes for '\(values.name)', and \(FileName.longest) "
-                    + "is the most")
+                "'\(source)' renders to a name of \(component.count) bytes for '\(values.name)', and "
+                    + "\(FileName.longest) is the limit")
         }
         let rendered = FilePath(bytes: bytes)
         return (rendered.isAbsolute ? rendered : base.pushing(rendered)).lexicallyNormalized()
@@ -64,7 +64,7 @@ extension Template {
     private static func fact(_ name: String, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
         guard let fact = values.facts[name] else {
             throw TemplateProblem(
-                "'{\(name)}' is not known of '\(values.name)': the stage that finds it out was skipped, or the payload "
+                "'{\(name)}' is unknown for '\(values.name)': the stage that sets it was skipped, or the payload "
                     + "is not a single file")
         }
         return fact.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "-") : $0 }

@@ -61,7 +61,7 @@ package struct Template: Hashable, Sendable {
 
     private static func parse(_ source: String, _ facts: Set<String>) throws(TemplateProblem) -> [Segment] {
         guard !source.isEmpty else { throw TemplateProblem("a template must not be empty") }
-        guard !source.utf8.contains(0) else { throw TemplateProblem("a template must not hold a NUL") }
+        guard !source.utf8.contains(0) else { throw TemplateProblem("a template must not contain NUL") }
         var segments: [Segment] = []
         var rest = source[...]
         while let open = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
@@ -93,7 +93,7 @@ package struct Template: Hashable, Sendable {
                 let hint = Suggestion.nearest(to: text, among: all).map { "did you mean '{\($0)}'?" }
                 let known =
                     "known are " + all.map { "{\($0)}" }.joined(separator: " ")
-                    + ", and what an earlier stage finds out ({sha256} of checksum, {type} of detect)"
+                    + ", and the facts of earlier stages ({sha256} of checksum, {type} of detect)"
                 throw TemplateProblem("unknown placeholder '{\(text)}'; \(hint ?? known)")
             }
             return .date(format: String(text.dropFirst(5)))
@@ -116,7 +116,7 @@ package struct Template: Hashable, Sendable {
             }
             if !hasPlaceholder, component == "..", seenPlaceholder || use == .name {
                 throw TemplateProblem(
-                    "'..' after a placeholder in '\(source)' can lead out of its folder; leave it out")
+                    "'..' after a placeholder in '\(source)' can lead out of its folder; remove it")
             }
             if hasPlaceholder, mayBeDots, !component.isEmpty, component.allSatisfy({ $0 == "." }) {
                 throw TemplateProblem(
@@ -128,7 +128,7 @@ package struct Template: Hashable, Sendable {
             case .placeholder(let placeholder):
                 if use == .name, placeholder.hasSlash {
                     throw TemplateProblem(
-                        "'\(source)' names one file, and one of its placeholders gives a path with '/'")
+                        "'\(source)' is a file name, and one of its placeholders renders to a path with '/'")
                 }
                 hasPlaceholder = true
                 mayBeDots = mayBeDots && placeholder.canBeEmpty
@@ -139,7 +139,7 @@ package struct Template: Hashable, Sendable {
                         component.append(character)
                         continue
                     }
-                    if use == .name { throw TemplateProblem("'\(source)' names one file and must not hold '/'") }
+                    if use == .name { throw TemplateProblem("'\(source)' is a file name and must not contain '/'") }
                     try close()
                 }
             }
