@@ -49,7 +49,7 @@ package enum Format: String, CaseIterable, Sendable {
         do throws(ReadError) {
             let content = try Content(descriptor)
             for format in allCases {
-                guard let finding = try format.reader.look(at: content) else { continue }
+                guard let finding = try format.reader.examine(content) else { continue }
                 switch finding {
                 case .whole: return .whole
                 case .lacks(let lack): return .lacks(format, lack)

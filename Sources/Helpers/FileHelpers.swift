@@ -102,7 +102,7 @@ package final class FileHelpers: Sendable {
 
     private func launch(unless isStopped: () -> Bool) throws(Failure) -> FileHelper {
         do throws(HelperLauncher.Failure) {
-            return FileHelper(try launcher.take(unless: isStopped))
+            return FileHelper(try launcher.lend(unless: isStopped))
         } catch {
             switch error {
             case .unavailable(let errno): throw .unavailable(errno)

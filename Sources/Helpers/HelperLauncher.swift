@@ -50,7 +50,7 @@ package final class HelperLauncher: Sendable {
 
     /// A helper. Any thread may ask; the helper must be gone before `stop`. A server may hang: whether to go on waiting
     /// is asked every 50 ms.
-    package func take(unless isStopped: () -> Bool) throws(Failure) -> Helper {
+    package func lend(unless isStopped: () -> Bool) throws(Failure) -> Helper {
         try startThread()
         ordered.signal()
         while arrived.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
@@ -102,12 +102,12 @@ package final class HelperLauncher: Sendable {
                 server = nil
             }
             if server == nil { ordered.wait() }
-            let (isOver, isSuspect) = state.withLock { state in
+            let (isOver, isQuarantined) = state.withLock { state in
                 defer { state.isServerSuspect = false }
                 return (state.isOver, state.isServerSuspect)
             }
             if isOver { return }
-            if isSuspect || .now() > retires { server = nil }
+            if isQuarantined || .now() > retires { server = nil }
             if server == nil { retires = .now() + Self.serverSeconds }
             let made: Result<Helper, Errno>
             do throws(Errno) {

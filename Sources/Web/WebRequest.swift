@@ -179,7 +179,7 @@ package struct WebRequest: Sendable {
         try Self.check(
             dm_curl_on_transfer(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
                 guard let bytes, let transfer = Transferring.of(context) else { return 0 }
-                return transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+                return transfer.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
             }, CURLOPT_WRITEFUNCTION)
         try Self.check(
             dm_curl_on_progress(handle) { context, _, _, _, sent in
@@ -237,7 +237,7 @@ private final class Transferring {
     }
 
     /// Takes in a part of the answer; returns how much of it was wanted.
-    func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         let wanted = bytes.prefix(WebRequest.Answer.mostText - answer.count)
         answer += wanted
         isFull = wanted.count < bytes.count

@@ -54,7 +54,7 @@ import Testing
                 path: "/work/a/.2-copy/1/made", of: payload.path, isFolder: false, companions: [], destination: "/out")
         ]
         payload.isDone = true
-        job.did("dedupe", in: .zero, giving: payload, saying: nil)
+        job.stageSucceeded("dedupe", in: .zero, giving: payload, saying: nil)
         let kept = try #require(job.record.payload)
         #expect(kept.isDrop && kept.isDone)
         #expect(kept.copies == payload.copies)

@@ -86,7 +86,7 @@ import Testing
         let id = ids.next()
         let claim = try spool.claim(
             "a".fileName, ready: Self.ready, in: try OpenFile.openFolder(spool.pipeline.inbox),
-            at: InboxFolder(["sub".fileName]), as: id, condemned: .file("test.bad", "Bad."))
+            at: InboxFolder(["sub".fileName]), as: id, rejected: .file("test.bad", "Bad."))
         guard case .vanished = claim else { throw NotAName() }
         #expect(Folder.kind(of: spool.work.folder(of: id)) == nil)
     }

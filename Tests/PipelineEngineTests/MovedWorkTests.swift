@@ -16,8 +16,8 @@ import Testing
 
     init() throws { harness = try SpoolHarness() }
 
-    private func take(from place: FilePath, isStale: Bool = false) -> MovedWork.Outcome {
-        MovedWork(to: work, of: "test").take(from: place, isStale: isStale)
+    private func takeOver(from place: FilePath, isStale: Bool = false) -> MovedWork.Outcome {
+        MovedWork(to: work, of: "test").takeOver(from: place, isStale: isStale)
     }
 
     /// A job in an earlier work folder, or in this one.
@@ -40,7 +40,7 @@ import Testing
         let mirror = try MirrorMount(of: scratch.path("behind"), at: try scratch.makeFolder("mirror"))
         let holder = WorkOwner.Holder(host: "two", machine: "m", boot: "b", process: 7, incarnation: 1)
         let owner = try WorkOwner(of: mirror.path, of: "test", isShared: true, as: holder)
-        guard case .left(let reason) = take(from: mirror.path) else {
+        guard case .left(let reason) = takeOver(from: mirror.path) else {
             Issue.record("it was taken")
             return
         }
@@ -48,7 +48,7 @@ import Testing
         #expect(Folder.kind(of: scratch.path("behind/active").appending(id.text)) == .folder)
         #expect(try WorkOwner.read(mirror.path)?.holder == holder)
         owner.release()
-        guard case .taken(1, aside: []) = take(from: mirror.path) else {
+        guard case .taken(1, aside: []) = takeOver(from: mirror.path) else {
             Issue.record("it was left")
             return
         }
@@ -66,7 +66,7 @@ import Testing
         defer { withExtendedLifetime(disk) {} }
         try leave("there", in: place)
         try leave("here", in: work.path)
-        guard case .taken(1, let aside) = take(from: place, isStale: isStale) else {
+        guard case .taken(1, let aside) = takeOver(from: place, isStale: isStale) else {
             Issue.record("it was left")
             return
         }
@@ -109,7 +109,7 @@ import Testing
         let place = harness.scratch.path("elsewhere")
         try leave("content", in: place)
         try leave("content", in: work.path)
-        guard case .taken(1, aside: []) = take(from: place, isStale: isStale) else {
+        guard case .taken(1, aside: []) = takeOver(from: place, isStale: isStale) else {
             Issue.record("it was left")
             return
         }

@@ -110,17 +110,17 @@ import Testing
     func room() {
         var room = ActiveRoom(jobs: 3, bytes: ByteSize(bytes: 100))
         #expect(room.has(1000))
-        room.take(60)
+        room.reserve(60)
         #expect(room.has(40))
         #expect(!room.has(41))
-        room.take(1)
-        room.take(1)
+        room.reserve(1)
+        room.reserve(1)
         #expect(!room.has(0))
         for size: Int64 in [60, 1, 1] { room.giveBack(size) }
-        room.take(1000)
+        room.reserve(1000)
         #expect(!room.has(0))
         var unlimited = ActiveRoom(jobs: 2, bytes: nil)
-        unlimited.take(.max / 4)
+        unlimited.reserve(.max / 4)
         #expect(unlimited.has(.max / 4))
     }
 }

@@ -112,7 +112,7 @@ import Testing
             let findings = try reconcile([record], after: run)
             let resumed = try #require(findings.resumed.first { $0.record.id == record.id })
             #expect(resumed.record.recoveries == expected)
-            #expect(resumed.isSuspect == (expected >= 2))
+            #expect(resumed.isQuarantined == (expected >= 2))
             #expect(findings.changed.contains { $0.id == record.id } == (expected != before || state == .running))
         }
     }
@@ -148,7 +148,7 @@ import Testing
     @Test(
         "A settlement counts kills too; past the limit it is left alone",
         arguments: [(0, 1, false), (1, 2, true), (2, 2, true), (3, nil, false)])
-    func countsSettlements(before: Int, after: Int?, isSuspect: Bool) throws {
+    func countsSettlements(before: Int, after: Int?, isQuarantined: Bool) throws {
         let record = try found("a") { record in
             record.state = .settling
             record.recoveries = before
@@ -162,7 +162,7 @@ import Testing
         #expect(stopped.resumed.map(\.record) == (after == nil ? [] : [record]))
         let killed = try reconcile([record], after: Self.killed)
         #expect(killed.resumed.map(\.record.recoveries) == [after].compactMap { $0 })
-        #expect(killed.resumed.map(\.isSuspect) == (after == nil ? [] : [isSuspect]))
+        #expect(killed.resumed.map(\.isQuarantined) == (after == nil ? [] : [isQuarantined]))
         #expect(killed.changed.isEmpty == (after ?? before == before))
         #expect(killed.parked == (after == nil ? 1 : 0))
         #expect(killed.warnings.count == killed.parked)

@@ -94,10 +94,10 @@ import Testing
         #expect(await eventually { engine.summary != nil })
     }
 
-    @Test("A settlement under suspicion is counted while it lasts only")
+    @Test("A quarantined settlement is counted while it lasts only")
     func countsSettlement() async throws {
         let id = try leave("a.txt")
-        // With two attempts one recovery makes a job suspect.
+        // With two attempts one recovery quarantines a job.
         let engine = try harness { $0.retry = RetryPolicy(attempts: 2) }
         try engine.start(once: true)
         #expect(await eventually { engine.summary != nil })

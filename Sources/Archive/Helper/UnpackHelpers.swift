@@ -80,7 +80,7 @@ package final class UnpackHelpers: Sendable {
     ) throws(HelperFailure) -> Unpacking.Report? {
         let helper: HelperProcess
         do throws(HelperLauncher.Failure) {
-            helper = HelperProcess(try launcher.take(unless: task.monitor.isStopped))
+            helper = HelperProcess(try launcher.lend(unless: task.monitor.isStopped))
         } catch {
             throw HelperFailure(error)
         }

@@ -28,7 +28,7 @@ final class DecodeAhead: BlockSource {
         if isOver { return nil }
         if isHolding { ring.giveBack() }
         isHolding = true
-        guard let block = try ring.take() else {
+        guard let block = try ring.dequeue() else {
             isOver = true
             return nil
         }
@@ -105,7 +105,7 @@ private final class Ring: @unchecked Sendable {
         }
     }
 
-    func take() throws(ArchiveError) -> UnsafeRawBufferPointer? {
+    func dequeue() throws(ArchiveError) -> UnsafeRawBufferPointer? {
         filled.wait()
         let count = counts[taken]
         if count == 0 {

@@ -196,13 +196,13 @@ private struct WideFields {
 
     mutating func read(_ fields: Fields) {
         var place = 0
-        func take(_ value: inout UInt64) {
+        func replace(_ value: inout UInt64) {
             guard value == UInt64(UInt32.max), let wide = fields.u64(place) else { return }
             value = wide
             place += 8
         }
-        take(&size)
-        take(&compressedSize)
-        take(&offset)
+        replace(&size)
+        replace(&compressedSize)
+        replace(&offset)
     }
 }

@@ -127,7 +127,7 @@ enum ZipExtractor {
         }
 
         /// The next one; nil when all are taken.
-        func take() -> Int? {
+        func dequeue() -> Int? {
             let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
             return index < end ? index : nil
         }
@@ -175,7 +175,7 @@ enum ZipExtractor {
             do throws(ArchiveError) {
                 let reader = ZipEntryReader(descriptor, budget)
                 for share in shares.indices {
-                    while let index = shares[(first + share) % shares.count].take() {
+                    while let index = shares[(first + share) % shares.count].dequeue() {
                         for item in portions[index] { try ZipExtractor.extract(items[item], reader, &writer) }
                     }
                 }

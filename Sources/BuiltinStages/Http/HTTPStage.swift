@@ -154,27 +154,27 @@ package struct HTTPStage: Stage {
     }
 
     /// Words of libcurl's or the server's, without secrets.
-    private static func told(_ words: String, _ secrets: [[UInt8]]) -> String {
+    private static func masked(_ words: String, _ secrets: [[UInt8]]) -> String {
         EscapedText.printable(String(decoding: Masking.masked(Array(words.utf8), secrets), as: UTF8.self))
     }
 
     private func failure(_ problem: WebRequest.Problem, _ secrets: [[UInt8]]) -> StageFailure {
         // libcurl names hosts and files.
-        func told(_ words: String) -> String { Self.told(words, secrets) }
+        func masked(_ words: String) -> String { Self.masked(words, secrets) }
         switch problem {
         case .stopped: return .cancelled
         case .address(let words):
             return .file(
-                "http.url", "'\(url.source)' is not a usable URL: \(told(words)).",
+                "http.url", "'\(url.source)' is not a usable URL: \(masked(words)).",
                 remedy: "Correct 'url' in the stage 'http'.")
         case .connection(let words):
             return StageFailure(
-                .transient, code: "http.connection", summary: "'\(url.source)' cannot be reached: \(told(words)).",
+                .transient, code: "http.connection", summary: "'\(url.source)' cannot be reached: \(masked(words)).",
                 remedy: "Check that the server is running and reachable from here; then send the file again.")
         case .setup(let words):
             return StageFailure(
                 .environment, code: "http.setup",
-                summary: "A request to '\(url.source)' cannot be set up: \(told(words)).",
+                summary: "A request to '\(url.source)' cannot be set up: \(masked(words)).",
                 remedy: "Correct 'ca' (a file of PEM certificates) and the other options of the stage 'http'; "
                     + "processing resumes by itself.")
         }
@@ -187,7 +187,7 @@ package struct HTTPStage: Stage {
         let redirect = [301, 302, 303, 307, 308].contains(answer.status) ? answer.redirect : nil
         let fact =
             if let redirect {
-                ", a redirection to '\(Self.told(redirect, secrets))', which Dropmill does not follow."
+                ", a redirection to '\(Self.masked(redirect, secrets))', which Dropmill does not follow."
             } else if let asked {
                 " and asks to wait for \(asked.text)."
             } else {

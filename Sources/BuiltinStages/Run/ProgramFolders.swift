@@ -44,7 +44,7 @@ struct ProgramFolders {
                 payload.fileName.map { FilePath().appending($0) } ?? FilePath(), in: root, to: copy.lastEntry,
                 in: try context.open(folder)
             ) { context.cancellation.isCancelled }
-            if isOurs, geteuid() == 0 { try Self.take(copy) }
+            if isOurs, geteuid() == 0 { try Self.takeOwnership(of: copy) }
         } catch {
             try context.checkCancelled()
             throw StageFailure(inStage: error)
@@ -53,7 +53,7 @@ struct ProgramFolders {
     }
 
     /// Makes a copy this process's user's, with all that it holds.
-    private static func take(_ copy: FilePath) throws(IOError) {
+    private static func takeOwnership(of copy: FilePath) throws(IOError) {
         var paths = [copy]
         if Folder.kind(of: copy) == .folder {
             let tree = try FileTree.list(copy)

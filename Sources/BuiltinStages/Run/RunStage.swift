@@ -105,7 +105,7 @@ package struct RunStage: Stage {
         for (key, value) in variables { own.append((key, try value.reveal())) }
         let outcome = try run(payload, file, folders, own, context)
         if !outcome.wasStopped, outcome.end != .exited(0) { try checkSpace(folders.output) }
-        try judge(ProgramTale(outcome, without: own.flatMap(\.value.secrets)), outcome, context)
+        try judge(ProgramOutput(outcome, without: own.flatMap(\.value.secrets)), outcome, context)
         return try handOn(payload, folders, context)
     }
 
@@ -137,7 +137,7 @@ package struct RunStage: Stage {
             folder: folders.output, output: folders.written("stdout"), error: folders.written("stderr"), grace: grace,
             confinement: confinement?.walls(around: folders.own))
         do throws(Program.StartFailure) {
-            return try program.run(input: input.descriptor, tail: ProgramTale.mostBytes) {
+            return try program.run(input: input.descriptor, tail: ProgramOutput.mostBytes) {
                 context.cancellation.isCancelled
             }
         } catch {
@@ -247,15 +247,15 @@ package struct RunStage: Stage {
 
     /// What the program's end means for the job.
     private func judge(
-        _ tale: ProgramTale, _ outcome: Program.Outcome, _ context: StageContext
+        _ output: ProgramOutput, _ outcome: Program.Outcome, _ context: StageContext
     ) throws(StageFailure) {
         if outcome.wasStopped {
-            context.notes.add(tale.brief)
+            context.notes.add(output.summary)
             throw .cancelled
         }
         let end: String
         switch outcome.end {
-        case .exited(0): return context.notes.add(tale.brief)
+        case .exited(0): return context.notes.add(output.summary)
         case .exited(let status): end = "exited with status \(status)"
         case .signalled(let signal): end = "was killed by signal \(signal)"
         case .lost:
@@ -263,12 +263,12 @@ package struct RunStage: Stage {
                 .transient, code: "run.lost",
                 summary: "The program '\(program)' was killed together with the process that supervises it.",
                 remedy: "Check the kernel's log for a lack of memory; then send the file again.",
-                detail: tale.whole)
+                detail: output.full)
         }
         var failure = StageFailure.file(
             "run.failed", "The program '\(program)' \(end) for '\(context.drop.name)'.",
             remedy: "Check its output below: it rejected the file, or could not process it."
-                + (confinement?.hint(for: outcome.end) ?? ""), detail: tale.whole)
+                + (confinement?.hint(for: outcome.end) ?? ""), detail: output.full)
         if case .exited(let status) = outcome.end, transient.contains(status) { failure.class = .transient }
         throw failure
     }

@@ -28,7 +28,7 @@ extension BagReading {
         try ManifestFile.forEachLine(
             of: base.appending(name), in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
             algorithm: algorithm, form: .bagIt, encoding: encoding, context,
-            failing: { told($0, name, "digest and path") }
+            failing: { malformed($0, name, "digest and path") }
         ) { (line) throws(StageFailure) in
             guard let digest = line.digest, let listed = line.path else { return }
             guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }), mayName(inner)
@@ -56,7 +56,7 @@ extension BagReading {
     }
 
     /// What a problem with a list of the bag is told as; `line`: what each line is to be.
-    func told(_ problem: DigestListReader.Problem, _ name: String, _ line: String) -> StageFailure {
+    func malformed(_ problem: DigestListReader.Problem, _ name: String, _ line: String) -> StageFailure {
         switch problem {
         case .strange(let number): Self.invalid("line \(number) of \(name) is not a valid \(line)", "Recreate the bag.")
         case .tooManyLines(let most): Self.invalid("\(name) has more than \(most) lines", "Split the bag.")

@@ -12,7 +12,7 @@ extension BagReading {
             of: base.appending("fetch.txt"),
             in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
             algorithm: nil, form: .bagItFetch, encoding: encoding, context,
-            failing: { told($0, "fetch.txt", "URL, length and path") }
+            failing: { malformed($0, "fetch.txt", "URL, length and path") }
         ) { (line) throws(StageFailure) in
             let listed = line.path ?? []
             guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }) else {

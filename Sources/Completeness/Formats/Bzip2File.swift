@@ -2,7 +2,7 @@
 enum Bzip2File: FormatReader {
     private static let blockMark: Int64 = 0x3141_5926_5359, endMark: Int64 = 0x1772_4538_5090
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard try content.has("BZh"), let level = try content.little(3, 1), (0x31...0x39).contains(level),
             let mark = try content.big(4, 6), mark == blockMark || mark == endMark
         else { return nil }

@@ -5,7 +5,7 @@ enum GzipFile: FormatReader {
     /// The most that is inflated.
     private static let mostOutput: Int64 = 16 << 30
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard try content.has([0x1F, 0x8B, 8], at: 0) else { return nil }
         let state = UnsafeMutablePointer<inflate_state>.allocate(capacity: 1)
         let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 256 << 10)

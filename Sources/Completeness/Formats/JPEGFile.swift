@@ -3,7 +3,7 @@
 enum JPEGFile: FormatReader {
     private static let mostSegments = 10_000
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard try content.has([0xFF, 0xD8, 0xFF], at: 0) else { return nil }
         var place: Int64 = 2
         for _ in 0..<mostSegments {

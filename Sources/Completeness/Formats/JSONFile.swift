@@ -1,13 +1,13 @@
 /// JSON (RFC 8259), also one document after the other: read as far as its brackets and texts are closed. Whatever
 /// breaks its rules is none.
 enum JSONFile: FormatReader {
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard isLikely(try content.bytes(0, 4096)) else { return nil }
         var scan = Scan()
         var place: Int64 = 0
         let isBroken = try content.stream { piece in
             for byte in piece {
-                guard scan.take(byte) else { return true }
+                guard scan.consume(byte) else { return true }
                 place += 1
             }
             return false
@@ -46,7 +46,7 @@ enum JSONFile: FormatReader {
         var isClosed: Bool { open.isEmpty && (state == .after || state == .value || state == .word) }
 
         /// Takes in a byte; whether it may stand there.
-        mutating func take(_ byte: UInt8) -> Bool {
+        mutating func consume(_ byte: UInt8) -> Bool {
             switch state {
             case .text:
                 if byte == UInt8(ascii: "\\") { state = .escape }
@@ -61,7 +61,7 @@ enum JSONFile: FormatReader {
             case .mark:
                 if byte == 0xEF || byte == 0xBB || byte == 0xBF { return true }
                 state = .value
-                return take(byte)
+                return consume(byte)
             case .word:
                 switch byte {
                 case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "E"), UInt8(ascii: "+"), UInt8(ascii: "-"),

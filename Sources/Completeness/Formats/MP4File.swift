@@ -6,7 +6,7 @@ enum MP4File: FormatReader {
     private static let oldFirstKinds: Set<String> = ["moov", "mdat", "wide", "free", "skip", "pnot"]
     private static let mostBoxes = 1 << 20
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard try isMovie(content) else { return nil }
         var place: Int64 = 0
         var seen: Set<String> = []

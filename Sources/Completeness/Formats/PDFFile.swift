@@ -4,7 +4,7 @@ enum PDFFile: FormatReader {
     private static let headSize = 1024, tailSize = 2048
     private static let spaces: Set<UInt8> = [0, 9, 10, 12, 13, 32]
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         let head = Array(try content.bytes(0, headSize))
         // What has it anywhere else may be text about PDFs, or a printer's job with one in it.
         let isMarked = head.starts(with: [0xEF, 0xBB, 0xBF])

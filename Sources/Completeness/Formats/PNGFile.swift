@@ -3,7 +3,7 @@ enum PNGFile: FormatReader {
     private static let start: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     private static let mostChunks = 1 << 21
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard try content.has(start, at: 0) else { return nil }
         var place: Int64 = 8
         for _ in 0..<mostChunks {

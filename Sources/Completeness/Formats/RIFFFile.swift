@@ -10,7 +10,7 @@ enum RIFFFile: FormatReader {
         length <= 4 || (0x7FFF_F000...0x7FFF_FFFF).contains(length) || (0xFFFF_F000...0xFFFF_FFFF).contains(length)
     }
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         let word = String(decoding: try content.bytes(0, 4), as: UTF8.self)
         guard ["RIFF", "RIFX", "RF64", "BW64"].contains(word),
             forms.contains(String(decoding: try content.bytes(8, 4), as: UTF8.self))

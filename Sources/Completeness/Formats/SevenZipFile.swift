@@ -7,7 +7,7 @@ enum SevenZipFile: FormatReader {
     /// The largest header whose CRC is compared.
     private static let largestHeader: Int64 = 16 << 20
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard try content.has(start, at: 0) else { return nil }
         let places = Array(try content.bytes(12, 20))
         guard places.count == 20 else { return .lacks(.bytes(startSize - content.size)) }

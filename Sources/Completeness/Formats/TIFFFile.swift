@@ -9,7 +9,7 @@ enum TIFFFile: FormatReader {
         1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
     ]
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         let isBig: Bool
         switch Array(try content.bytes(0, 2)) {
         case [0x49, 0x49]: isBig = false
@@ -102,7 +102,7 @@ enum TIFFFile: FormatReader {
                 }
             }
             if furthest <= content.size {
-                for (data, places) in places { if let lengths = lengths[data] { try take(places, lengths) } }
+                for (data, places) in places { if let lengths = lengths[data] { try add(places, lengths) } }
             }
             let next = place + countSize + count * entrySize
             // Some leave out where the next one is if there is none.
@@ -117,7 +117,7 @@ enum TIFFFile: FormatReader {
             let size: Int
         }
 
-        private mutating func take(_ places: Values, _ lengths: Values) throws(ReadError) {
+        private mutating func add(_ places: Values, _ lengths: Values) throws(ReadError) {
             let count = min(places.count, lengths.count)
             strips += count
             guard strips <= mostStrips else { return }

@@ -5,7 +5,7 @@ enum TarFile: FormatReader {
     /// The most of a pax header that is read.
     private static let mostRecords: Int64 = 1 << 16
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard isHeader(try content.bytes(0, 512)) else { return nil }
         var place: Int64 = 0
         var announced: Int64?

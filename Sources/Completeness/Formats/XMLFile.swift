@@ -1,7 +1,7 @@
 /// XML: read as far as each element is closed. Only what says in its first bytes that it is XML, since HTML need not
 /// close what it opens; and only where each character of its marks is one byte.
 enum XMLFile: FormatReader {
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         let isMarked = try content.has([0xEF, 0xBB, 0xBF], at: 0)
         let declaration = try content.bytes(isMarked ? 3 : 0, 256).prefix { $0 != UInt8(ascii: ">") && $0 != 0 }
         guard declaration.starts(with: Array("<?xml".utf8)) else { return nil }
@@ -13,7 +13,7 @@ enum XMLFile: FormatReader {
         if ["iso-2022", "iso2022", "utf-7", "\"hz", "'hz"].contains(where: { words.contains($0) }) { return .unclear }
         var scan = Scan()
         let isRead = try content.stream { piece in
-            for byte in piece { scan.take(byte) }
+            for byte in piece { scan.consume(byte) }
             return false
         }
         if isRead == nil { return .unclear }
@@ -38,7 +38,7 @@ enum XMLFile: FormatReader {
 
         var isClosed: Bool { state == .text && hasRoot && depth == 0 }
 
-        mutating func take(_ byte: UInt8) {
+        mutating func consume(_ byte: UInt8) {
             recent = recent << 8 | UInt64(byte)
             switch state {
             case .text:

@@ -6,7 +6,7 @@ enum XZFile: FormatReader {
     private static let edge: Int64 = 12
     private static let mostStreams = 100_000, mostBlocks: Int64 = 1 << 20
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard try content.has(start, at: 0) else { return nil }
         var end = content.size
         for _ in 0..<mostStreams {

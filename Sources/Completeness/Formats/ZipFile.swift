@@ -8,7 +8,7 @@ enum ZipFile: FormatReader {
     private static let locator: [UInt8] = [0x50, 0x4B, 6, 7], largeEndRecord: [UInt8] = [0x50, 0x4B, 6, 6]
     private static let endSize = 22, longestComment = 65_535
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         let head = try content.bytes(0, 8)
         guard starts.contains(where: { head.starts(with: $0) }) else { return nil }
         let tail = try content.tail(endSize + longestComment)

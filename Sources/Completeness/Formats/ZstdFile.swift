@@ -4,7 +4,7 @@ enum ZstdFile: FormatReader {
     private static let skippable: ClosedRange<Int64> = 0x184D_2A50...0x184D_2A5F
     private static let mostBlocks = 1 << 22
 
-    static func look(at content: Content) throws(ReadError) -> Finding? {
+    static func examine(_ content: Content) throws(ReadError) -> Finding? {
         guard let magic = try content.little(0, 4), magic == frame || skippable.contains(magic) else { return nil }
         var place: Int64 = 0
         var blocks = 0

@@ -132,14 +132,14 @@ struct RunCommand: StageVerb {
     ) {
         switch request.ask {
         case .waiting:
-            engine.tellWaiting(limit: min(max(0, request.limit ?? 0), mostListed)) { @Sendable snapshots in
+            engine.reportWaiting(limit: min(max(0, request.limit ?? 0), mostListed)) { @Sendable snapshots in
                 reply(ControlReply(inboxes: snapshots.mapValues { ControlReply.Inbox($0) }))
             }
         case .drop:
             guard let pipeline = request.pipeline, let path = request.path else {
                 return reply(ControlReply(problem: "the question names no pipeline or no path"))
             }
-            engine.tellWaiting(Array(path), of: pipeline) { @Sendable drop in
+            engine.reportWaiting(Array(path), of: pipeline) { @Sendable drop in
                 reply(ControlReply(drop: drop.map { ControlReply.Drop($0) }))
             }
         }

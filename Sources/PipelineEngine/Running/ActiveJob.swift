@@ -29,7 +29,7 @@ struct ActiveJob {
     var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
     /// A stage succeeded; with what it had to say.
-    mutating func did(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?) {
+    mutating func stageSucceeded(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?) {
         count(kind, duration)
         var kept = payload
         if payload.isDone {

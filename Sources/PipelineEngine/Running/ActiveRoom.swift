@@ -26,7 +26,7 @@ struct ActiveRoom {
     }
 
     /// A job takes up room.
-    mutating func take(_ size: Int64) {
+    mutating func reserve(_ size: Int64) {
         jobs += 1
         bytes += Int128(size)
     }

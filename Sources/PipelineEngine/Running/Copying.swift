@@ -59,7 +59,7 @@ extension Intake {
         copying.end(job)
         switch result {
         case .success(.complete(let claimed)):
-            suspects.clear(.job(job.id))
+            quarantine.clear(.job(job.id))
             deliver(.claimed([claimed], adopted: false))
         case .success(.stillWritten(let reason)): waitForWriters(of: job, because: reason)
         case .success(.copying): waitForWriters(of: job, because: "it must be copied again")

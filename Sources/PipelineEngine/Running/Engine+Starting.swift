@@ -152,7 +152,7 @@ nonisolated extension Engine {
             reserved.note(pipeline)
             // Not forgotten as long as jobs may be there, however often it is started meanwhile.
             let away = (findings.stranded.isEmpty ? [] : covered) + left
-            tellStranded(findings.stranded, of: pipeline, at: away)
+            reportStranded(findings.stranded, of: pipeline, at: away)
             return Prepared(
                 spool: Spool(pipeline: pipeline, work: work, reserved: reserved), findings: findings,
                 works: [here] + away.suffix(Self.mostPlaces), inboxLock: try lockInbox(of: pipeline))
@@ -184,7 +184,7 @@ nonisolated extension Engine {
                 if moved != records { try journal.write(moved, pipelines: []) }
                 records = moved
             }
-            switch MovedWork(to: work, of: pipeline.name).take(from: place.path, isStale: isStale) {
+            switch MovedWork(to: work, of: pipeline.name).takeOver(from: place.path, isStale: isStale) {
             case .taken(let count, let aside):
                 // Also where a start that was broken off took them, and did not get to write that down.
                 try move()
@@ -230,7 +230,7 @@ nonisolated extension Engine {
     private static let mostPlaces = 8
 
     /// Jobs that nobody can go on with.
-    private func tellStranded(_ jobs: [JobID], of pipeline: Pipeline, at places: [WorkPlace]) {
+    private func reportStranded(_ jobs: [JobID], of pipeline: Pipeline, at places: [WorkPlace]) {
         guard let first = jobs.first else { return }
         let count = jobs.count == 1 ? "1 job stays as it is" : "\(jobs.count) jobs stay as they are"
         let paths = places.map(\.path.text)

@@ -5,30 +5,30 @@ import Synchronization
 extension Engine {
     /// Tells what waits in each inbox, on a queue of the engine: by pipeline, of each kind at most `limit`. Costs one
     /// look at every name that waits.
-    package nonisolated func tellWaiting(limit: Int, _ told: @escaping @Sendable ([String: InboxSnapshot]) -> Void) {
+    package nonisolated func reportWaiting(limit: Int, _ report: @escaping @Sendable ([String: InboxSnapshot]) -> Void) {
         enqueue { engine in
             let snapshots = Gathering()
             let group = DispatchGroup()
             for runner in engine.runners {
                 let name = runner.pipeline.name
                 group.enter()
-                runner.intake.tell(limit: limit) { @Sendable snapshot in
+                runner.intake.reportSnapshot(limit: limit) { @Sendable snapshot in
                     snapshots.add(snapshot, name)
                     group.leave()
                 }
             }
-            group.notify(queue: engine.executor.queue) { @Sendable in told(snapshots.all) }
+            group.notify(queue: engine.executor.queue) { @Sendable in report(snapshots.all) }
         }
     }
 
     /// Tells what one file of a pipeline's inbox waits for, by its path from the inbox on; nil for one that is not
     /// known there.
-    package nonisolated func tellWaiting(
-        _ path: [UInt8], of pipeline: String, _ told: @escaping @Sendable (WaitingDrop?) -> Void
+    package nonisolated func reportWaiting(
+        _ path: [UInt8], of pipeline: String, _ report: @escaping @Sendable (WaitingDrop?) -> Void
     ) {
         enqueue { engine in
-            guard let runner = engine.runners.first(where: { $0.pipeline.name == pipeline }) else { return told(nil) }
-            runner.intake.tell(of: path, told)
+            guard let runner = engine.runners.first(where: { $0.pipeline.name == pipeline }) else { return report(nil) }
+            runner.intake.reportWaiting(of: path, report)
         }
     }
 }

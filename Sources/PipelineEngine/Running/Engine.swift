@@ -26,7 +26,7 @@ package actor Engine: QueueActor {
     private var ticker: (any DispatchSourceTimer)?
     private var finished: (@Sendable (RunSummary) -> Void)?
     private var isStopping = false
-    /// What is not begun yet, because jobs under suspicion run alone before it; nil once the inboxes are open.
+    /// What is not begun yet, because quarantined jobs run alone before it; nil once the inboxes are open.
     private var notBegun: [Prepared]?
     /// Jobs that may have killed the daemon, in the order in which they run alone.
     private var quarantine: ArraySlice<(runner: Int, id: JobID)> = []
@@ -106,18 +106,18 @@ package actor Engine: QueueActor {
                     later: { @Sendable [self] delay, body in after(delay, index, body) }))
         }
         for (runner, pipeline) in zip(runners, prepared) {
-            for resumed in pipeline.findings.resumed where resumed.isSuspect { runner.enter(resumed) }
+            for resumed in pipeline.findings.resumed where resumed.isQuarantined { runner.enter(resumed) }
             runner.endTurn()
         }
         notBegun = prepared
         if isStopping { return finish() }
-        beginWhenUnsuspected()
+        runQuarantined()
         startTicker()
     }
 
     /// Lets the jobs that may have killed the daemon run one after another, before anything else begins. (Those that
     /// the journal did not know come later, when it is seen that they are whole, and still one after another.)
-    private func beginWhenUnsuspected() {
+    private func runQuarantined() {
         guard !isStopping else { return }
         while true {
             if let admitted, runners[admitted.runner].machine.isBusy(admitted.id) { return }
@@ -141,7 +141,7 @@ package actor Engine: QueueActor {
             runner.note()
             runner.parked = findings.parked + findings.stranded.count
             runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
-            for resumed in findings.resumed where !resumed.isSuspect { runner.enter(resumed) }
+            for resumed in findings.resumed where !resumed.isQuarantined { runner.enter(resumed) }
             runner.endTurn()
         }
     }
@@ -181,14 +181,14 @@ package actor Engine: QueueActor {
 
     private func startTicker() {
         ticker = executor.queue.every(Self.tick, leeway: .milliseconds(100)) { @Sendable [weak self] in
-            self?.assumeIsolated { $0.tellProgress() }
+            self?.assumeIsolated { $0.reportProgress() }
         }
     }
 
-    private func tellProgress() {
+    private func reportProgress() {
         let now = MonotonicTime.now()
         for runner in runners {
-            runner.intake.askWaiting()
+            runner.intake.reportWaitingCount()
             for (stage, workers) in runner.workers.enumerated() {
                 for running in workers.running where now - running.since >= Self.tick {
                     observer(
@@ -220,7 +220,7 @@ package actor Engine: QueueActor {
 
     private func finishIfDone() {
         guard !runners.isEmpty else { return }
-        beginWhenUnsuspected()
+        runQuarantined()
         let isOver = configuration.once && notBegun == nil && runners.allSatisfy(\.isDone)
         if isStopping ? runners.allSatisfy(\.machine.isQuiet) : isOver { finish() }
     }

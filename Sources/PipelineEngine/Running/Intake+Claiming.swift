@@ -85,20 +85,20 @@ extension Intake {
     private func record(_ found: Examiner.Finding, of path: DropPath, cost: Duration) {
         longLooks.forget(path)
         switch found.sample {
-        case .file(_, .some(let writer)): tellHeld(path, .drop(path), by: writer)
+        case .file(_, .some(let writer)): reportHeldOpen(path, .drop(path), by: writer)
         case .file(_, .notAsked): break
         default: heldOpen.ended(.drop(path))
         }
         switch gate.record(found.sample, of: path, at: .now(), lacking: found.lacking, cost: cost) {
         case .ready(let fingerprint):
             if let excess = found.excess {
-                condemn(path, fingerprint, .excess(path.name, excess, spool.pipeline.ready.limits))
+                reject(path, fingerprint, .excess(path.name, excess, spool.pipeline.ready.limits))
             } else {
                 ready.add(path, fingerprint)
             }
         case .refused(let reason): report(path, reason)
         case .overdue(let fingerprint, let waiting):
-            condemn(path, fingerprint, .overdue(path.name, waiting, spool.pipeline.ready))
+            reject(path, fingerprint, .overdue(path.name, waiting, spool.pipeline.ready))
         case .vanished: forgetReport(path)
         case .waiting, .ignored: break
         }
@@ -120,24 +120,24 @@ extension Intake {
             ready.removeFirst()
             noteLook(at: next.path)
             let othersNeedMarker = examiner.sharesMarker(next.path)
-            let isCondemned = condemned[next.path] != nil
+            let isRejected = rejected[next.path] != nil
             let claim: Spool.Claim?
             do throws(IOError) {
                 claim = try self.claim(next.path, next.fingerprint, in: inbox)
             } catch {
-                condemned[next.path] = nil
+                rejected[next.path] = nil
                 gate.touch(next.path, at: .now())
                 throw error
             }
-            condemned[next.path] = nil
-            let isLong = longDrops.remove(next.path) != nil && !isCondemned
+            rejected[next.path] = nil
+            let isLong = longDrops.remove(next.path) != nil && !isRejected
             switch claim {
             case .claimed(let job):
                 took(next.path)
-                room.take(job.drop.size)
+                room.reserve(job.drop.size)
                 claims.append(
                     Unproved(
-                        job: job, ready: next.fingerprint, othersNeedMarker: othersNeedMarker, isCondemned: isCondemned,
+                        job: job, ready: next.fingerprint, othersNeedMarker: othersNeedMarker, isRejected: isRejected,
                         isLong: isLong)
                 )
             case .vanished: took(next.path)
@@ -154,7 +154,7 @@ extension Intake {
         let job: Job
         let ready: Fingerprint
         let othersNeedMarker: Bool
-        let isCondemned: Bool
+        let isRejected: Bool
         /// Whether a look at it takes longer than others should wait for.
         let isLong: Bool
     }
@@ -190,7 +190,7 @@ extension Intake {
         do throws(IOError) {
             return try spool.prove(
                 claim.job, ready: claim.ready, claimed: now, othersNeedMarker: claim.othersNeedMarker,
-                isCondemned: claim.isCondemned)
+                isRejected: claim.isRejected)
         } catch {
             return error.errno == .canceled ? nil : .stillWritten("\(error)")
         }
@@ -228,9 +228,9 @@ extension Intake {
             guard error.errno.trouble(with: .drop) != .pauses else { throw error }
             return .refused("its folder cannot be opened: \(error.errno)")
         }
-        if condemned[path] == nil, !isStill(path.name, ready, in: folder.file) { return nil }
+        if rejected[path] == nil, !isStill(path.name, ready, in: folder.file) { return nil }
         return try spool.claim(
-            path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next(), condemned: condemned[path])
+            path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next(), rejected: rejected[path])
     }
 
     /// Whether a drop is what it was when it was found complete. It may have waited for room for hours, and nothing
@@ -251,7 +251,7 @@ extension Intake {
     }
 
     private func took(_ path: DropPath) {
-        suspects.clear(.drop(path))
+        quarantine.clear(.drop(path))
         heldOpen.ended(.drop(path))
         // It may have been left alone before.
         forgetReport(path)
@@ -269,24 +269,24 @@ extension Intake {
         for job in jobs {
             noteLook(at: job)
             do throws(IOError) {
-                if let failure = suspects.verdict(on: .job(job.id), named: job.drop.name),
-                    try Condemnation.read(in: job.folder) == nil
+                if let failure = quarantine.verdict(on: .job(job.id), named: job.drop.name),
+                    try Rejection.read(in: job.folder) == nil
                 {
-                    try Condemnation.write(failure, in: job.folder)
+                    try Rejection.write(failure, in: job.folder)
                 }
-                if let failure = try Condemnation.read(in: job.folder) {
+                if let failure = try Rejection.read(in: job.folder) {
                     let identity = FileIdentity.of(job.original) ?? .unknown
-                    room.take(job.drop.size)
+                    room.reserve(job.drop.size)
                     complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
-                    suspects.clear(.job(job.id))
+                    quarantine.clear(.job(job.id))
                     continue
                 }
             } catch {
-                room.take(job.drop.size)
+                room.reserve(job.drop.size)
                 _ = adopted(job, .failure(error))
                 continue
             }
-            room.take(job.drop.size)
+            room.reserve(job.drop.size)
             guard job.drop.isFolder else {
                 if let claimed = adopted(job, Self.adoption(of: job, by: spool, since: begun)) {
                     complete.append(claimed)
@@ -320,8 +320,8 @@ extension Intake {
         switch proof {
         case .success(.complete(let claimed)):
             room.giveBack(job.drop.size)
-            room.take(claimed.job.drop.size)
-            suspects.clear(.job(job.id))
+            room.reserve(claimed.job.drop.size)
+            quarantine.clear(.job(job.id))
             return claimed
         case .success(.copying): copy(job)
         case .success(.stillWritten): hold(job)
@@ -334,7 +334,7 @@ extension Intake {
     }
 
     /// Looks at claimed drops that have to stand still; at folders elsewhere.
-    func lookAtLateWriters() throws(IOError) {
+    func checkLateWriters() throws(IOError) {
         var turn = lateWriters.turn(spool, room, noting: noteLook)
         for job in turn.folders {
             elsewhere(job) { @Sendable spool in
@@ -355,7 +355,7 @@ extension Intake {
 
     /// One that stood still is proved.
     private func prove(_ job: Job, _ state: Fingerprint) {
-        room.take(job.drop.size)
+        room.reserve(job.drop.size)
         elsewhere(job) { @Sendable spool in
             LateWriters.proof(of: job, state, spool, claimed: .now())
         } then: { @Sendable intake, proof in
@@ -368,16 +368,16 @@ extension Intake {
 
     /// What looks at those that have to stand still led to.
     private func finish(_ turn: LateWriters.Turn) {
-        for (job, writer) in turn.held { tellHeld(job.drop.path, .job(job.id), by: writer) }
+        for (job, writer) in turn.held { reportHeldOpen(job.drop.path, .job(job.id), by: writer) }
         for job in turn.ended {
             heldOpen.ended(.job(job.id))
             // A copy may be what the daemon dies of.
-            if !turn.copying.contains(where: { $0.id == job.id }) { suspects.clear(.job(job.id)) }
+            if !turn.copying.contains(where: { $0.id == job.id }) { quarantine.clear(.job(job.id)) }
         }
         for job in turn.lost { deliver(.lost(job)) }
-        for claimed in turn.complete { room.take(claimed.job.drop.size) }
+        for claimed in turn.complete { room.reserve(claimed.job.drop.size) }
         for job in turn.copying {
-            room.take(job.drop.size)
+            room.reserve(job.drop.size)
             copy(job)
         }
         if !turn.complete.isEmpty { deliver(.claimed(turn.complete, adopted: false)) }

@@ -13,45 +13,45 @@ extension Intake {
     }
 
     package func look(again drops: Set<DropPath>, at now: MonotonicTime) {
-        for path in drops where condemned[path] == nil {
+        for path in drops where rejected[path] == nil {
             // One that was complete but for being claimed is looked at anew.
             if ready.remove(path) { gate.touch(path, at: now) } else { gate.recheck(path, at: now) }
         }
     }
 
     /// Has a drop claimed as it is, to fail.
-    func condemn(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: StageFailure) {
-        condemned[path] = failure
+    func reject(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: StageFailure) {
+        rejected[path] = failure
         ready.add(path, fingerprint)
     }
 
     /// Markers whose drops have not come: failed where the rule sets a time, else reported. Where one cannot be looked
     /// at, it and those behind it are next time's.
-    func condemnMarkers(in inbox: OpenInbox) throws(IOError) {
+    func rejectMarkers(in inbox: OpenInbox) throws(IOError) {
         overdueMarkers += examiner.overdueMarkers(at: .now())
         while let marker = overdueMarkers.last {
-            if examiner.isMarkerAlone(marker) { try condemnMarker(marker, in: inbox) }
+            if examiner.isMarkerAlone(marker) { try rejectMarker(marker, in: inbox) }
             overdueMarkers.removeLast()
         }
     }
 
-    private func condemnMarker(_ marker: DropPath, in inbox: OpenInbox) throws(IOError) {
-        func tell(_ reason: String) { deliver(.refused(marker, reason: reason)) }
+    private func rejectMarker(_ marker: DropPath, in inbox: OpenInbox) throws(IOError) {
+        func report(_ reason: String) { deliver(.refused(marker, reason: reason)) }
         let rule = spool.pipeline.ready
         guard rule.timeout != nil else {
-            return tell("it is a marker whose drop has not arrived; drop that too, or set `ready.timeout`")
+            return report("it is a marker whose drop has not arrived; drop that too, or set `ready.timeout`")
         }
-        switch try lookAtMarker(marker, in: inbox) {
+        switch try examineMarker(marker, in: inbox) {
         // Its vanishing is told by the watcher.
         case .gone: break
-        case .file(let fingerprint, _): condemn(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
-        case .refused(let reason): tell("it has the name of a marker, its drop has not arrived, and it is \(reason)")
+        case .file(let fingerprint, _): reject(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
+        case .refused(let reason): report("it has the name of a marker, its drop has not arrived, and it is \(reason)")
         case .blocked(let error, _):
-            tell("it has the name of a marker, its drop has not arrived, and it cannot be examined (\(error))")
+            report("it has the name of a marker, its drop has not arrived, and it cannot be examined (\(error))")
         }
     }
 
-    private func lookAtMarker(_ marker: DropPath, in inbox: OpenInbox) throws(IOError) -> Sample {
+    private func examineMarker(_ marker: DropPath, in inbox: OpenInbox) throws(IOError) -> Sample {
         do throws(IOError) {
             return try Sample.take(of: marker.name, in: try inbox.open(marker.folder).file)
         } catch {

@@ -12,7 +12,7 @@ extension Intake {
                 rule.isMarkerBeside(name) || SiblingNames.drop(of: name) != nil
             }, inotify: inotify, executor: executor,
             listener: InboxWatcher.Listener(
-                changed: { @Sendable [weak self] changes in self?.assumeIsolated { $0.take(changes) } },
+                changed: { @Sendable [weak self] changes in self?.assumeIsolated { $0.receive(changes) } },
                 scanned: { @Sendable [weak self] isFirst in self?.assumeIsolated { $0.scanned(isInitial: isFirst) } },
                 refused: { @Sendable [weak self] path, reason in self?.assumeIsolated { $0.report(path, reason) } },
                 watching: { @Sendable [deliver] mode, reason in deliver(.watching(mode, reason: reason)) },
@@ -30,7 +30,7 @@ extension Intake {
     /// Whether the name is in the inbox, as far as was seen.
     func knows(_ path: DropPath) -> Bool { watcher?.assumeIsolated { $0.knows(path) } ?? false }
 
-    private func take(_ changes: [InboxChange]) {
+    private func receive(_ changes: [InboxChange]) {
         let now = MonotonicTime.now()
         for change in changes {
             let meaning = examiner.take(
@@ -42,17 +42,17 @@ extension Intake {
             case .appeared(let path), .changed(let path):
                 // `once` is for what is there now; and what is to fail fails as it is.
                 if isOnce, hasScanned, !gate.contains(path), !ready.contains(path) { continue }
-                if condemned[path] != nil || suspects.isHeld(.drop(path)) { continue }
+                if rejected[path] != nil || quarantine.isHeld(.drop(path)) { continue }
                 ready.remove(path)
                 gate.touch(path, at: now)
             case .vanished(let path):
                 ready.remove(path)
-                condemned[path] = nil
+                rejected[path] = nil
                 gate.forget(path)
                 longLooks.forget(path)
                 longDrops.remove(path)
                 heldOpen.ended(.drop(path))
-                suspects.clear(.drop(path))
+                quarantine.clear(.drop(path))
                 reported.forget(path)
             }
         }
@@ -65,7 +65,7 @@ extension Intake {
         spool.reserved.note(spool.pipeline)
         if isInitial {
             hasScanned = true
-            forgetGoneSuspects()
+            forgetGone()
         }
         let now = MonotonicTime.now()
         if reported.count < Self.fewRefused || now - lastLookAtRefused >= .seconds(60) {

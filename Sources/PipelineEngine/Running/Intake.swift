@@ -63,7 +63,7 @@ actor Intake: QueueActor {
     /// What was refused, and why: told once.
     var reported = Reported()
     /// Why drops in `ready` fail without being complete.
-    var condemned: [DropPath: StageFailure] = [:]
+    var rejected: [DropPath: StageFailure] = [:]
     var examiner: Examiner
     /// Looks at folders that were begun and are not over.
     var longLooks = LongLooks()
@@ -74,7 +74,7 @@ actor Intake: QueueActor {
     /// What is looked at just now, for the next run; nil where it cannot be noted.
     var note: LookNote?
     /// What earlier runs may have died of.
-    var suspects: Suspects
+    var quarantine: Quarantine
     /// Claimed drops among them.
     var heldJobs: [Job] = []
     var heldOpen = HeldOpen<LookNote.Subject>()
@@ -89,7 +89,7 @@ actor Intake: QueueActor {
     private var isTurnAsked = false
     /// When refused drops were last looked at without having been touched.
     var lastLookAtRefused = MonotonicTime(nanoseconds: 0)
-    private var toldWaiting = -1
+    private var reportedWaiting = -1
     private var timer: (any DispatchSourceTimer)?
 
     /// How long to wait when the inbox or the work folder cannot be used.
@@ -123,7 +123,7 @@ actor Intake: QueueActor {
             rule: rule, match: spool.pipeline.match, sight: spool.sight, digests: digests, formats: formats,
             isTold: true)
         ready = ReadyQueue(order: spool.pipeline.order)
-        suspects = Suspects(limit: Recovery.limit(of: spool.pipeline))
+        quarantine = Quarantine(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)
         room = ActiveRoom(jobs: spool.pipeline.activeJobs, bytes: spool.pipeline.activeBytes)
     }
@@ -135,10 +135,10 @@ actor Intake: QueueActor {
     nonisolated func start(adopting jobs: [Job], resumed: [Int64]) {
         enqueue { intake in
             intake.isRunning = true
-            for size in resumed { intake.room.take(size) }
+            for size in resumed { intake.room.reserve(size) }
             intake.openNote()
-            intake.heldJobs = jobs.filter { intake.suspects.isHeld(.job($0.id)) }
-            intake.adopt(jobs.filter { !intake.suspects.isHeld(.job($0.id)) })
+            intake.heldJobs = jobs.filter { intake.quarantine.isHeld(.job($0.id)) }
+            intake.adopt(jobs.filter { !intake.quarantine.isHeld(.job($0.id)) })
             intake.startWatching()
             intake.turn()
         }
@@ -174,11 +174,11 @@ actor Intake: QueueActor {
     }
 
     /// Has it say how many drops wait, if that changed.
-    nonisolated func askWaiting() {
+    nonisolated func reportWaitingCount() {
         enqueue { intake in
             let count = intake.gate.waitingCount + intake.ready.count
-            if count != intake.toldWaiting { intake.deliver(.waiting(count)) }
-            intake.toldWaiting = count
+            if count != intake.reportedWaiting { intake.deliver(.waiting(count)) }
+            intake.reportedWaiting = count
         }
     }
 
@@ -249,10 +249,10 @@ actor Intake: QueueActor {
             do throws(IOError) {
                 let inbox = try OpenInbox(spool.pipeline.inbox)
                 try sample(inbox)
-                try condemnMarkers(in: inbox)
+                try rejectMarkers(in: inbox)
                 try claim(inbox)
-                try lookAtLateWriters()
-                try admitSuspect()
+                try checkLateWriters()
+                try admitQuarantined()
             } catch {
                 throw StageFailure(error)
             }
@@ -264,13 +264,13 @@ actor Intake: QueueActor {
         if let means = spool.sight.news() { deliver(.sight(means)) }
         let now = MonotonicTime.now()
         let rest = ready.isEmpty ? nil : restEnds
-        let suspicion = suspects.held.isEmpty ? nil : now + Self.troubledPause
-        let due = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, rest, suspicion].compactMap { $0 }.min()
+        let quarantined = quarantine.held.isEmpty ? nil : now + Self.troubledPause
+        let due = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, rest, quarantined].compactMap { $0 }.min()
         if !longLooks.isEmpty || due.map({ $0 <= now }) ?? false {
             turnSoon()
         } else {
             if mayClaim { turnSoon() } else { wake(after: due.map { $0 - now }) }
-            tellIfIdle()
+            reportIfIdle()
         }
     }
 
@@ -299,8 +299,8 @@ actor Intake: QueueActor {
         deliver(.failed(failure))
     }
 
-    private func tellIfIdle() {
-        guard isOnce, isRunning, hasScanned, ready.isEmpty, suspects.held.isEmpty, proofs.count == 0, copying.isEmpty
+    private func reportIfIdle() {
+        guard isOnce, isRunning, hasScanned, ready.isEmpty, quarantine.held.isEmpty, proofs.count == 0, copying.isEmpty
         else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), lateWriters.allDisturbed else { return }

@@ -49,7 +49,7 @@ extension JobMachine {
         case .probe:
             guard mayProbe else { return }
             // Without a job that could try, or while the intake is what fails, the intake is asked.
-            if pause.isIntakes || held.isEmpty { askIntake(&turn) } else { turn.effects.append(.lookAround) }
+            if pause.isIntakes || held.isEmpty { askIntake(&turn) } else { turn.effects.append(.checkFolders) }
         case .probed(let isInPlace):
             guard mayProbe else { return }
             guard isInPlace, !pause.isIntakes, let id = held.first else { return askIntake(&turn) }

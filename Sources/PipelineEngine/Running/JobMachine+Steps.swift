@@ -11,7 +11,7 @@ extension JobMachine {
     /// Does what its state asks for, if it may.
     mutating func begin(_ id: JobID, _ turn: inout Turn) {
         guard let entry = jobs[id] else { return }
-        guard !entry.isSuspect else {
+        guard !entry.isQuarantined else {
             jobs[id]?.holder = .quarantine
             turn.effects += [.write(id), .quarantine(id)]
             return
@@ -38,7 +38,7 @@ extension JobMachine {
 
     mutating func settle(_ id: JobID, _ outcome: JobState.Outcome, _ turn: inout Turn) {
         guard let entry = jobs[id] else { return }
-        guard entry.recoveries >= rules.suspicious else { return handOver(id, outcome, &turn) }
+        guard entry.recoveries >= rules.quarantineAfter else { return handOver(id, outcome, &turn) }
         jobs[id]?.recoveries += 1
         jobs[id]?.isCounted = true
         jobs[id]?.holder = .journal

@@ -9,15 +9,15 @@ extension JobMachine {
 
     mutating func apply(_ event: Event, _ turn: inout Turn) {
         switch event {
-        case .entered(let id, let state, let recoveries, let isIntended, let isSuspect, let rest):
+        case .entered(let id, let state, let recoveries, let isIntended, let isQuarantined, let rest):
             guard jobs[id] == nil else { return }
-            jobs[id] = Entry(state: state, recoveries: recoveries, isSuspect: isSuspect, isIntended: isIntended)
+            jobs[id] = Entry(state: state, recoveries: recoveries, isQuarantined: isQuarantined, isIntended: isIntended)
             guard case .deferred = state else { return begin(id, &turn) }
             jobs[id]?.holder = .timer
             turn.effects += [.write(id), .wait(id, rest)]
         case .admitted(let id):
             guard jobs[id]?.holder == .quarantine else { return }
-            jobs[id]?.isSuspect = false
+            jobs[id]?.isQuarantined = false
             begin(id, &turn)
         case .began(let id): began(id, &turn)
         case .succeeded(let id, let isDone):

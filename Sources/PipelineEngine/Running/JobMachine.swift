@@ -10,7 +10,7 @@ struct JobMachine: Sendable, Equatable {
         /// How many stages `on_failure` has.
         var notifications = 0
         /// From so many recoveries on a job's settlement is counted before it begins.
-        var suspicious = Int.max
+        var quarantineAfter = Int.max
 
         var stages: Int { retry.count }
     }
@@ -52,7 +52,7 @@ struct JobMachine: Sendable, Equatable {
         /// Whether `recoveries` counts the settlement that is under way.
         var isCounted = false
         /// Whether it is to run alone when it begins.
-        var isSuspect = false
+        var isQuarantined = false
         /// Whether intents may be on record, though the commit was said to have failed: then it is written down before
         /// a stage runs that it runs again.
         var mayBeIntended = false
@@ -63,10 +63,10 @@ struct JobMachine: Sendable, Equatable {
     }
 
     enum Event: Sendable, Equatable {
-        /// A job was claimed or found again. `isSuspect`: the daemon may have died of it; `rest`: how much longer a
+        /// A job was claimed or found again. `isQuarantined`: the daemon may have died of it; `rest`: how much longer a
         /// deferred one waits.
         case entered(
-            JobID, JobState, recoveries: Int = 0, isIntended: Bool = false, isSuspect: Bool = false,
+            JobID, JobState, recoveries: Int = 0, isIntended: Bool = false, isQuarantined: Bool = false,
             rest: Duration = .zero)
         /// Nothing else runs that may kill the daemon.
         case admitted(JobID)
@@ -146,7 +146,7 @@ struct JobMachine: Sendable, Equatable {
         /// Send `probe` after a while.
         case probe(after: Duration)
         /// See whether jobs find their folders; then `probed`.
-        case lookAround
+        case checkFolders
         /// Have the intake try; then `intakeRecovered` or `intakeFailed`.
         case askIntake
         /// Send `trialEnded` after a while.

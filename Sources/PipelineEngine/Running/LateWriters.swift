@@ -92,7 +92,7 @@ struct LateWriters {
                 wait(job)
                 continue
             }
-            room.take(job.drop.size)
+            room.reserve(job.drop.size)
             noting(job)
             proved(job, Self.proof(of: job, state, spool, claimed: now), &turn)
         }
@@ -167,7 +167,7 @@ struct LateWriters {
             if error.errno.trouble(with: .drop) == .pauses {
                 turn.error = error
             } else if let timeout = rule.timeout, let since = since[job.slot], .now() - since >= timeout,
-                condemnOverdue(job, error, &turn)
+                rejectOverdue(job, error, &turn)
             {
                 return
             }
@@ -183,39 +183,38 @@ struct LateWriters {
         switch gate.record(look.sample, of: job.slot, at: .now(), cost: cost) {
         case .ready(let fingerprint):
             guard let excess = look.excess else { return fingerprint }
-            try condemn(job, .excess(job.drop.name, excess, rule.limits), fingerprint.identity, &turn)
+            try reject(job, .excess(job.drop.name, excess, rule.limits), fingerprint.identity, &turn)
         case .overdue(let fingerprint, let waiting):
             let failure = StageFailure.overdue(job.drop.name, waiting, rule)
             let identity = FileIdentity.of(job.original) ?? fingerprint.identity
-            try condemn(job, failure, identity, &turn)
+            try reject(job, failure, identity, &turn)
         case .vanished:
             end(job, &turn)
             turn.lost.append(job)
         case .refused(let reason):
             // It was complete, and became this before it was claimed: nothing but a failure gets it out of here.
             let failure = StageFailure.unfit(job.drop.name, reason)
-            try condemn(job, failure, FileIdentity.of(job.original) ?? .unknown, &turn)
+            try reject(job, failure, FileIdentity.of(job.original) ?? .unknown, &turn)
         case .waiting, .ignored: break
         }
         return nil
     }
 
     /// What is its own trouble has lasted for all the time that it may take; whether it could be noted that it fails.
-    private mutating func condemnOverdue(_ job: Job, _ error: IOError, _ turn: inout Turn) -> Bool {
+    private mutating func rejectOverdue(_ job: Job, _ error: IOError, _ turn: inout Turn) -> Bool {
         let failure = StageFailure.overdue(job.drop.name, .blocked("\(error)"), rule)
         do throws(IOError) {
-            try condemn(job, failure, FileIdentity.of(job.original) ?? .unknown, &turn)
+            try reject(job, failure, FileIdentity.of(job.original) ?? .unknown, &turn)
             return true
         } catch {
             return false
         }
     }
 
-    /// It is to fail, as it is.
-    private mutating func condemn(
+    private mutating func reject(
         _ job: Job, _ failure: StageFailure, _ identity: FileIdentity, _ turn: inout Turn
     ) throws(IOError) {
-        try Condemnation.write(failure, in: job.folder)
+        try Rejection.write(failure, in: job.folder)
         gate.forget(job.slot)
         end(job, &turn)
         turn.complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))

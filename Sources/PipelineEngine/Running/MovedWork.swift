@@ -26,7 +26,7 @@ struct MovedWork {
 
     /// Takes over what is in another one. A job whose folder could not be moved stays there whole. `isStale`: whether
     /// this one was worked in later than that; else nothing has begun here with what was taken before.
-    func take(from place: FilePath, isStale: Bool) -> Outcome {
+    func takeOver(from place: FilePath, isStale: Bool) -> Outcome {
         let active = place.appending("active")
         guard Folder.kind(of: active) == .folder else { return .left("it does not exist") }
         do throws(FolderError) {
@@ -38,13 +38,13 @@ struct MovedWork {
             // Another host's daemon may have gone on there, and have its jobs at work.
             let owner = try WorkOwner(of: place, of: pipeline, isShared: FileSystemKind.of(place) != .local)
             defer { owner.release() }
-            return take(allFrom: place, isStale)
+            return takeOver(allFrom: place, isStale)
         } catch {
             return .left(error.message)
         }
     }
 
-    private func take(allFrom place: FilePath, _ isStale: Bool) -> Outcome {
+    private func takeOver(allFrom place: FilePath, _ isStale: Bool) -> Outcome {
         do throws(IOError) {
             let active = place.appending("active")
             let folder = try Folder.open(active)
@@ -53,12 +53,12 @@ struct MovedWork {
             for name in try folder.names() {
                 guard let id = JobID(name.text) else { continue }
                 count += 1
-                guard try !take(name, in: folder, at: active) else { continue }
+                guard try !move(name, in: folder, at: active) else { continue }
                 if isStale {
                     aside.append(try WorkFolder.setAside(id, below: place))
                 } else {
                     aside.append(try work.setAside(id))
-                    _ = try take(name, in: folder, at: active)
+                    _ = try move(name, in: folder, at: active)
                 }
             }
             // Empty by now; with anything that is somebody's it stays.
@@ -71,7 +71,7 @@ struct MovedWork {
 
     /// By a rename; where that cannot reach by a copy, which gets its name once it is on the disk. False where
     /// something else has that.
-    private func take(_ name: FileName, in folder: borrowing Folder, at active: FilePath) throws(IOError) -> Bool {
+    private func move(_ name: FileName, in folder: borrowing Folder, at active: FilePath) throws(IOError) -> Bool {
         let (source, target) = (active.appending(name), work.active.appending(name))
         do throws(IOError) {
             try NoReplace.rename(source, to: target)

@@ -19,7 +19,7 @@ final class OpenedState: Sendable {
     private let patience = Mutex(Patience())
     private let lock: Mutex<FolderLock>
     /// What was said of the journal's place, until it is well.
-    private let told = Mutex<JournalError?>(nil)
+    private let reported = Mutex<JournalError?>(nil)
     private let keeping = Mutex<(any DispatchSourceTimer)?>(nil)
     /// Which folder that is.
     private let identity: Mutex<FileIdentity?>
@@ -38,13 +38,13 @@ final class OpenedState: Sendable {
         self.lastRun = lastRun
         self.boot = boot
         let report: @Sendable (JournalError?) -> Void = { error in
-            if let error { Self.tell(error, in: folder, observer) }
+            if let error { Self.report(error, in: folder, observer) }
         }
         writer = JournalWriter(journal: journal, report: report)
     }
 
     /// Says what is wrong with the journal of a daemon that runs; damage is noted for the next start.
-    private static func tell(
+    private static func report(
         _ error: JournalError, in folder: FilePath, _ observer: @Sendable (EngineEvent) -> Void
     ) {
         observer(.warning(pipeline: nil, message: "\(error.message) \(error.remedy)"))
@@ -77,7 +77,7 @@ final class OpenedState: Sendable {
             try writer.close()
             try journal.endRun()
         } catch {
-            Self.tell(error, in: folder, observer)
+            Self.report(error, in: folder, observer)
         }
     }
 
@@ -92,7 +92,7 @@ final class OpenedState: Sendable {
                 let limit = Timestamp(nanoseconds: Timestamp.now().nanoseconds - kept.nanoseconds)
                 _ = try journal.prune(finishedBefore: limit)
             } catch {
-                Self.tell(error, in: folder, observer)
+                Self.report(error, in: folder, observer)
             }
         }
         tidying.withLock { $0 = timer }
@@ -125,13 +125,13 @@ final class OpenedState: Sendable {
         _ run: RunRecord, _ observer: @escaping @Sendable (EngineEvent) -> Void, lost: @escaping @Sendable () -> Void
     ) {
         let timer = housekeeping.every(.seconds(Self.glance), leeway: .seconds(1)) { @Sendable [weak self] in
-            self?.lookAtPlace(run, observer, lost)
+            self?.checkPlace(run, observer, lost)
         }
         keeping.withLock { $0 = timer }
     }
 
     /// On the housekeeping queue.
-    func lookAtPlace(
+    func checkPlace(
         _ run: RunRecord, _ observer: @Sendable (EngineEvent) -> Void, _ lost: () -> Void
     ) {
         guard patience.withLock({ $0.isOver() }) else { return }
@@ -139,7 +139,7 @@ final class OpenedState: Sendable {
             try keepFolder()
             let mending = try journal.mend(run)
             patience.withLock { $0 = Patience() }
-            guard let mending else { return told.withLock { $0 = nil } }
+            guard let mending else { return reported.withLock { $0 = nil } }
             let aside = mending.aside.map { " The file in its place is now '\($0.text)'." } ?? ""
             let history =
                 mending.keepsHistory
@@ -153,9 +153,9 @@ final class OpenedState: Sendable {
             if !mending.keepsHistory { lost() }
         } catch {
             patience.withLock { $0.failed() }
-            let isNews = told.withLock { told in
-                defer { told = error }
-                return told != error
+            let isNews = reported.withLock { reported in
+                defer { reported = error }
+                return reported != error
             }
             if isNews {
                 observer(

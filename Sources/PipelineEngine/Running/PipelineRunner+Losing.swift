@@ -42,7 +42,7 @@ extension PipelineRunner {
     }
 
     /// Where the work folder is the one that was gone, jobs lie in it that were given up: a start takes them up.
-    func lookForLost() {
+    func reportLostJobs() {
         ask({ $0.filledFolders }) { runner, found in
             let count = found.count { runner.jobs[$0] == nil }
             guard count > 0 else { return }

@@ -17,7 +17,7 @@ extension PipelineRunner {
         case .workRemade:
             loseWhatIsGone()
             warn("the work folder '\(intake.spool.work.path.text)' was gone and has been created again")
-            lookForLost()
+            reportLostJobs()
         case .stillWritten(let job, let reason): observer(.stillWritten(job, reason: reason))
         case .refused(let path, let reason): observer(.refused(pipeline: pipeline.name, path: path, reason: reason))
         case .heldOpen(let path, let writer, let time):
@@ -49,7 +49,7 @@ extension PipelineRunner {
         send(
             .entered(
                 job.id, failure.map { .settling(.failed($0)) } ?? .queued(stage: 0, failures: 0),
-                recoveries: recoveries, isSuspect: Recovery.isSuspect(recoveries, in: pipeline)))
+                recoveries: recoveries, isQuarantined: Recovery.isQuarantined(recoveries, in: pipeline)))
     }
 
     /// A job of an earlier run that the journal knows.
@@ -62,7 +62,7 @@ extension PipelineRunner {
         send(
             .entered(
                 record.id, resumed.state, recoveries: record.recoveries, isIntended: !record.intents.isEmpty,
-                isSuspect: resumed.isSuspect, rest: rest ?? .zero))
+                isQuarantined: resumed.isQuarantined, rest: rest ?? .zero))
     }
 
     /// What a worker made of a job. Where it failed, its folder may be gone.
@@ -85,7 +85,7 @@ extension PipelineRunner {
         if result.work.failed != nil { return notified(id, kind, result) }
         switch result.result {
         case .success(let payload):
-            jobs[id]?.did(kind, in: result.duration, giving: payload, saying: result.notes.text)
+            jobs[id]?.stageSucceeded(kind, in: result.duration, giving: payload, saying: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
             send(.succeeded(id, isDone: payload.isDone))
         case .failure where isGone: send(.lost(id))

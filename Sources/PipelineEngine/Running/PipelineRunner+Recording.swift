@@ -53,7 +53,7 @@ extension PipelineRunner {
 
     /// Has the journal know of everything that is not over.
     func writeAll() {
-        lookAtWorkers()
+        checkWorkers()
         endTurn()
         lastNote = nil
         note()

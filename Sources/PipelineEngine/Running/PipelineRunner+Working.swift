@@ -52,22 +52,22 @@ extension PipelineRunner {
 
     private func submit(_ work: StageWorkers.Work) {
         workers[work.stage].submit(work)
-        lookSoon()
+        scheduleWorkerCheck()
     }
 
     /// Has it reported and written down before long what workers are at. A message and a row for every job that one
     /// takes would be a tenth of the work with small files, and most stages are done in a millisecond.
-    private func lookSoon() {
+    private func scheduleWorkerCheck() {
         guard !isLookDue else { return }
         isLookDue = true
         later(.milliseconds(200)) { runner in
             runner.isLookDue = false
-            runner.lookAtWorkers()
-            if !runner.machine.isQuiet { runner.lookSoon() }
+            runner.checkWorkers()
+            if !runner.machine.isQuiet { runner.scheduleWorkerCheck() }
         }
     }
 
-    func lookAtWorkers() {
+    func checkWorkers() {
         for running in workers.flatMap(\.running) where started(running.work) { send(.began(running.work.job.id)) }
     }
 

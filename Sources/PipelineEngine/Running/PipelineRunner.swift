@@ -106,7 +106,7 @@ final class PipelineRunner {
             note()
             observer(.resumed(pipeline: pipeline.name, after: time))
         case .probe(let delay): later(delay) { runner in runner.send(.probe) }
-        case .lookAround:
+        case .checkFolders:
             ask({ $0.isInPlace }, then: { runner, isInPlace in runner.send(.probed(isInPlace: isInPlace)) })
         case .askIntake: intake.probe()
         case .trial(let time, let since): later(time) { runner in runner.send(.trialEnded(since: since)) }
@@ -152,6 +152,6 @@ extension JobMachine.Rules {
     fileprivate init(of pipeline: Pipeline) {
         self.init(
             retry: pipeline.stages.map { $0.retry ?? pipeline.retry }, notifications: pipeline.onFailure.count,
-            suspicious: Recovery.suspicion(in: pipeline))
+            quarantineAfter: Recovery.quarantineLimit(in: pipeline))
     }
 }

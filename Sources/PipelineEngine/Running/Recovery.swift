@@ -19,7 +19,7 @@ package struct Recovery: Sendable {
         package let state: JobState
 
         /// Whether it may be what the daemon dies of: it runs alone, so that no other job is taken for the culprit.
-        package var isSuspect: Bool
+        package var isQuarantined: Bool
         /// What the drop looks like, where it stays its sender's.
         package var seal: Seal?
     }
@@ -218,10 +218,10 @@ package struct Recovery: Sendable {
             do throws(IOError) {
                 let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
                 if record != found { findings.changed.append(record) }
-                let isSuspect = Self.isSuspect(record.recoveries, in: pipeline)
+                let isQuarantined = Self.isQuarantined(record.recoveries, in: pipeline)
                 return Resumed(
                     job: job, record: record, state: record.progress ?? .queued(stage: 0, failures: 0),
-                    isSuspect: isSuspect, seal: seal)
+                    isQuarantined: isQuarantined, seal: seal)
             } catch {
                 guard error.isSendersDoing else { throw error }
                 failure = .changed(error.path, of: job)
@@ -233,7 +233,7 @@ package struct Recovery: Sendable {
         }
         record.failure = failure
         findings.changed.append(record)
-        return Resumed(job: job, record: record, state: .settling(.failed(failure)), isSuspect: false)
+        return Resumed(job: job, record: record, state: .settling(.failed(failure)), isQuarantined: false)
     }
 
     /// A record whose folder is gone. One that was being settled is over but for the journal; else a power cut may have
@@ -298,8 +298,8 @@ package struct Recovery: Sendable {
                     + "the drop from there back into the inbox to retry it, and remove the folder")
             return
         }
-        // One under suspicion is counted when its turn comes: the others that wait meanwhile are not to blame.
-        if wasKilled, !Self.isSuspect(record.recoveries, in: pipeline) {
+        // A quarantined job is counted when its turn comes: the others that wait meanwhile are not to blame.
+        if wasKilled, !Self.isQuarantined(record.recoveries, in: pipeline) {
             record.recoveries += 1
             record.history.append(Transition("recovered", at: now))
             findings.changed.append(record)
@@ -308,7 +308,7 @@ package struct Recovery: Sendable {
         findings.resumed.append(
             Resumed(
                 job: job, record: record, state: .settling(outcome),
-                isSuspect: Self.isSuspect(record.recoveries, in: pipeline)))
+                isQuarantined: Self.isQuarantined(record.recoveries, in: pipeline)))
     }
 
     /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of
@@ -317,9 +317,9 @@ package struct Recovery: Sendable {
 
     /// Whether a job with so many recoveries may be what the daemon dies of: from the second on, and always before the
     /// one that would be too many.
-    static func isSuspect(_ recoveries: Int, in pipeline: Pipeline) -> Bool { recoveries >= suspicion(in: pipeline) }
+    static func isQuarantined(_ recoveries: Int, in pipeline: Pipeline) -> Bool { recoveries >= quarantineLimit(in: pipeline) }
 
-    static func suspicion(in pipeline: Pipeline) -> Int { min(2, limit(of: pipeline) - 1) }
+    static func quarantineLimit(in pipeline: Pipeline) -> Int { min(2, limit(of: pipeline) - 1) }
 
     private func job(_ record: JobRecord, _ folder: FilePath) -> Job {
         let found = record.drop

@@ -40,7 +40,7 @@ struct OpenFolders: Sendable {
     /// Looks for a folder, from the configured one down.
     mutating func look(_ path: FilePath) throws(IOError) -> Found {
         if let folder = held[path] { return .open(folder) }
-        if root(of: path) == path { return try lookAtRoot(path) }
+        if root(of: path) == path { return try openRoot(path) }
         let above = try look(path.removingLastComponent())
         guard case .open(let parent) = above, let name = path.lastName else { return above }
         do throws(IOError) {
@@ -57,7 +57,7 @@ struct OpenFolders: Sendable {
     }
 
     /// A configured folder is no name to step aside from: what is in its place is an error.
-    private mutating func lookAtRoot(_ path: FilePath) throws(IOError) -> Found {
+    private mutating func openRoot(_ path: FilePath) throws(IOError) -> Found {
         do throws(IOError) {
             return .open(keep(try HeldFolder(path, OpenFile.pathOnly), at: path))
         } catch {

@@ -42,7 +42,7 @@ final class SpareFolders: Sendable {
     }
 
     /// Gives one to a job; false where there is none.
-    func take(as folder: FilePath) -> Bool {
+    func use(as folder: FilePath) -> Bool {
         let kept = state.withLock { state in
             state.emptied.popFirst().map { active.appending($0.text) }
                 ?? state.putAway.popLast().map { path.appending($0.text) }

@@ -31,7 +31,7 @@ extension Spool {
                 })
             {
             case .taken: return try proveTaken(job, state)
-            case .refused(let reason): return try condemn(job, state, .unfit(job.drop.name, reason))
+            case .refused(let reason): return try reject(job, state, .unfit(job.drop.name, reason))
             case .denied: return state.size > Self.smallCopy || job.drop.isFolder ? .copying : try takeCopy(of: job)
             }
         }
@@ -75,7 +75,7 @@ extension Spool {
             let identity = FileIdentity(try opened.status())
             guard case .some(let writer) = sight.writers(of: opened.descriptor, identity) else { return nil }
             return .stillWritten("its marker: \(Waiting.heldOpen(writer).text)")
-        case .refused(let reason): return try condemn(job, state, .unfit(job.drop.name, "its marker: \(reason)"))
+        case .refused(let reason): return try reject(job, state, .unfit(job.drop.name, "its marker: \(reason)"))
         case .denied: break
         }
         let job = try Folder.open(job.folder)
@@ -86,8 +86,8 @@ extension Spool {
         return nil
     }
 
-    private func condemn(_ job: Job, _ state: Fingerprint, _ failure: StageFailure) throws(IOError) -> Proof {
-        try Condemnation.write(failure, in: job.folder)
+    private func reject(_ job: Job, _ state: Fingerprint, _ failure: StageFailure) throws(IOError) -> Proof {
+        try Rejection.write(failure, in: job.folder)
         return .complete(Claimed(job: job, identity: state.identity, failure: failure))
     }
 
@@ -106,13 +106,13 @@ extension Spool {
         let copy = Self.copies.appending(job.drop.name)
         do throws(IOError) {
             if let reason = try hindrance(to: drop, in: folder) {
-                return try condemn(job, state, .notTaken(job.drop.name, reason))
+                return try reject(job, state, .notTaken(job.drop.name, reason))
             }
             try Transfer.copy(drop, in: folder, to: copy, in: folder, isStopped: isStopped)
         } catch {
             try folder.remove(Self.copies)
             guard error.errno == .permissionDenied else { throw error }
-            return try condemn(job, state, .notTaken(job.drop.name, "\(error)"))
+            return try reject(job, state, .notTaken(job.drop.name, "\(error)"))
         }
         guard case .file(state, let writers) = try look(at: job).sample, !writers.areKnown else {
             try folder.remove(Self.copies)
@@ -125,7 +125,7 @@ extension Spool {
         guard try replace(drop, by: copy, in: folder) else {
             try folder.remove(Self.copies)
             let reason = "its file system cannot exchange two folders"
-            return try condemn(job, state, .notTaken(job.drop.name, reason))
+            return try reject(job, state, .notTaken(job.drop.name, reason))
         }
         try diskSync.sync(folders: [job.folder], by: work.whole)
         do throws(IOError) {

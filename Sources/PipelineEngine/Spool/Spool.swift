@@ -90,19 +90,19 @@ package struct Spool: Sendable {
     /// exactly one process can win it. The proof that it is complete comes after, where nobody can open it by name.
     ///
     /// `path`: where that folder is in the inbox.
-    /// `condemned`: it is not complete and never will be; it is taken as it is, to fail for that reason.
+    /// `rejected`: it is not complete and never will be; it is taken as it is, to fail for that reason.
     ///
     /// Throws what is wrong with our own folders.
     package func claim(
         _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, at path: InboxFolder = .top, as id: JobID,
-        condemned: StageFailure? = nil
+        rejected: StageFailure? = nil
     ) throws(IOError) -> Claim {
         let folder = try work.makeFolder(of: id)
         let target = folder.appending(name)
         do throws(IOError) {
             if !path.isTop { try Origin.note(path, in: folder) }
             // Before the rename: an adopted job must never be taken for a complete one.
-            if let condemned { try Condemnation.write(condemned, in: folder) }
+            if let rejected { try Rejection.write(rejected, in: folder) }
             if let error = Self.take(name, in: inbox, as: target), try !hasArrived(at: target, id, despite: error) {
                 return try refusal(of: inbox.path.appending(name), at: path, error)
             }
@@ -179,12 +179,12 @@ package struct Spool: Sendable {
     /// `claimed`: a time since which it is claimed: a look at the machine's processes has to be younger. Drops that are
     /// proved together share one.
     /// `othersNeedMarker`: whether other drops need its marker, so that it stays; nil: that is found out.
-    /// `isCondemned`: whether it was claimed to fail; nil: that is found out.
+    /// `isRejected`: whether it was claimed to fail; nil: that is found out.
     package func prove(
-        _ job: Job, ready: Fingerprint, claimed: MonotonicTime, othersNeedMarker: Bool? = nil, isCondemned: Bool? = nil
+        _ job: Job, ready: Fingerprint, claimed: MonotonicTime, othersNeedMarker: Bool? = nil, isRejected: Bool? = nil
     ) throws(IOError) -> Proof {
         try fetchMarker(of: job, isNeeded: othersNeedMarker)
-        if isCondemned ?? true, let failure = try Condemnation.read(in: job.folder) {
+        if isRejected ?? true, let failure = try Rejection.read(in: job.folder) {
             let identity = FileIdentity.of(job.original) ?? ready.identity
             return .complete(Claimed(job: job, identity: identity, failure: failure))
         }

@@ -46,7 +46,7 @@ package final class WorkFolder: Sendable {
         astray = path.appending("astray")
         looks = path.appending("looks")
         spares = SpareFolders(from: active, in: path.appending("spare"))
-        let taken = try Self.take(path, active, spares, for: pipeline)
+        let taken = try Self.acquire(path, active, spares, for: pipeline)
         do throws(IOError) {
             whole = try FileSystemSync(of: active, lanes: 2)
             try spares.removeOld()
@@ -59,7 +59,7 @@ package final class WorkFolder: Sendable {
     }
 
     /// Takes what has the path, and makes what is missing in it.
-    private static func take(
+    private static func acquire(
         _ path: FilePath, _ active: FilePath, _ spares: SpareFolders, for pipeline: Pipeline
     ) throws(FolderError) -> Place {
         do throws(IOError) {
@@ -99,7 +99,7 @@ package final class WorkFolder: Sendable {
         if place.withLock({ $0.lock.holds(path) }) {
             try remakeActive(pipeline)
         } else {
-            let taken = try Self.take(path, active, spares, for: pipeline)
+            let taken = try Self.acquire(path, active, spares, for: pipeline)
             place.withLock { $0 = taken }
         }
         spares.forgetAll()
@@ -176,7 +176,7 @@ package final class WorkFolder: Sendable {
     /// Makes a job's folder, empty: one that was used before, or a new one.
     package func makeFolder(of id: JobID) throws(IOError) -> FilePath {
         let folder = folder(of: id)
-        if spares.take(as: folder) { return folder }
+        if spares.use(as: folder) { return folder }
         guard folder.withPlatformString({ mkdir($0, 0o700) }) != 0 else { return folder }
         let error = Errno.last
         // Made all the same: it has a name that nobody else gives.
@@ -239,7 +239,7 @@ package final class WorkFolder: Sendable {
     /// Whether it is what is noted in a job's folder before its drop is there.
     static func isNote(_ name: FileName) -> Bool { notes.contains(name.text) }
 
-    private static let notes = Set([Origin.name] + Condemnation.names)
+    private static let notes = Set([Origin.name] + Rejection.names)
 
     /// Notes a job's folder of which it cannot be told whether a drop is in it.
     func doubt(_ id: JobID) { doubted.withLock { _ = $0.insert(id) } }

@@ -82,7 +82,7 @@ final class WorkOwner: Sendable {
                     throw IOError("take", work, .wouldBlock)
                 }
             }
-            try take()
+            try acquire()
             // Another host may have done the same in between.
             if isShared, let found = try Self.read(work), found.holder != own {
                 throw IOError("take", work, .wouldBlock)
@@ -109,7 +109,7 @@ final class WorkOwner: Sendable {
                 return isTakenAway.withLock { $0 = true }
             }
             _ = try write()
-            try take()
+            try acquire()
         } catch {
             // A file system that is away for a while; the next time says more.
         }
@@ -152,7 +152,7 @@ final class WorkOwner: Sendable {
         return time
     }
 
-    private func take() throws(IOError) {
+    private func acquire() throws(IOError) {
         try Folder.open(work).rename(FilePath(draft), over: FilePath(Self.name))
     }
 

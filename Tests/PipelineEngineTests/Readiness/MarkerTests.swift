@@ -336,7 +336,7 @@ import Testing
         let engine = try engine("{name}.done")
         let folder = try leftJob(engine.pipeline, "a.csv")
         let name = try "a.csv".fileName
-        try Condemnation.write(.overdue(name, .marker(name, .missing), ReadyRule()), in: folder)
+        try Rejection.write(.overdue(name, .marker(name, .missing), ReadyRule()), in: folder)
         try engine.start()
         #expect(await eventually { engine.reports.count == 1 })
         #expect(try scratch.tree("failed") == ["a.csv", "a.csv.error.json"])

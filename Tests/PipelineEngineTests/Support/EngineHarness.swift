@@ -59,7 +59,7 @@ final class EngineHarness: Sendable {
     func waiting(limit: Int = 10) async -> InboxSnapshot {
         guard let engine = engine.withLock({ $0 }) else { return InboxSnapshot() }
         return await withCheckedContinuation { continuation in
-            engine.tellWaiting(limit: limit) { @Sendable in
+            engine.reportWaiting(limit: limit) { @Sendable in
                 continuation.resume(returning: $0["test"] ?? InboxSnapshot())
             }
         }
@@ -69,7 +69,7 @@ final class EngineHarness: Sendable {
     func waiting(for path: String, of pipeline: String = "test") async -> WaitingDrop? {
         guard let engine = engine.withLock({ $0 }) else { return nil }
         return await withCheckedContinuation { continuation in
-            engine.tellWaiting(Array(path.utf8), of: pipeline) { @Sendable in continuation.resume(returning: $0) }
+            engine.reportWaiting(Array(path.utf8), of: pipeline) { @Sendable in continuation.resume(returning: $0) }
         }
     }
 

@@ -10,7 +10,7 @@ struct JobMachineWorld {
     private enum Pending: Equatable {
         case begin(JobID), finish(JobID), look(JobID), notify(JobID), endNotification(JobID), count(JobID), settle(
             JobID, JobState.Outcome)
-        case due(JobID), probe(Duration), lookAround, askIntake, trial(MonotonicTime)
+        case due(JobID), probe(Duration), checkFolders, askIntake, trial(MonotonicTime)
 
         /// The job that is busy with it.
         var job: JobID? {
@@ -19,7 +19,7 @@ struct JobMachineWorld {
                 .count(let id),
                 .settle(let id, _):
                 id
-            case .due, .probe, .lookAround, .askIntake, .trial: nil
+            case .due, .probe, .checkFolders, .askIntake, .trial: nil
             }
         }
     }
@@ -65,7 +65,7 @@ struct JobMachineWorld {
         let stages = Int(random.next() % 4)
         rules = JobMachine.Rules(
             retry: (0..<stages).map { _ in RetryPolicy(attempts: 3, backoff: .seconds(1)) },
-            notifications: Int(random.next() % 3), suspicious: 2)
+            notifications: Int(random.next() % 3), quarantineAfter: 2)
         self.limit = limit
         machine = JobMachine(rules)
     }
@@ -144,7 +144,7 @@ struct JobMachineWorld {
         guard var record = records[id] else {
             // Nothing of it is on record: it begins again.
             failures[id] = 0
-            return .entered(id, .queued(stage: 0, failures: 0), recoveries: 1, isSuspect: limit <= 2)
+            return .entered(id, .queued(stage: 0, failures: 0), recoveries: 1, isQuarantined: limit <= 2)
         }
         if case .running = record.state {
             record.recoveries += 1
@@ -153,7 +153,7 @@ struct JobMachineWorld {
         }
         records[id] = record
         if record.recoveries > limit + 1 { problems.append("\(id) was recovered \(record.recoveries) times") }
-        let isSuspect = record.recoveries >= min(2, limit - 1)
+        let isQuarantined = record.recoveries >= min(2, limit - 1)
         var rest = Duration.zero
         switch record.state {
         case .settling where record.recoveries >= limit:
@@ -172,7 +172,7 @@ struct JobMachineWorld {
         case .settling: break
         }
         return .entered(
-            id, record.state, recoveries: record.recoveries, isIntended: record.isIntended, isSuspect: isSuspect,
+            id, record.state, recoveries: record.recoveries, isIntended: record.isIntended, isQuarantined: isQuarantined,
             rest: rest)
     }
 
@@ -205,7 +205,7 @@ struct JobMachineWorld {
         case .probe(let delay):
             now = now + delay
             send([.probe])
-        case .lookAround: send([.probed(isInPlace: !isTroubled || random.next() % 2 == 0)])
+        case .checkFolders: send([.probed(isInPlace: !isTroubled || random.next() % 2 == 0)])
         case .askIntake: send([isTroubled ? .intakeFailed(failure(.environment)) : .intakeRecovered])
         case .trial(let since):
             now = now + JobMachine.Pause.trial
@@ -290,7 +290,7 @@ struct JobMachineWorld {
         case .quarantine(let id): quarantine.append(id)
         case .withdraw: withdraw(&withdrawn)
         case .probe(let delay): pending.append(.probe(delay))
-        case .lookAround: pending.append(.lookAround)
+        case .checkFolders: pending.append(.checkFolders)
         case .askIntake: pending.append(.askIntake)
         case .trial(_, let since): pending.append(.trial(since))
         case .pause: isClaiming = false

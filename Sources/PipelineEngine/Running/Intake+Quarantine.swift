@@ -17,7 +17,7 @@ extension Intake {
         // What goes on beside the inbox's queue takes longest: while there is something, it is that.
         let beside = [proofs.note?.left, copying.note?.left].compactMap { $0 }
         let left = beside.isEmpty ? [note?.left].compactMap { $0 } : beside
-        suspects = Suspects(in: folder, left: left, limit: Recovery.limit(of: spool.pipeline))
+        quarantine = Quarantine(in: folder, left: left, limit: Recovery.limit(of: spool.pipeline))
     }
 
     /// A drop is looked at from now on.
@@ -28,39 +28,39 @@ extension Intake {
 
     /// Those that wait for their turn: what is there of them.
     var heldDrops: [DropPath] {
-        suspects.held.compactMap { subject in
+        quarantine.held.compactMap { subject in
             if case .drop(let path) = subject, knows(path) { path } else { nil }
         }
     }
 
     /// Those that somebody took away meanwhile are none any more.
-    func forgetGoneSuspects() {
-        for subject in suspects.held {
+    func forgetGone() {
+        for subject in quarantine.held {
             let isThere =
                 switch subject {
                 case .drop(let path): knows(path)
                 case .job(let id): heldJobs.contains { $0.id == id }
                 }
-            if !isThere { suspects.clear(subject) }
+            if !isThere { quarantine.clear(subject) }
         }
     }
 
     /// Has one suspect looked at, or set aside, once nothing else is to be done: should the daemon die again, it was
     /// this one.
-    func admitSuspect() throws(IOError) {
-        guard !suspects.held.isEmpty, hasScanned, paused == nil, isQuiet || suspects.isPatienceOver else { return }
+    func admitQuarantined() throws(IOError) {
+        guard !quarantine.held.isEmpty, hasScanned, paused == nil, isQuiet || quarantine.isPatienceOver else { return }
         if let job = heldJobs.first {
             heldJobs.removeFirst()
-            suspects.admit(.job(job.id))
+            quarantine.admit(.job(job.id))
             adopt([job])
             return
         }
         guard let path = heldDrops.min() else { return }
-        suspects.admit(.drop(path))
-        guard let failure = suspects.verdict(on: .drop(path), named: path.name) else {
+        quarantine.admit(.drop(path))
+        guard let failure = quarantine.verdict(on: .drop(path), named: path.name) else {
             return gate.touch(path, at: .now())
         }
-        condemn(path, .unknown(), failure)
+        reject(path, .unknown(), failure)
     }
 
     /// Nothing is under way, and nothing that is known will be but what its sender has to end.
@@ -70,7 +70,7 @@ extension Intake {
     }
 
     /// Somebody has the drop open; told after a while, where no `timeout` ends that.
-    func tellHeld(_ path: DropPath, _ subject: LookNote.Subject, by writer: Waiting.Writer) {
+    func reportHeldOpen(_ path: DropPath, _ subject: LookNote.Subject, by writer: Waiting.Writer) {
         guard spool.pipeline.ready.timeout == nil, let time = heldOpen.saw(subject, at: .now()) else { return }
         deliver(.heldOpen(path, writer, for: time))
     }

@@ -1,11 +1,11 @@
 import PipelineKit
 import Programs
 
-/// What a program wrote, for people: the end of each stream, without what must not be told.
-struct ProgramTale {
-    /// The most bytes of each stream that a failure tells.
+/// What a program wrote, for people: the end of each stream, without its secrets.
+struct ProgramOutput {
+    /// The most bytes of each stream that a failure shows.
     static let mostBytes = 16 << 10
-    /// The most bytes of each stream that a job's history tells; both fit into `StageNotes`.
+    /// The most bytes of each stream that a job's history shows; both fit into `StageNotes`.
     private static let briefBytes = 1900
 
     private let streams: [(name: String, written: Program.Written)]
@@ -17,13 +17,11 @@ struct ProgramTale {
         self.secrets = secrets.map { Array($0.utf8) }
     }
 
-    /// For a failure.
-    var whole: String { told(Self.mostBytes) }
+    var full: String { text(Self.mostBytes) }
 
-    /// For a job's history.
-    var brief: String { told(Self.briefBytes) }
+    var summary: String { text(Self.briefBytes) }
 
-    private func told(_ most: Int) -> String {
+    private func text(_ most: Int) -> String {
         streams.filter { $0.written.count > 0 }.map { name, written in
             let hidden = Masking.masked(written.tail, secrets, beginsWithin: written.tail.count < written.count)
             // Nothing begins in the middle of a character.
@@ -32,9 +30,9 @@ struct ProgramTale {
                 shown.count < hidden.count || written.tail.count < written.count
                 ? ", the last \(shown.count) of \(written.count) bytes" : ""
             if let failure = written.failure { remark += ", cut off because it cannot be kept (\(failure))" }
-            var text = String(decoding: shown, as: UTF8.self)
-            while text.last?.isNewline == true { text.removeLast() }
-            return "\(name)\(remark):\n\(text)"
+            var lines = String(decoding: shown, as: UTF8.self)
+            while lines.last?.isNewline == true { lines.removeLast() }
+            return "\(name)\(remark):\n\(lines)"
         }.joined(separator: "\n")
     }
 }

@@ -4,16 +4,16 @@ import PipelineKit
 // For those who ask what waits.
 extension Intake {
     /// Tells what waits, on the intake's queue: of those that wait and of those that are left alone at most so many.
-    nonisolated func tell(limit: Int, _ told: @escaping @Sendable (InboxSnapshot) -> Void) {
-        enqueue { intake in told(intake.snapshot(limit: limit)) }
+    nonisolated func reportSnapshot(limit: Int, _ report: @escaping @Sendable (InboxSnapshot) -> Void) {
+        enqueue { intake in report(intake.snapshot(limit: limit)) }
     }
 
     /// Tells what one file waits for, by its path from the inbox on; nil for one that is not known.
-    nonisolated func tell(of path: [UInt8], _ told: @escaping @Sendable (WaitingDrop?) -> Void) {
+    nonisolated func reportWaiting(of path: [UInt8], _ report: @escaping @Sendable (WaitingDrop?) -> Void) {
         let names = path.split(separator: UInt8(ascii: "/")).compactMap { FileName($0) }
-        guard let name = names.last else { return told(nil) }
+        guard let name = names.last else { return report(nil) }
         let path = DropPath(name, in: InboxFolder(names.dropLast()))
-        enqueue { intake in told(intake.standing(of: path, at: .now())) }
+        enqueue { intake in report(intake.standing(of: path, at: .now())) }
     }
 
     private func snapshot(limit: Int) -> InboxSnapshot {
@@ -44,7 +44,7 @@ extension Intake {
             let waiting = paused.map { Waiting.paused($0.summary) } ?? .room
             return WaitingDrop(path: path.bytes, known: nil, waiting: waiting)
         }
-        if suspects.isHeld(.drop(path)) { return WaitingDrop(path: path.bytes, known: nil, waiting: .suspect) }
+        if quarantine.isHeld(.drop(path)) { return WaitingDrop(path: path.bytes, known: nil, waiting: .suspect) }
         if let reason = reported[path] { return WaitingDrop(path: path.bytes, known: nil, waiting: .refused(reason)) }
         if examiner.isMarkerForAll(path), knows(path) {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerOfAll)

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// What the daemon may have died of while it looked at it: each is looked at once more when nothing else is to be done,
 /// and set aside unseen when that ended the daemon too often. A value of the intake.
-struct Suspects {
+struct Quarantine {
     /// How often the daemon died at each.
     private(set) var counts: [LookNote.Subject: Int] = [:]
     /// Those whose turn has not come in this run.

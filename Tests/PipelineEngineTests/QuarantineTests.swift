@@ -7,7 +7,7 @@ import Testing
 @testable import PipelineEngine
 
 /// What the daemon may have died of while it only looked at it.
-@Suite("Suspects", .timeLimit(.minutes(5))) struct SuspectTests {
+@Suite("Quarantine", .timeLimit(.minutes(5))) struct QuarantineTests {
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }
@@ -51,22 +51,22 @@ import Testing
         let (a, b) = (try drop("a"), try drop("b"))
         let name = try "a".fileName
         for count in 1...3 {
-            let suspects = Suspects(in: folder, left: [a], limit: 3)
-            #expect(suspects.counts == [a: count])
-            #expect(suspects.isHeld(a) && !suspects.isHeld(b))
-            #expect((suspects.verdict(on: a, named: name) != nil) == (count == 3))
+            let quarantine = Quarantine(in: folder, left: [a], limit: 3)
+            #expect(quarantine.counts == [a: count])
+            #expect(quarantine.isHeld(a) && !quarantine.isHeld(b))
+            #expect((quarantine.verdict(on: a, named: name) != nil) == (count == 3))
         }
-        var suspects = Suspects(in: folder, left: [b], limit: 3)
-        #expect(suspects.counts == [a: 3, b: 1])
-        suspects.admit(b)
-        #expect(!suspects.isHeld(b))
-        suspects.clear(a)
-        #expect(Suspects(in: folder, left: [], limit: 3).counts == [b: 1])
+        var quarantine = Quarantine(in: folder, left: [b], limit: 3)
+        #expect(quarantine.counts == [a: 3, b: 1])
+        quarantine.admit(b)
+        #expect(!quarantine.isHeld(b))
+        quarantine.clear(a)
+        #expect(Quarantine(in: folder, left: [], limit: 3).counts == [b: 1])
         try scratch.write("no such line\n1 6\nx 61\n2 6162\n", to: "looks/suspects")
-        #expect(Suspects(in: folder, left: [], limit: 3).counts == [try drop("ab"): 2])
+        #expect(Quarantine(in: folder, left: [], limit: 3).counts == [try drop("ab"): 2])
     }
 
-    @Test("A suspect is looked at when nothing else is to be done, and is processed as any other")
+    @Test("A quarantined drop is examined when nothing else is to be done, and is processed as any other")
     func last() async throws {
         let engine = try EngineHarness(scratch: scratch, stages: [.passing])
         try engine.drop("a-suspect")
@@ -77,12 +77,12 @@ import Testing
         #expect(engine.reports.last?.job.drop.name.text == "a-suspect")
         #expect(engine.reports.allSatisfy { $0.outcome == .processed })
         _ = await engine.stop()
-        #expect(Suspects(in: looks, left: [], limit: 2).counts.isEmpty)
+        #expect(Quarantine(in: looks, left: [], limit: 2).counts.isEmpty)
         #expect(try LookNote(in: looks).left == nil)
     }
 
     @Test("After the limit a drop is set aside unseen, with its reason; all others are processed")
-    func condemned() async throws {
+    func rejected() async throws {
         let engine = try EngineHarness(scratch: scratch, stages: [.passing]) {
             $0.retry.attempts = 2
             $0.ready.unit = .folder
@@ -93,7 +93,7 @@ import Testing
         try Folder.make(looks, mode: 0o700)
         for _ in 1...2 {
             try die(at: drop("poison"))
-            _ = Suspects(in: looks, left: [try LookNote(in: looks).left].compactMap { $0 }, limit: 2)
+            _ = Quarantine(in: looks, left: [try LookNote(in: looks).left].compactMap { $0 }, limit: 2)
         }
         try engine.start(once: true)
         #expect(await eventually { engine.summary != nil })
@@ -114,7 +114,7 @@ import Testing
         }
         for _ in 1...2 {
             try die(at: .job(poison))
-            _ = Suspects(in: looks, left: [try LookNote(in: looks).left].compactMap { $0 }, limit: 2)
+            _ = Quarantine(in: looks, left: [try LookNote(in: looks).left].compactMap { $0 }, limit: 2)
         }
         try engine.start(once: true)
         #expect(await eventually { engine.summary != nil })
@@ -135,7 +135,7 @@ import Testing
         }
         try scratch.write("1", to: "inbox/honest/file")
         try Folder.make(looks, mode: 0o700)
-        _ = Suspects(in: looks, left: [try drop("honest"), .job(poison)], limit: 2)
+        _ = Quarantine(in: looks, left: [try drop("honest"), .job(poison)], limit: 2)
         try die(at: drop("honest"))
         try die(at: .job(poison), on: note)
         try engine.start(once: true)

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Why a job is to fail without running, in its folder, from before its drop is there: should the process die before
 /// the journal knows, the job is found as what it is.
-enum Condemnation {
+enum Rejection {
     private static let name: FilePath.Component = ".condemned"
     private static let draft: FilePath.Component = ".condemned-draft"
     /// What it leaves in a job's folder.
