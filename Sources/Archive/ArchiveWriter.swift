@@ -28,7 +28,7 @@ package struct ArchiveWriter: ~Copyable {
         package var path: [UInt8]
         /// Type and rights (`st_mode`).
         package var mode: UInt32
-        /// Bytes; 0 for what is no file.
+        /// Bytes; 0 for what is not a file.
         package var size: Int64
         /// When it was last changed, in seconds since 1970.
         package var modified: Int?

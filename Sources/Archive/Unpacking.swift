@@ -22,7 +22,7 @@ package struct Unpacking {
         package var nested: Int64 = 0
     }
 
-    /// A compressed file that is no archive becomes one file: its name and time.
+    /// A compressed file that is not an archive becomes one file: its name and time.
     package struct LoneFile: Sendable, Equatable {
         /// The name of the compressed file itself: what comes out is named after it.
         package var name: [UInt8]
@@ -77,7 +77,7 @@ package struct Unpacking {
         _ archive: Int32, _ format: ArchiveFormat, to root: Int32, alone: LoneFile, nesting: Int,
         _ limits: ExtractionLimits, above: [UInt8] = [], isTop: Bool, isCovered: Bool = false
     ) throws(ArchiveError) -> Bool {
-        // What comes out of an archive within is no input, or a few bytes would be allowed to swell in each layer.
+        // What comes out of an archive within is not input, or a few bytes would be allowed to swell in each layer.
         let input = try ArchiveInput(archive, budget, counts: isTop)
         if isTop { budget.expect(size: input.size) }
         // An archive in one that is verified is verified byte for byte.

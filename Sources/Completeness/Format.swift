@@ -2,7 +2,6 @@
 package enum Format: String, CaseIterable, Sendable {
     case zip, sevenZip = "7z", gzip, xz, zstd, bzip2, tar, pdf, png, jpeg, mp4, riff, tiff, xml, json
 
-    /// What looks at files of this format.
     private var reader: any FormatReader.Type {
         switch self {
         case .zip: ZipFile.self

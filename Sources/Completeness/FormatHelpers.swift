@@ -9,7 +9,7 @@ package final class FormatHelpers: Sendable {
     private let helpers: FileHelpers
 
     /// Helpers of a program that calls `FormatWorker.run` when it is given these arguments. `patience`: the
-    /// milliseconds that it may take to make one before it is started anew.
+    /// milliseconds that it may take to make one before it is restarted.
     package init(program: FilePath, arguments: [String], patience: Int32 = 10_000) {
         helpers = FileHelpers(program: program, arguments: arguments, patience: patience)
     }

@@ -22,7 +22,6 @@ package enum DigestAlgorithm: Sendable, Hashable {
     /// How many there are.
     package static let count = allCases.count - 1 + 64
 
-    /// What is known of one.
     private struct Facts {
         let name: String
         /// How many bytes a digest has.

@@ -1,5 +1,4 @@
 extension DigestList {
-    /// Reads one line of a list.
     struct LineReader {
         let algorithm: DigestAlgorithm?
         let form: Form

@@ -9,7 +9,7 @@ package struct DigestList: Sendable, Equatable {
         case digests
         /// `NAME CRC`, as SFV programs have it; `;` begins lines that say nothing.
         case sfv
-        /// As `digests`, and a number that is no digest is a size in bytes.
+        /// As `digests`, and a number that is not a digest is a size in bytes.
         case digestsAndSizes
         /// A manifest of a BagIt bag (RFC 8493, 2.1.3): white space of any length; paths stay encoded (`BagPath`).
         case bagIt

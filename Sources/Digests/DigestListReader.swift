@@ -16,7 +16,7 @@ package struct DigestListReader: ~Copyable {
 
     /// Why a list cannot be read on.
     package enum Problem: Error, Sendable, Hashable {
-        /// This line, counted from 1, is no digest and path, or longer than any path is.
+        /// This line, counted from 1, is not a digest and path, or longer than any path is.
         case strange(line: Int)
         /// It has more lines than this.
         case tooManyLines(Int)
@@ -58,7 +58,6 @@ package struct DigestListReader: ~Copyable {
         self.mostLines = mostLines
     }
 
-    /// Reads a text.
     init(_ text: [UInt8], _ reader: DigestList.LineReader) {
         descriptor = nil
         self.reader = reader
@@ -135,7 +134,6 @@ extension DigestListReader {
 
         private var part = Part.outside
         private(set) var isSigned = false
-        /// Whether its end is missing.
         var isOpen: Bool { part != .outside }
 
         /// What the signer wrote in this line; nil for one of the frame.

@@ -3,7 +3,6 @@ import Glibc
 
 /// libmagic's rules, loaded; they serve one thread at a time.
 struct Rules {
-    /// Why there is no answer.
     enum Problem: Error, Equatable {
         /// The rules cannot be read, with libmagic's own words.
         case unloaded(String)
@@ -14,7 +13,7 @@ struct Rules {
     }
 
     /// How far libmagic may go with what strangers made, whatever its own version thinks: bytes that are read, rules
-    /// that begin anew within a file, uses of named rules, and what is looked at of a program.
+    /// that start over within a file, uses of named rules, and what is looked at of a program.
     private static let limits: [(parameter: Int32, most: Int)] = [
         (MAGIC_PARAM_BYTES_MAX, 7 << 20), (MAGIC_PARAM_INDIR_MAX, 20), (MAGIC_PARAM_NAME_MAX, 50),
         (MAGIC_PARAM_REGEX_MAX, 8192), (MAGIC_PARAM_ELF_NOTES_MAX, 64), (MAGIC_PARAM_ELF_PHNUM_MAX, 256),

@@ -1,10 +1,8 @@
 import Helpers
 
-/// What a helper says of a file.
 enum TypeAnswer: Equatable {
     /// What libmagic says that the file is.
     case type(String)
-    /// Why it says nothing.
     case problem(Rules.Problem)
 
     var packet: [UInt8] {

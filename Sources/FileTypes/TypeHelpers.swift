@@ -3,13 +3,13 @@ package import SystemPackage
 
 /// Helpers that tell what files are by their content.
 package final class TypeHelpers: Sendable {
-    /// The most seconds that a file may take where nobody says otherwise.
+    /// The most seconds that a file may take, by default.
     package static let secondsPerFile: Int64 = 60
 
     private let helpers: FileHelpers
 
     /// Helpers of a program that calls `TypeWorker.run` when it is given these arguments. `patience`: the milliseconds
-    /// that it may take to make one before it is started anew; `idleTime`: those after which one that nobody asks goes.
+    /// that it may take to make one before it is restarted; `idleTime`: those after which one that nobody asks goes.
     package init(program: FilePath, arguments: [String], patience: Int32 = 10_000, idleTime: Int64 = 60_000) {
         helpers = FileHelpers(
             program: program, arguments: arguments, variables: ["MAGIC", "HOME"], patience: patience,

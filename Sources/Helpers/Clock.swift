@@ -1,6 +1,6 @@
 import Glibc
 
-/// The clock that nobody sets (CLOCK_MONOTONIC).
+/// CLOCK_MONOTONIC, which is never set.
 package enum Clock {
     /// Nanoseconds since the machine's start.
     package static func now() -> Int64 {

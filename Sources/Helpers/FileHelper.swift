@@ -12,7 +12,6 @@ struct FileHelper {
 
     init(_ helper: Helper) { self.helper = helper }
 
-    /// Whether it is to be asked again.
     var isFresh: Bool { worked < FileWorker.mostSeconds * 1000 }
 
     /// What it says of a file; nil where it was gone before it saw the file. When this throws, the helper is of no use

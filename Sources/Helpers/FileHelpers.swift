@@ -52,8 +52,8 @@ package final class FileHelpers: Sendable {
     private let sweeper = DispatchQueue(label: "dropmill.helpers")
 
     /// Helpers of a program that serves those which call `FileWorker.answer` when it is given these arguments.
-    /// `variables`: what it is told of our environment; `patience`: the milliseconds that it may take to make one
-    /// before it is started anew; `idleTime`: those after which one that nobody asks goes.
+    /// `variables`: what it inherits of our environment; `patience`: the milliseconds that it may take to make one
+    /// before it is restarted; `idleTime`: those after which one that nobody asks goes.
     package init(
         program: FilePath, arguments: [String], variables: [String] = [], patience: Int32 = 10_000,
         idleTime: Int64 = 60_000
@@ -125,7 +125,7 @@ package final class FileHelpers: Sendable {
         sweeper.asyncAfter(deadline: .now() + .milliseconds(Int(idleTime))) { [weak self] in self?.sweep() }
     }
 
-    /// Lets those go that nobody asked for a while: they take memory.
+    /// Releases those not used for a while: they take memory.
     private func sweep() {
         let due = FileHelper.now() - idleTime
         // Killed when this function is over, and nobody waits for the lock meanwhile.

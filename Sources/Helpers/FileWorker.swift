@@ -14,7 +14,6 @@ package enum FileWorker {
 
     /// What is said besides answers.
     enum Word {
-        /// It has given up its rights.
         case begun
         /// The kernel cannot confine it; with what is missing.
         case unconfined(String)

@@ -10,7 +10,7 @@ package final class HelperLauncher: Sendable {
     package enum Failure: Error, Sendable, Equatable {
         /// It could not be started; `noChildProcess`: it was gone before it began, each time.
         case unavailable(Errno)
-        /// Nobody waits for it any more.
+        /// The caller has given up.
         case cancelled
     }
 
@@ -20,7 +20,7 @@ package final class HelperLauncher: Sendable {
         /// Whether another server is wanted.
         var isServerSuspect = false
         var made: [Result<Helper, Errno>] = []
-        /// Orders that nobody waits for any more.
+        /// Orders whose caller has given up.
         var givenUp = 0
     }
 
@@ -65,7 +65,7 @@ package final class HelperLauncher: Sendable {
     }
 
     /// Has the next helper come from another server, with another layout of memory: all that one has made share one,
-    /// and whoever guesses it is to guess anew.
+    /// and whoever guesses it is to guess again.
     package func distrustServer() { state.withLock { $0.isServerSuspect = true } }
 
     /// Ends the thread, and with it the server.

@@ -5,7 +5,6 @@ import SystemPackage
 /// The process that makes helpers: it has the program loaded, so that each of them begins in a moment, and never sees
 /// what strangers made. The thread that starts it must live as long as it and its helpers. It is killed when this goes.
 final class HelperServer {
-    /// Why there is no helper.
     enum Failure: Error {
         /// The server is gone, hangs, or is not itself: another one is needed.
         case server(Errno)

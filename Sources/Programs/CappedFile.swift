@@ -5,7 +5,6 @@ import SystemPackage
 final class CappedFile {
     private let descriptor: Int32
     private let most: Int
-    /// How much it holds.
     private var size = 0
     /// How much came in all.
     private(set) var count = 0
@@ -24,7 +23,6 @@ final class CappedFile {
 
     deinit { close(descriptor) }
 
-    /// Adds what came.
     func add(_ bytes: UnsafeRawBufferPointer) {
         count += bytes.count
         guard failure == nil else { return }
@@ -38,7 +36,6 @@ final class CappedFile {
         }
     }
 
-    /// The last bytes.
     func tail(_ length: Int) -> [UInt8] {
         let length = min(length, size)
         var failure: Errno?

@@ -16,7 +16,7 @@ package struct Program: Sendable {
     /// The folder that it begins in.
     package var folder: FilePath
     /// The files that take what it writes to standard output and standard error. Each keeps the last of it, never more
-    /// than `mostBytes`; they are made anew.
+    /// than `mostBytes`; they are created again.
     package var output: FilePath, error: FilePath
     /// How long it may go on after SIGTERM, before SIGKILL.
     package var grace: Duration

@@ -8,7 +8,7 @@ enum PublicFiles {
     private static let mostDepth = 16
 
     private enum Finding {
-        /// With all that it holds; or what is no file and needs no leave, such as a link.
+        /// With all that it holds; or what is not a file and needs no leave, such as a link.
         case open
         case closed
         /// The paths in it that are open.
@@ -44,7 +44,7 @@ enum PublicFiles {
             withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { name in
                     guard strcmp(name, ".") != 0, strcmp(name, "..") != 0 else { return }
-                    // A name that is no text cannot be said again as it is.
+                    // A name that is not text cannot be said again as it is.
                     guard let text = String(validatingCString: name) else {
                         isWhole = false
                         return

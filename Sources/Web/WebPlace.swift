@@ -8,7 +8,7 @@ package struct WebPlace: Sendable, Equatable {
     /// A name or an address, in lower case.
     package let host: String
 
-    /// Nil for what is no URL with a host, and for other protocols.
+    /// Nil for what is not a URL with a host, and for other protocols.
     package init?(_ url: String) {
         guard let reader = curl_url() else { return nil }
         defer { curl_url_cleanup(reader) }

@@ -255,7 +255,6 @@ private final class Transferring {
 }
 
 extension WebRequest.Body {
-    /// Its bytes.
     fileprivate var size: Int64 {
         switch self {
         case .bytes(let bytes): Int64(bytes.count)

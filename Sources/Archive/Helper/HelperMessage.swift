@@ -1,19 +1,14 @@
 import Helpers
 
-/// What a helper says while it works.
 enum HelperMessage: Equatable {
     /// It has given up its rights and begins; with the version of Landlock that holds it, or less than 1 for none.
     case begun(landlock: Int64)
-    /// What was done since the last message.
     case progress(bytes: Int64, entries: Int64)
-    /// All is there.
     case done(Unpacking.Report)
-    /// It ends with this.
     case failed(ArchiveError)
     /// The kernel cannot confine it as was required: the call that was refused, and the error's number.
     case unconfined(call: String, Int32)
 
-    /// The most bytes of a message.
     static let mostBytes = 16 << 10
 
     var packet: [UInt8] {

@@ -44,7 +44,7 @@ package final class UnpackHelpers: Sendable {
     private let launcher: HelperLauncher
 
     /// Helpers of a program that calls `UnpackWorker.run` when it is given these arguments. `patience`: the
-    /// milliseconds that it may take to make one before it is started anew.
+    /// milliseconds that it may take to make one before it is restarted.
     package init(program: FilePath, arguments: [String], patience: Int32 = 10_000) {
         launcher = HelperLauncher(program: program.string, arguments: arguments, patience: patience)
     }
@@ -127,6 +127,5 @@ package final class UnpackHelpers: Sendable {
         }
     }
 
-    /// Milliseconds since the machine's start.
     private static func now() -> Int64 { Clock.now() / 1_000_000 }
 }

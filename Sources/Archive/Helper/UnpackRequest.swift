@@ -25,7 +25,6 @@ package struct UnpackRequest: Sendable, Equatable {
         self.cpuSeconds = cpuSeconds
     }
 
-    /// The most bytes of a request.
     static let mostBytes = 128 << 10
 
     var packet: [UInt8] {

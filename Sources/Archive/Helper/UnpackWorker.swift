@@ -118,7 +118,7 @@ private final class ProgressReport: Sendable {
         var due: Int64 = 0
     }
 
-    /// Bytes after which the daemon is told at once, and nanoseconds after which it is told of anything.
+    /// Bytes after which the daemon is told at once, and nanoseconds after which it is told anything.
     private static let portion: Int64 = 1 << 20
     private static let pause: Int64 = 50_000_000
 

@@ -9,7 +9,6 @@ extension ArchiveError {
                 remedy: "Send the archive again; if that does not help, recreate it.", detail: detail))
     }
 
-    /// Not all of it came.
     static func early(_ what: String = "", detail: String = "") -> ArchiveError {
         .bad(
             Problem(
@@ -45,7 +44,6 @@ extension ArchiveError {
                 remedy: "Recreate the archive with another program.", detail: ""))
     }
 
-    /// Needs others beside it.
     static func part(_ entry: [UInt8]? = nil, remedy: String = "Join the parts and send the complete archive.")
         -> ArchiveError
     {

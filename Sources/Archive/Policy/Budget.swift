@@ -7,7 +7,7 @@ final class Budget: Sendable {
     private let consumed = Atomic<Int64>(0)
     private let written = Atomic<Int64>(0)
     private let begun = Atomic<Int64>(0)
-    /// Of these, what is no entry of the archive.
+    /// Of these, what is not an entry of the archive.
     private let unlisted = Atomic<Int64>(0)
     private let isCalledOff = Atomic<Bool>(false)
     /// What an entry takes of the disk besides its bytes, about: an inode, a name, and half a block that is not full.
@@ -32,10 +32,8 @@ final class Budget: Sendable {
 
     /// Bytes written so far, holes included.
     var bytes: Int64 { written.load(ordering: .relaxed) }
-    /// Entries begun so far.
     var entries: Int64 { begun.load(ordering: .relaxed) - unlisted.load(ordering: .relaxed) }
 
-    /// Throws once the work is called off.
     func checkStopped() throws(ArchiveError) {
         if isCalledOff.load(ordering: .relaxed) || monitor.isStopped() { throw .stopped }
     }
@@ -46,7 +44,6 @@ final class Budget: Sendable {
     /// The archive that all comes out of has so many bytes.
     func expect(size: Int64) { self.size.store(size, ordering: .relaxed) }
 
-    /// So many bytes of the archive were read.
     func consume(_ bytes: Int64) { consumed.wrappingAdd(bytes, ordering: .relaxed) }
 
     /// One more entry, of that size as far as its header says.
@@ -59,7 +56,7 @@ final class Budget: Sendable {
         monitor.report(0, 1)
     }
 
-    /// What is no entry but costs as much as one: a folder on the way to an entry that no entry names, or what an
+    /// What is not an entry but costs as much as one: a folder on the way to an entry that no entry names, or what an
     /// archive keeps for its own use.
     func beginUnlisted(for entry: [UInt8]) throws(ArchiveError) {
         unlisted.wrappingAdd(1, ordering: .relaxed)

@@ -61,7 +61,8 @@ enum Threads {
         return isTaken ? errand : nil
     }
 
-    /// Runs the body on so many threads at once, the calling one among them, and waits for all. One fewer does it too.
+    /// Runs the body on so many threads at once, the calling one among them, and waits for all. A missing
+    /// thread only costs speed.
     static func run(_ count: Int, _ body: @escaping @Sendable () -> Void) {
         let errands = (1..<max(1, count)).compactMap { _ in begin(body) }
         body()

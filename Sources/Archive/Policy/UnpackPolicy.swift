@@ -1,6 +1,6 @@
 /// What may come out of an archive and how much of it: the word of whoever lets it be unpacked.
 package struct UnpackPolicy: Sendable, Equatable {
-    /// What becomes of symbolic and hard links.
+    /// What happens to symbolic and hard links.
     package enum Links: String, Sendable, CaseIterable {
         /// Any link fails the archive.
         case fail
@@ -36,7 +36,7 @@ package struct UnpackPolicy: Sendable, Equatable {
         case optional
     }
 
-    /// What becomes of two entries of one name in tar, cpio and ar, to which programs can append.
+    /// What happens to two entries of one name in tar, cpio and ar, to which programs can append.
     package enum Duplicates: String, Sendable, CaseIterable {
         case fail
         /// The last one counts.
@@ -45,7 +45,7 @@ package struct UnpackPolicy: Sendable, Equatable {
 
     /// How much it may be.
     package var limits = ExtractionLimits()
-    /// What becomes of links.
+    /// What happens to links.
     package var links = Links.inside
     /// The permission bits that files (0644, or 0755 for those that may be run) and folders (0755) keep; the umask
     /// takes from them too.
@@ -56,11 +56,11 @@ package struct UnpackPolicy: Sendable, Equatable {
     package var uniqueNames = UniqueNames.exact
     /// Whether a tar must be marked as whole.
     package var tarEnd = TarEnd.required
-    /// What becomes of two entries of one name.
+    /// What happens to two entries of one name.
     package var duplicates = Duplicates.fail
     /// The character set of a zip's unmarked names.
     package var nameEncoding = NameEncoding.bytes
-    /// The formats that are unpacked: the rest is no archive.
+    /// The formats that are unpacked: the rest is not an archive.
     package var formats = ArchiveFormat.usual
     /// How many layers of archives within archives are unpacked as well.
     package var nested = 0

@@ -25,9 +25,7 @@ struct ArchiveReader: ~Copyable {
 
     /// What the library reads from.
     private enum Source {
-        /// From the beginning to the end.
         case stream(ByteStream)
-        /// Here and there.
         case file(ArchiveInput)
 
         var failure: ArchiveError? {
@@ -50,7 +48,6 @@ struct ArchiveReader: ~Copyable {
         self.checksums = checksums
     }
 
-    /// Opens the archive in a stream.
     static func open(
         _ stream: ByteStream, _ container: ArchiveFormat.Container, _ policy: UnpackPolicy
     ) throws(ArchiveError) -> ArchiveReader {
@@ -94,7 +91,7 @@ struct ArchiveReader: ~Copyable {
 
     /// What GNU's programs put before the members of an ar, each once: the index of a library and a table of long names
     /// (ar(5)), as the bytes that a header has for a name. A member may come to such a name by a roundabout way too, as
-    /// long names do, and is no table then.
+    /// long names do, and is not a table then.
     private static let tables = Set(
         ["/", "//", "/SYM64/"].map { Array($0.utf8) + [UInt8](repeating: 0x20, count: 16 - $0.utf8.count) })
 
@@ -207,7 +204,6 @@ private func readFromStream(
     return give(Unmanaged<ByteStream>.fromOpaque(client).takeUnretainedValue().next, to: buffer)
 }
 
-/// The same for a file.
 private func readFromFile(
     _: OpaquePointer?, _ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?
 ) -> la_ssize_t {

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// What a look at a file's first bytes tells.
 package struct ArchiveSniff: Sendable {
-    /// The format; nil where the file is no archive.
+    /// The format; nil where the file is not an archive.
     package let format: ArchiveFormat?
     /// The name of the first entry, for the formats that begin with it (zip, ar): it tells documents from archives.
     package let firstName: [UInt8]?

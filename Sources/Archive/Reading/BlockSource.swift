@@ -2,7 +2,6 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// What gives bytes block by block.
 protocol BlockSource: AnyObject {
     /// The next block, valid until the next call; nil at the end.
     func next() throws(ArchiveError) -> UnsafeRawBufferPointer?

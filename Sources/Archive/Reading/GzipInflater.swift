@@ -9,7 +9,6 @@ final class GzipInflater: BlockSource {
     private var isFirstMember = true
     private var isWithinMember = false
 
-    /// Inflates what the input gives.
     init(_ input: ArchiveInput) { self.input = input }
 
     deinit { output.deallocate() }
@@ -35,7 +34,7 @@ final class GzipInflater: BlockSource {
         return count > 0 ? UnsafeRawBufferPointer(rebasing: output[..<count]) : nil
     }
 
-    /// Members may follow one another, and zeros the last one (tapes are filled up so). Anything else is no gzip any
+    /// Members may follow one another, and zeros the last one (tapes are filled up so). Anything else is not gzip any
     /// more.
     private func beginMember() throws(ArchiveError) -> Bool {
         if !isFirstMember {

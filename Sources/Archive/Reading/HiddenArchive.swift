@@ -1,9 +1,8 @@
 import Glibc
 import SystemPackage
 
-/// What a file is that begins like no archive, as far as that matters to somebody who waits for one.
+/// What a file is that begins like no archive, as far as that matters to those waiting for one.
 enum HiddenArchive: Sendable, Equatable {
-    /// Holds nothing.
     case empty
     /// What came in the place of a file, in words: a web page.
     case text(String)
@@ -11,7 +10,6 @@ enum HiddenArchive: Sendable, Equatable {
     case program(ArchiveFormat)
     /// An archive behind so many bytes of something else.
     case behind(ArchiveFormat, Int64)
-    /// Anything else.
     case other
 
     /// How far an archive is looked for behind a program, whose own code comes first.

@@ -17,7 +17,6 @@ final class Inflater {
     /// Whether the stream has come to its end, and was found right.
     private(set) var isOver = false
 
-    /// Ready for a first stream.
     init(_ wrapper: Wrapper) {
         self.wrapper = wrapper
         state = .allocate(capacity: 1)

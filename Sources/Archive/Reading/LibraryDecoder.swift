@@ -6,7 +6,6 @@ final class LibraryDecoder: BlockSource {
     private let handle: ArchiveHandle
     private let compression: ArchiveFormat.Compression
 
-    /// Opens the stream.
     init(_ input: ArchiveInput, _ compression: ArchiveFormat.Compression) throws(ArchiveError) {
         self.input = input
         self.compression = compression

@@ -8,7 +8,7 @@ package struct MissedArchive: Sendable, Equatable {
     /// What to do about it: a sentence.
     package let remedy: String
 
-    /// Endings of names that promise an archive or a compressed file, also such as nobody unpacks here.
+    /// Endings of names that promise an archive or a compressed file, also of formats that are not unpacked.
     private static let endings: Set<String> = [
         "zip", "zipx", "7z", "rar", "tar", "tgz", "taz", "tbz", "tbz2", "txz", "tzst", "tlz", "gz", "bz2", "xz", "zst",
         "lz4", "lzma", "lz", "z", "cpio", "cab", "iso", "lzh", "lha", "xar", "arj", "ace",

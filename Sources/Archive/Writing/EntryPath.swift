@@ -10,7 +10,6 @@ struct EntryPath {
     /// As it was stored, for messages.
     let stored: [UInt8]
 
-    /// Checks a path as it was stored.
     init(_ stored: [UInt8], _ limits: ExtractionLimits) throws(ArchiveError) {
         guard !stored.isEmpty else { throw .unsafe(stored, "has no name") }
         guard stored[0] != UInt8(ascii: "/") else {
@@ -117,7 +116,6 @@ struct EntryPath {
     /// The whole path, as that of a folder.
     var whole: ArraySlice<CChar> { path.dropLast() }
 
-    /// Calls the body with its last name.
     func withName<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         path.withUnsafeBufferPointer { buffer in
             // It ends with a NUL, so it is never empty.
@@ -126,7 +124,6 @@ struct EntryPath {
         }
     }
 
-    /// Whether it is the same path.
     func isSame(as other: EntryPath) -> Bool { path == other.path }
 
     /// Checks the target of a symbolic link at this path: relative, and with `..` only at its beginning and only as

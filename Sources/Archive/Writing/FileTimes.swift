@@ -2,7 +2,6 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// The times that entries get.
 enum FileTimes {
     /// The time now: nothing that is extracted is from later.
     static func now() -> timespec {

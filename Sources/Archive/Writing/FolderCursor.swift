@@ -50,7 +50,6 @@ struct FolderCursor: ~Copyable {
         return found
     }
 
-    /// Another cursor below the same root.
     func another() -> FolderCursor { FolderCursor(root: root, mode: mode, budget) }
 
     private mutating func stand(in folder: Int32, _ wanted: ArraySlice<CChar>) {

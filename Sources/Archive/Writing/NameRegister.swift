@@ -64,7 +64,7 @@ final class NameRegister {
                 result += scalar == "\u{131}" ? "\u{131}" : scalar.properties.uppercaseMapping
             }.lowercased()
         }
-        // What is no text has no case either. No name has a NUL.
+        // What is not text has no case either. No name has a NUL.
         return name.reduce(into: "\0") { $0.unicodeScalars.append(Unicode.Scalar($1)) }
     }
 }

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Writes entries below one folder: nothing lands elsewhere, whatever the archive says.
 ///
-/// Paths are walked without following links, files are made anew, and symbolic links come last, so nothing is ever
+/// Paths are walked without following links, files are created again, and symbolic links come last, so nothing is ever
 /// written through one. An entry that is not harmless fails the archive as a whole. Used on one thread; several may
 /// write below one folder.
 struct TreeWriter: ~Copyable {
@@ -29,7 +29,6 @@ struct TreeWriter: ~Copyable {
         var folders: [(path: [UInt8], modified: timespec)] = []
         /// Files that turned out to be archives.
         var archives: [(path: [UInt8], format: ArchiveFormat, turn: Int)] = []
-        /// Links that were left out.
         var skippedLinks: Int64 = 0
 
         /// Adds what another thread has.
@@ -89,7 +88,6 @@ struct TreeWriter: ~Copyable {
         if let modified { deferred.folders.append((path.bytes, FileTimes.clamp(modified, to: now))) }
     }
 
-    /// Makes a new file.
     mutating func createFile(_ path: EntryPath, mode: mode_t) throws(ArchiveError) -> OutputFile {
         guard !path.isTop else { throw .conflict(path.stored, "is a file in place of the top folder") }
         try refusePrivileges(mode, path)

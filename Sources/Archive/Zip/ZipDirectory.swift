@@ -12,7 +12,6 @@ struct ZipDirectory {
     /// Whether libarchive must read it: for methods that are rarely used, and for what is encrypted.
     var needsLibrary: Bool { entries.contains { $0.isByLibrary } }
 
-    /// Reads the directory.
     init(_ input: ArchiveInput, _ policy: UnpackPolicy, _ budget: Budget) throws(ArchiveError) {
         let end = try ZipEnd.find(input)
         try budget.expect(entries: Int64(clamping: end.count))

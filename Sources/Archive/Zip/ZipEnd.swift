@@ -8,9 +8,7 @@ struct ZipEnd {
 
     /// How many entries the directory has.
     let count: UInt64
-    /// Its bytes.
     let size: UInt64
-    /// Where it begins.
     let offset: UInt64
     /// Where the records begin, and the directory must end.
     let place: Int64

@@ -2,14 +2,12 @@ import Glibc
 
 /// One entry of a zip's directory (APPNOTE 4.3.12).
 struct ZipEntry {
-    /// What it is.
     enum Kind: Equatable {
         case file, folder, symbolicLink
         /// With the word for it.
         case special(String)
     }
 
-    /// How it is compressed.
     struct Method: Equatable {
         let number: UInt16
 
@@ -56,7 +54,6 @@ struct ZipEntry {
 
     /// The name in the character set that it was stored in.
     let storedName: [UInt8]
-    /// The name.
     let name: [UInt8]
     let method: Method
     let flags: UInt16
@@ -72,7 +69,6 @@ struct ZipEntry {
     /// Where the next entry begins.
     var limit: UInt64 = 0
 
-    /// Whether it needs a password.
     var isEncrypted: Bool { flags & 1 != 0 }
     /// Whether its name says that it is UTF-8.
     var isMarkedUTF8: Bool { flags & 0x800 != 0 }

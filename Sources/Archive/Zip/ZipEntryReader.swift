@@ -45,7 +45,7 @@ final class ZipEntryReader {
         try checkGap(after: entry, at: try dataStart(of: entry) + entry.compressedSize)
     }
 
-    /// Somebody else would see what lies there and is not listed.
+    /// Another program would see the entry that is not listed.
     private func checkGap(after entry: ZipEntry, at start: UInt64) throws(ArchiveError) {
         let read = { (place: UInt64, count: Int) throws(ArchiveError) -> [UInt8] in
             guard let bytes = try self.bytes(at: place, atLeast: count, of: entry) else { return [] }

@@ -81,7 +81,6 @@ enum ZipExtractor {
         }
     }
 
-    /// Writes one entry.
     fileprivate static func extract(
         _ item: Item, _ reader: ZipEntryReader, _ writer: inout TreeWriter
     ) throws(ArchiveError) {

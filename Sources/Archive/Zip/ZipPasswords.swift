@@ -19,7 +19,6 @@ enum ZipPasswords {
         throw .encrypted(smallest.name, passwords: policy.passwords.count)
     }
 
-    /// What came of a password.
     enum Trial {
         case opens
         case fails
@@ -27,7 +26,6 @@ enum ZipPasswords {
         case swells
     }
 
-    /// Tries a password on an entry.
     static func trial(
         of password: [UInt8], on wanted: ZipEntry, _ input: ArchiveInput, _ policy: UnpackPolicy, _ budget: Budget
     ) throws(ArchiveError) -> Trial {

@@ -94,7 +94,6 @@ package struct CompressStage: Stage {
         try writer.finish()
     }
 
-    /// Adds one file, folder or link.
     private func add(
         _ path: FilePath, below root: borrowing Folder, to writer: borrowing ArchiveWriter, _ context: StageContext
     ) throws(ArchiveWriter.Failure) {

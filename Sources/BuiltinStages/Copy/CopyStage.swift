@@ -3,7 +3,7 @@ import Glibc
 package import PipelineKit
 import SystemPackage
 
-/// Has a copy of the payload published besides.
+/// Also publishes a copy of the payload.
 package struct CopyStage: Stage {
     private static let to = StageOption<[PathTemplate]>.folders("to", "the folders to publish a copy in")
 

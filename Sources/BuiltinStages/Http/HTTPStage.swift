@@ -114,7 +114,7 @@ package struct HTTPStage: Stage {
     }
 
     private func send(_ body: WebRequest.Body, type: String, _ context: StageContext) throws(StageFailure) {
-        // Secrets are read anew, and one may say where to.
+        // Secrets are read again, and one may say where to.
         guard mayKnow(try url.place()) else {
             throw StageFailure(
                 .environment, code: "http.insecure",

@@ -10,11 +10,10 @@ struct WebAddress: Sendable {
 
     /// The text as it was written: what may be shown.
     let source: String
-    /// Where it was written.
     let position: SourcePosition
     private let pieces: [Piece]
 
-    /// Why it is no address: a sentence without a full stop.
+    /// Why it is not an address: a sentence without a full stop.
     struct Problem: Error {
         let message: String
     }
@@ -92,7 +91,6 @@ struct WebAddress: Sendable {
         return end.map { $0 > parts[1].dropFirst(2).startIndex } ?? false
     }
 
-    /// The URL for one job.
     func url(_ values: TemplateValues) throws(StageFailure) -> SecretText.Revealed {
         var url = SecretText.Revealed()
         for piece in pieces {

@@ -1,6 +1,6 @@
 package import PipelineKit
 
-/// Says where the payload is to be published. It touches no file: the payload is published once all stages have
+/// Sets where the payload is to be published. It touches no file: the payload is published once all stages have
 /// succeeded.
 package struct MoveStage: Stage {
     private static let to = StageOption<PathTemplate>.folder("to", "the folder to publish the payload in")

@@ -4,14 +4,13 @@ import PipelineKit
 /// Matches names, one after another.
 ///
 /// What glibc found out about an expression it keeps with it, up to some 90 MB for a name that was made for it; so the
-/// expression is compiled anew every few names, in some 20 µs.
+/// expression is recompiled every few names, in some 20 µs.
 final class NameMatcher {
     /// An expression that regcomp(3) does not take.
     struct Refusal: Error {
         let reason: String
     }
 
-    /// A compiled expression.
     final class Expression {
         private var compiled = regex_t()
 

@@ -7,7 +7,6 @@ struct NamePattern: Sendable {
     let groupCount: Int
     private let text: String
 
-    /// Checks an expression.
     init(_ node: OptionNode) throws(OptionProblem) {
         text = try node.string()
         guard !text.utf8.contains(0) else { throw node.problem("a regular expression must not contain NUL; remove it") }

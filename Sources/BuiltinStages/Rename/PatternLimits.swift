@@ -6,7 +6,6 @@
 /// back-reference; and it follows empty matches and anchors within repetitions along every path. Without these three
 /// both its steps and its memory are bounded by the pattern's written-out size and the square of the name's length.
 struct PatternLimits {
-    /// Why a pattern is refused.
     enum Problem: Error, Equatable {
         case backReference(Int)
         case repeatsRepetition
@@ -22,7 +21,6 @@ struct PatternLimits {
     /// The most anchors: `^`, `$`, `\b`, `\B`, `\<`, `\>`, `` \` ``, `\'`.
     static let mostAnchors = 8
 
-    /// A piece of the pattern.
     private struct Piece {
         var states = 0
         var mayBeEmpty = true
@@ -68,7 +66,6 @@ struct PatternLimits {
     private var groups = [Group()]
     private var anchors = 0
 
-    /// Looks at a whole pattern.
     static func check(_ pattern: [UInt8]) throws(Problem) {
         var limits = PatternLimits(rest: pattern[...])
         try limits.read()
@@ -124,7 +121,7 @@ struct PatternLimits {
         }
     }
 
-    /// Has the last piece stand there so often; nil: without end.
+    /// Repeats the last piece; nil: without limit.
     private mutating func repeatLast(_ least: Int, _ most: Int?) throws(Problem) {
         // Nothing before it: regcomp says so.
         guard let last = groups[groups.count - 1].last else { return }
@@ -165,7 +162,6 @@ struct PatternLimits {
 }
 
 extension PatternLimits.Problem: CustomStringConvertible {
-    /// What is wrong, and what to do.
     var description: String {
         switch self {
         case .backReference(let group):

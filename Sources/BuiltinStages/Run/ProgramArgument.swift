@@ -8,7 +8,6 @@ struct ProgramArgument: Sendable {
         case text(String)
         /// The payload's stand-in: its file, or its folder.
         case file
-        /// The program's folder.
         case folder
         /// The name of the payload's file; of a folder, the drop's.
         case name
@@ -18,12 +17,11 @@ struct ProgramArgument: Sendable {
     /// What the words stand for.
     struct Place {
         let payload: Payload
-        /// What it is given in the payload's place; empty where it is told of none.
+        /// What it is given in the payload's place; empty where it gets none.
         let file: FilePath
         let folder: FilePath
     }
 
-    /// The text as it was written.
     let source: String
     /// Where a relative program begins.
     let base: FilePath
@@ -84,7 +82,6 @@ struct ProgramArgument: Sendable {
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
     }
 
-    /// Whether it holds no placeholder.
     var isFixed: Bool {
         pieces.allSatisfy { if case .text = $0 { true } else { false } }
     }
@@ -103,7 +100,6 @@ struct ProgramArgument: Sendable {
         }
     }
 
-    /// The argument for one job.
     func bytes(_ place: Place, _ values: TemplateValues) throws(TemplateProblem) -> [UInt8] {
         var bytes: [UInt8] = []
         for piece in pieces {

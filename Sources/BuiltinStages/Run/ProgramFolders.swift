@@ -7,7 +7,6 @@ import SystemPackage
 struct ProgramFolders {
     /// Where it begins, and where it leaves what it makes.
     let output: FilePath
-    /// For what it needs meanwhile.
     let temporary: FilePath
 
     /// The one that holds the others, and nothing else.

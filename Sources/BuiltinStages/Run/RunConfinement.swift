@@ -39,7 +39,6 @@ struct RunConfinement: Sendable {
 
     private let confinement: Confinement
 
-    /// Nil where the program is not confined.
     static func read(_ options: StageOptions) throws(OptionProblem) -> RunConfinement? {
         if try options.value(confine) {
             return RunConfinement(

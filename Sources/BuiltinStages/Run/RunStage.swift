@@ -273,7 +273,6 @@ package struct RunStage: Stage {
         throw failure
     }
 
-    /// The payload that follows.
     private func handOn(
         _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
     ) throws(StageFailure) -> Payload {

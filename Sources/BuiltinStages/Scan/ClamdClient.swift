@@ -4,7 +4,6 @@ import SystemPackage
 
 /// One question to clamd over its socket (clamd(8)): is this file clean?
 struct ClamdClient: ~Copyable {
-    /// What clamd says.
     enum Verdict: Equatable {
         case clean
         /// The name of what was found.

@@ -8,11 +8,8 @@ import SystemPackage
 /// look, unless it is set to say so (AlertExceedsMax), and nothing tells how it is set. So it is given a file of that
 /// size in which it finds something, if it looks.
 final class ClamdReach: Sendable {
-    /// What became of such a file.
     enum Finding: Equatable {
-        /// It was looked at.
         case found
-        /// It was called clean.
         case missed
         /// It was not looked at, and that was said.
         case told
@@ -28,7 +25,7 @@ final class ClamdReach: Sendable {
         var since = ContinuousClock.now
     }
 
-    /// clamd may be set up anew meanwhile.
+    /// clamd may be reconfigured meanwhile.
     private static let keeps = Duration.seconds(600)
     /// Smaller files are taken for that large: most need no trial of their own.
     private static let least: Int64 = 1 << 20
@@ -65,7 +62,6 @@ final class ClamdReach: Sendable {
         return .success(false)
     }
 
-    /// The next power of two.
     private static func round(_ size: Int64) -> Int64 {
         guard size > least, size < 1 << 40 else { return max(size, least) }
         return 1 << (Int64.bitWidth - (size - 1).leadingZeroBitCount)

@@ -2,7 +2,7 @@ import Glibc
 package import PipelineKit
 import SystemPackage
 
-/// Has ClamAV look at every file.
+/// Scans every file with ClamAV.
 package struct ScanStage: Stage {
     private enum TooLarge: String, CaseIterable, Sendable { case fail, pass }
 

@@ -2,7 +2,6 @@ import Digests
 import PipelineKit
 import SystemPackage
 
-/// The manifests of a bag.
 extension BagReading {
     /// The bag's manifests whose algorithm is known, by name.
     func manifests(

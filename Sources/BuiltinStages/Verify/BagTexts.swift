@@ -35,7 +35,6 @@ enum BagTexts {
         }
     }
 
-    /// A text as UTF-8.
     static func utf8(_ text: [UInt8], _ encoding: Encoding) -> [UInt8] {
         switch encoding {
         case .utf8: return text

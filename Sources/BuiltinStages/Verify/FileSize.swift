@@ -2,7 +2,6 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// The size of files.
 enum FileSize {
     /// A regular file's bytes; a link is not followed.
     static func of(_ file: TreeFile, below root: borrowing Folder) throws(IOError) -> Int64 {

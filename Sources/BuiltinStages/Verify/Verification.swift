@@ -10,7 +10,6 @@ struct Verification {
     private(set) var expected: [[UInt8]: Set<Digest>] = [:]
     /// Files that are listed and not there: the first thousand.
     private(set) var missing: Set<[UInt8]> = []
-    /// Whether there are more of them.
     private var missesMore = false
     /// Files that are there and not listed.
     var extra: Set<[UInt8]> = []
@@ -21,7 +20,6 @@ struct Verification {
         files = Dictionary(tree.files.map { ($0.bytes, $0) }) { first, _ in first }
     }
 
-    /// Whether any file is listed.
     var isEmpty: Bool { expected.isEmpty && missing.isEmpty }
 
     /// The most digests that are kept of a file: of more than there are algorithms two contradict each other, and it

@@ -29,7 +29,6 @@ enum JSONFile: FormatReader {
         }
     }
 
-    /// From byte to byte.
     private struct Scan {
         private enum State { case mark, value, member, word, text, escape, after }
 

@@ -20,7 +20,6 @@ enum XMLFile: FormatReader {
         return scan.isClosed ? .whole : .lacks(.end)
     }
 
-    /// From byte to byte.
     private struct Scan {
         private enum State { case text, tag, quoted, instruction, comment, characters, declaration }
 

@@ -20,7 +20,7 @@ enum ZstdFile: FormatReader {
                 while !isLast {
                     guard let header = try content.little(place, 3) else { return .lacks(.end) }
                     isLast = header & 1 == 1
-                    // 3 is no type; of 1, one byte is repeated.
+                    // 3 is not a type; of 1, one byte is repeated.
                     guard header >> 1 & 3 != 3 else { return .lacks(.sense) }
                     // An empty block is allowed, but nothing else to the end is what was not written.
                     if header == 0, try content.isUnwritten(from: place) { return .lacks(.end) }

@@ -2,7 +2,6 @@ import Glibc
 
 /// The content of a file, read where a format looks. What lies beyond its end is not there, whatever leads to it.
 final class Content {
-    /// Bytes.
     let size: Int64
     private let descriptor: Int32
     /// What was read last, for those that look at one place after the other.
@@ -39,12 +38,10 @@ final class Content {
         return ArraySlice(window.dropFirst(start).prefix(count))
     }
 
-    /// The last bytes.
     func tail(_ count: Int) throws(ReadError) -> ArraySlice<UInt8> {
         try bytes(max(0, size - Int64(count)), count)
     }
 
-    /// Whether these bytes are there.
     func has(_ expected: [UInt8], at offset: Int64) throws(ReadError) -> Bool {
         try bytes(offset, expected.count).elementsEqual(expected)
     }

@@ -13,7 +13,7 @@ struct ActiveJob {
     let begun = MonotonicTime.now()
     /// Whether an earlier run began with it.
     private let isResumed: Bool
-    /// What each stage took that ran in this process, in order.
+    /// Durations of the stages run by this process, in order.
     private(set) var times: [JobReport.StageTime] = []
     /// The kind of the stage that ran last.
     private(set) var stage: String?
@@ -25,11 +25,11 @@ struct ActiveJob {
         self.isResumed = isResumed
     }
 
-    /// What the next stage is given.
     var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
     /// A stage succeeded; with what it had to say.
-    mutating func stageSucceeded(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?) {
+    mutating func stageSucceeded(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?)
+    {
         count(kind, duration)
         var kept = payload
         if payload.isDone {
@@ -47,7 +47,6 @@ struct ActiveJob {
         record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: notes))
     }
 
-    /// A stage is not for this drop.
     mutating func skipped(_ kind: String) {
         record.history.append(Transition("skipped", at: .now(), stage: kind, note: "its `when` does not hold"))
     }
@@ -60,7 +59,6 @@ struct ActiveJob {
                 note: failure?.summary ?? notes))
     }
 
-    /// A stage failed.
     mutating func failed(_ kind: String, in duration: Duration, because failure: StageFailure) {
         count(kind, duration)
         guard failure.class != .cancelled else { return }
@@ -85,7 +83,7 @@ struct ActiveJob {
         return stage ?? ""
     }
 
-    /// Its settlement ended, well or not.
+    /// Its settlement ended, in success or failure.
     mutating func settled(_ settlement: Settlement) {
         record = settlement.record
         seal = settlement.seal
@@ -103,12 +101,11 @@ struct ActiveJob {
     /// Runs of the stage that failed.
     private var attempts: Int { record.failedStage == nil ? record.failures : record.failures + 1 }
 
-    /// What the stages of `on_failure` are told.
+    /// The report for the stages of `on_failure`.
     func failed(because failure: StageFailure) -> JobFailure {
         JobFailure(failure, stage: record.failedStage, attempts: attempts)
     }
 
-    /// The settlement of the job.
     func settlement(_ outcome: JobState.Outcome) -> Settlement {
         var report: FailureReport?
         if case .failed(let failure) = outcome {
@@ -118,7 +115,6 @@ struct ActiveJob {
         if !isResumed { settlement.begun = begun }
         return settlement
     }
-    /// How it ended.
     func report(_ outcome: JobState.Outcome) -> JobReport {
         JobReport(
             job: job, outcome: outcome, original: record.original, outputs: record.outputs,

@@ -5,12 +5,10 @@ struct ActiveRoom {
     private let mostJobs: Int
     /// Nil: as many as there are.
     private let mostBytes: Int64?
-    /// How many there are.
     private(set) var jobs = 0
     /// Wider than any size, so that what is given back is what was taken.
     private var bytes: Int128 = 0
 
-    /// For as many as there are.
     static var unlimited: ActiveRoom { ActiveRoom(jobs: .max, bytes: nil) }
 
     init(jobs: Int, bytes: ByteSize?) {

@@ -12,7 +12,6 @@ struct Copying {
 
     init(of pipeline: String) { queue = DispatchQueue(label: "dropmill.\(pipeline).copies") }
 
-    /// Whether nothing is being copied.
     var isEmpty: Bool { cancellations.isEmpty }
 
     /// Copies a drop; `done` is called on the queue of the copies.
@@ -35,7 +34,6 @@ struct Copying {
         }
     }
 
-    /// It is done.
     mutating func end(_ job: Job) { cancellations[job.id] = nil }
 
     /// Calls all copies off; the drops are found where they are at the next start.
@@ -47,7 +45,7 @@ struct Copying {
 }
 
 extension Intake {
-    /// Has a claimed drop copied, and then run.
+    /// Copies a claimed drop, which then runs.
     func copy(_ job: Job) {
         copying.copy(job, spool) { @Sendable [weak self] result in
             self?.enqueue { intake in intake.copied(job, result) }

@@ -12,7 +12,7 @@ nonisolated extension Engine {
         let findings: Recovery.Findings
         /// Where its work folder is, and before that where those are that hold jobs and cannot be reached.
         let works: [WorkPlace]
-        /// Says to other daemons of this host that the inbox is watched; nil where another one says so.
+        /// Tells other daemons of this host that the inbox is watched; nil where another one watches it.
         let inboxLock: FolderLock?
     }
 
@@ -20,7 +20,7 @@ nonisolated extension Engine {
     typealias Opening = (state: OpenedState, unfinished: [JobRecord])
 
     /// Locks the state folder, opens the journal and begins a run. A journal that is damaged is set aside, said loudly,
-    /// and begun anew: the work folders know every job.
+    /// and started again: the work folders know every job.
     func openState() throws(EngineError) -> Opening {
         let (state, trusted) = (configuration.state, pipelines.flatMap(\.trust))
         let (warning, lock) = try EngineError.wrapping { () throws(FolderError) in
@@ -229,7 +229,7 @@ nonisolated extension Engine {
     /// So many earlier places of a work folder are remembered that cannot be reached.
     private static let mostPlaces = 8
 
-    /// Jobs that nobody can go on with.
+    /// Reports jobs whose files are away.
     private func reportStranded(_ jobs: [JobID], of pipeline: Pipeline, at places: [WorkPlace]) {
         guard let first = jobs.first else { return }
         let count = jobs.count == 1 ? "1 job stays as it is" : "\(jobs.count) jobs stay as they are"
@@ -244,7 +244,7 @@ nonisolated extension Engine {
                     + "`dropmill forget JOB` (\(first)) abandons one"))
     }
 
-    /// Says where others' changes in an inbox may be seen too late.
+    /// Warns where others' changes in an inbox may be seen too late.
     private func warnOfMemory(_ pipeline: Pipeline) {
         guard FileSystemKind.of(pipeline.inbox) != .local,
             let finding = AttributeMemory.finding(on: pipeline.inbox, pipeline.ready, .now())

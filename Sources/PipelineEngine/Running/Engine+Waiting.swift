@@ -3,9 +3,10 @@ import PipelineKit
 import Synchronization
 
 extension Engine {
-    /// Tells what waits in each inbox, on a queue of the engine: by pipeline, of each kind at most `limit`. Costs one
+    /// Reports what waits in each inbox, on a queue of the engine: by pipeline, of each kind at most `limit`. Costs one
     /// look at every name that waits.
-    package nonisolated func reportWaiting(limit: Int, _ report: @escaping @Sendable ([String: InboxSnapshot]) -> Void) {
+    package nonisolated func reportWaiting(limit: Int, _ report: @escaping @Sendable ([String: InboxSnapshot]) -> Void)
+    {
         enqueue { engine in
             let snapshots = Gathering()
             let group = DispatchGroup()
@@ -21,7 +22,7 @@ extension Engine {
         }
     }
 
-    /// Tells what one file of a pipeline's inbox waits for, by its path from the inbox on; nil for one that is not
+    /// Reports what one file of a pipeline's inbox waits for, by its path from the inbox on; nil for one that is not
     /// known there.
     package nonisolated func reportWaiting(
         _ path: [UInt8], of pipeline: String, _ report: @escaping @Sendable (WaitingDrop?) -> Void

@@ -115,7 +115,7 @@ package actor Engine: QueueActor {
         startTicker()
     }
 
-    /// Lets the jobs that may have killed the daemon run one after another, before anything else begins. (Those that
+    /// Runs quarantined jobs one after another, before anything else begins. (Those that
     /// the journal did not know come later, when it is seen that they are whole, and still one after another.)
     private func runQuarantined() {
         guard !isStopping else { return }
@@ -131,7 +131,7 @@ package actor Engine: QueueActor {
         begin(prepared)
     }
 
-    /// Takes up what earlier runs left, and opens the inboxes.
+    /// Resumes what earlier runs left, and opens the inboxes.
     private func begin(_ prepared: [Prepared]) {
         for (runner, pipeline) in zip(runners, prepared) {
             let findings = pipeline.findings

@@ -8,7 +8,6 @@ package struct EngineError: Error, Sendable {
     /// The sentence.
     package let message: String
 
-    /// An error.
     init(kind: Kind, message: String) {
         self.kind = kind
         self.message = message

@@ -31,7 +31,7 @@ package enum EngineEvent: Sendable {
     case paused(pipeline: String, StageFailure)
     /// It goes on.
     case resumed(pipeline: String, after: Duration)
-    /// Something that somebody should know, without a job: a sentence with its remedy.
+    /// A warning without a job: a sentence with its remedy.
     case warning(pipeline: String?, message: String)
     /// The engine was asked to stop and waits for running stages.
     case stopping(running: Int, grace: Duration)

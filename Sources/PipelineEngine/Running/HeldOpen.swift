@@ -1,6 +1,6 @@
 import PipelineKit
 
-/// Drops that somebody has held open for so long that it is to be told: after ten minutes, then each hour. Pure.
+/// Drops held open for long: reported after ten minutes, then each hour. Pure.
 struct HeldOpen<Key: Hashable> {
     private struct Known {
         let since: MonotonicTime

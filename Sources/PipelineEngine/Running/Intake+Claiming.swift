@@ -2,7 +2,7 @@ import FolderWatch
 import PipelineKit
 import SystemPackage
 
-/// Looks at drops, and claims them.
+/// Examines drops, and claims them.
 extension Intake {
     /// How many samples or claims are made before events get their turn.
     private static let batch = 256
@@ -59,7 +59,7 @@ extension Intake {
         underway.cost += MonotonicTime.spentByThread() - begun
         guard isOver else {
             longDrops.insert(underway.path)
-            // Where many take long, it begins anew when it is called.
+            // Where many take long, it starts over when it is called.
             if !longLooks.add(underway) { gate.postpone(underway.path, to: .distantFuture) }
             return
         }
@@ -149,7 +149,6 @@ extension Intake {
         }
     }
 
-    /// A drop that is claimed.
     private struct Unproved: Sendable {
         let job: Job
         let ready: Fingerprint
@@ -206,13 +205,13 @@ extension Intake {
         return nil
     }
 
-    /// Has a claimed drop stand still once more.
+    /// Makes a claimed drop wait for stillness again.
     func waitForWriters(of job: Job, because reason: String) {
         hold(job)
         deliver(.stillWritten(job, reason: reason))
     }
 
-    /// Has one wait that was to run. Meanwhile it takes up no room: its sender may keep it waiting for ever.
+    /// Holds back a job that was about to run. Meanwhile it takes up no room: its sender may keep it waiting for ever.
     private func hold(_ job: Job) {
         room.giveBack(job.drop.size)
         lateWriters.add(job)
@@ -234,7 +233,7 @@ extension Intake {
     }
 
     /// Whether a drop is what it was when it was found complete. It may have waited for room for hours, and nothing
-    /// tells of what happens on other machines or under other names. After the rename its ctime says nothing any more;
+    /// reports what happens on other machines or under other names. After the rename its ctime says nothing any more;
     /// the proof of a folder sees those of all its files.
     private func isStill(_ name: FileName, _ ready: Fingerprint, in folder: borrowing OpenFile) -> Bool {
         guard ready.listing == 0 else { return true }
@@ -303,7 +302,7 @@ extension Intake {
         if !complete.isEmpty { deliver(.claimed(complete, adopted: isEarlier)) }
     }
 
-    /// The proof of one that nobody writes to.
+    /// The proof of one without writers.
     private static func adoption(
         of job: Job, by spool: Spool, since begun: MonotonicTime
     ) -> Result<Spool.Proof, IOError> {
@@ -326,14 +325,14 @@ extension Intake {
         case .success(.copying): copy(job)
         case .success(.stillWritten): hold(job)
         case .failure(let error):
-            // Trouble of that drop is told of while it waits.
+            // Trouble of that drop is reported while it waits.
             if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
             hold(job)
         }
         return nil
     }
 
-    /// Looks at claimed drops that have to stand still; at folders elsewhere.
+    /// Checks claimed drops that must stand still; folders on the queue of the proofs.
     func checkLateWriters() throws(IOError) {
         var turn = lateWriters.turn(spool, room, noting: noteLook)
         for job in turn.folders {

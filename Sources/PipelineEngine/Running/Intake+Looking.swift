@@ -14,12 +14,12 @@ extension Intake {
 
     package func look(again drops: Set<DropPath>, at now: MonotonicTime) {
         for path in drops where rejected[path] == nil {
-            // One that was complete but for being claimed is looked at anew.
+            // One that was complete but for being claimed is examined again.
             if ready.remove(path) { gate.touch(path, at: now) } else { gate.recheck(path, at: now) }
         }
     }
 
-    /// Has a drop claimed as it is, to fail.
+    /// Claims the drop only to move it to `failed`.
     func reject(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: StageFailure) {
         rejected[path] = failure
         ready.add(path, fingerprint)
@@ -61,7 +61,6 @@ extension Intake {
         }
     }
 
-    /// One look at a candidate.
     func look(
         at path: DropPath, in inbox: OpenInbox, deciding: Bool
     ) throws(IOError) -> Examiner.Look {

@@ -4,7 +4,7 @@ import SystemPackage
 
 // What the daemon may have died of in an earlier run, and who holds drops open. All of it on the intake's queue.
 extension Intake {
-    /// What an earlier run died of is known from here on, and what this one looks at is noted.
+    /// Loads what earlier runs crashed on, and starts noting what this one examines.
     func openNote() {
         let folder = spool.work.looks
         do throws(IOError) {
@@ -20,10 +20,9 @@ extension Intake {
         quarantine = Quarantine(in: folder, left: left, limit: Recovery.limit(of: spool.pipeline))
     }
 
-    /// A drop is looked at from now on.
+    /// Notes what is examined, in case the daemon crashes during it.
     func noteLook(at path: DropPath) { note?.begin(.drop(path)) }
 
-    /// A claimed one is.
     func noteLook(at job: Job) { note?.begin(.job(job.id)) }
 
     /// Those that wait for their turn: what is there of them.
@@ -33,7 +32,7 @@ extension Intake {
         }
     }
 
-    /// Those that somebody took away meanwhile are none any more.
+    /// Clears those that are gone.
     func forgetGone() {
         for subject in quarantine.held {
             let isThere =
@@ -45,8 +44,7 @@ extension Intake {
         }
     }
 
-    /// Has one suspect looked at, or set aside, once nothing else is to be done: should the daemon die again, it was
-    /// this one.
+    /// Examines or rejects one quarantined drop once nothing else is to be done: if the daemon dies again, this was it.
     func admitQuarantined() throws(IOError) {
         guard !quarantine.held.isEmpty, hasScanned, paused == nil, isQuiet || quarantine.isPatienceOver else { return }
         if let job = heldJobs.first {
@@ -69,7 +67,7 @@ extension Intake {
             && lateWriters.allDisturbed && gate.waiting.allSatisfy(\.isDisturbed)
     }
 
-    /// Somebody has the drop open; told after a while, where no `timeout` ends that.
+    /// Reports a drop that is held open for long, unless a `timeout` ends that.
     func reportHeldOpen(_ path: DropPath, _ subject: LookNote.Subject, by writer: Waiting.Writer) {
         guard spool.pipeline.ready.timeout == nil, let time = heldOpen.saw(subject, at: .now()) else { return }
         deliver(.heldOpen(path, writer, for: time))

@@ -3,12 +3,12 @@ import PipelineKit
 
 // For those who ask what waits.
 extension Intake {
-    /// Tells what waits, on the intake's queue: of those that wait and of those that are left alone at most so many.
+    /// Reports what waits, on the intake's queue: of those that wait and of those that are left alone at most so many.
     nonisolated func reportSnapshot(limit: Int, _ report: @escaping @Sendable (InboxSnapshot) -> Void) {
         enqueue { intake in report(intake.snapshot(limit: limit)) }
     }
 
-    /// Tells what one file waits for, by its path from the inbox on; nil for one that is not known.
+    /// Reports what one file waits for, by its path from the inbox on; nil for one that is not known.
     nonisolated func reportWaiting(of path: [UInt8], _ report: @escaping @Sendable (WaitingDrop?) -> Void) {
         let names = path.split(separator: UInt8(ascii: "/")).compactMap { FileName($0) }
         guard let name = names.last else { return report(nil) }
@@ -35,7 +35,7 @@ extension Intake {
 
     private func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
         if var waiting = gate.waiting(for: path, at: now) {
-            // One that could not be claimed is looked at anew once that may be possible.
+            // One that could not be claimed is examined again once that may be possible.
             if waiting == .unseen, let paused { waiting = .paused(paused.summary) }
             let known = gate.admitted(path).map { now - $0 }
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)

@@ -9,7 +9,7 @@ import SystemPackage
 ///
 /// It lives on its own queue, `dropmill.<pipeline>.inbox`; what it has to say is delivered there.
 actor Intake: QueueActor {
-    /// What the intake says.
+    /// What the intake reports.
     enum Message: Sendable {
         case claimed([Spool.Claimed], adopted: Bool)
         case stillWritten(Job, reason: String)
@@ -20,14 +20,12 @@ actor Intake: QueueActor {
         /// The work folder was gone, and is there again, empty.
         case workRemade
         case refused(DropPath, reason: String)
-        /// Somebody has held a drop open for so long that it is to be told.
+        /// A drop has been held open long enough to report it.
         case heldOpen(DropPath, Waiting.Writer, for: Duration)
         case watching(WatchMode, reason: String?)
-        /// So many drops wait in the inbox.
         case waiting(Int)
         /// Inbox or work folder are in trouble; nothing is claimed until `resume`.
         case failed(StageFailure)
-        /// They are well again.
         case recovered
         /// With `once`: nothing is left to be claimed but these, which are still being written.
         case idle(remaining: [Left])
@@ -39,7 +37,7 @@ actor Intake: QueueActor {
     struct Left: Sendable {
         let path: DropPath
         let reason: String
-        /// Whether somebody has to look at it: what came with it says that it is not what was sent.
+        /// Whether an operator must look: its digest says that it is not what was sent.
         var isContradicted = false
     }
 
@@ -65,7 +63,7 @@ actor Intake: QueueActor {
     /// Why drops in `ready` fail without being complete.
     var rejected: [DropPath: StageFailure] = [:]
     var examiner: Examiner
-    /// Looks at folders that were begun and are not over.
+    /// Examinations of folders that are under way.
     var longLooks = LongLooks()
     /// Drops that took longer than one slice.
     var longDrops: Set<DropPath> = []
@@ -73,7 +71,7 @@ actor Intake: QueueActor {
     var proofs: Proofs
     /// What is looked at just now, for the next run; nil where it cannot be noted.
     var note: LookNote?
-    /// What earlier runs may have died of.
+    /// Drops and jobs that earlier runs may have crashed on.
     var quarantine: Quarantine
     /// Claimed drops among them.
     var heldJobs: [Job] = []
@@ -173,7 +171,7 @@ actor Intake: QueueActor {
         }
     }
 
-    /// Has it say how many drops wait, if that changed.
+    /// Reports how many drops wait, if that changed.
     nonisolated func reportWaitingCount() {
         enqueue { intake in
             let count = intake.gate.waitingCount + intake.ready.count
@@ -185,7 +183,6 @@ actor Intake: QueueActor {
     /// Claims nothing more until `resume`; watching goes on.
     nonisolated func pause(because failure: StageFailure) { enqueue { intake in intake.paused = failure } }
 
-    /// Claims again.
     nonisolated func resume() {
         enqueue { intake in
             intake.paused = nil
@@ -194,7 +191,7 @@ actor Intake: QueueActor {
         }
     }
 
-    /// Looks whether what claiming needs is well, and says `recovered` or `failed`.
+    /// Checks whether what claiming needs is well, and says `recovered` or `failed`.
     nonisolated func probe() {
         enqueue { intake in
             do throws(StageFailure) {
@@ -212,7 +209,7 @@ actor Intake: QueueActor {
         do throws(IOError) { _ = try OpenInbox(spool.pipeline.inbox) } catch { throw StageFailure(error) }
     }
 
-    /// Throws while inbox or work folder are away. A work folder that somebody removed is made again.
+    /// Throws while inbox or work folder are away. A removed work folder is created again.
     private func checkInbox() throws(StageFailure) {
         do throws(StageFailure) {
             try spool.checkInbox()

@@ -112,7 +112,7 @@ extension JobMachine {
         }
     }
 
-    /// Has it go on when the pause ends, or at the next start.
+    /// Holds it until the pause ends, or the next start.
     mutating func hold(_ id: JobID, _ turn: inout Turn) {
         jobs[id]?.holder = .nobody
         held.append(id)

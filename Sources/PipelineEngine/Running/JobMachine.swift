@@ -5,7 +5,6 @@ import PipelineKit
 struct JobMachine: Sendable, Equatable {
     /// What a machine has to know of its pipeline.
     struct Rules: Sendable, Equatable {
-        /// How failures of each stage are retried.
         var retry: [RetryPolicy]
         /// How many stages `on_failure` has.
         var notifications = 0
@@ -17,13 +16,11 @@ struct JobMachine: Sendable, Equatable {
 
     /// Who has a job.
     enum Holder: Sendable, Equatable {
-        /// Nobody: it goes on when the pause is over or, where the engine stops, at the next start.
+        /// Nobody: it continues after the pause or, where the engine stops, at the next start.
         case nobody
         /// The engine, until nothing else runs that may have killed the daemon.
         case quarantine
-        /// A timer, until its next attempt.
         case timer
-        /// The workers of its stage.
         case workers
         /// Whoever looks whether the drop of a failed job is there.
         case look
@@ -56,7 +53,7 @@ struct JobMachine: Sendable, Equatable {
         /// Whether intents may be on record, though the commit was said to have failed: then it is written down before
         /// a stage runs that it runs again.
         var mayBeIntended = false
-        /// Whether intents are: then it is on its way, and nobody is notified of a failure any more.
+        /// Whether intents are: then it is on its way, and no failure is reported any more.
         var isIntended = false
         /// How many stages of `on_failure` are done.
         var notified = 0
@@ -70,13 +67,11 @@ struct JobMachine: Sendable, Equatable {
             rest: Duration = .zero)
         /// Nothing else runs that may kill the daemon.
         case admitted(JobID)
-        /// A worker has begun with it.
         case began(JobID)
         /// Its stage succeeded, or is not for this drop. `isDone`: no further stage is needed.
         case succeeded(JobID, isDone: Bool = false)
         /// Its stage failed. `hasRun`: the stage was begun. `jitter`: chance, from 0 to 1.
         case failed(JobID, StageFailure, hasRun: Bool = true, jitter: Double = 0)
-        /// Its wait is over.
         case due(JobID)
         /// It was looked at. `isThere`: whether its drop is.
         case looked(JobID, isThere: Bool)
@@ -86,24 +81,19 @@ struct JobMachine: Sendable, Equatable {
         case notificationCancelled(JobID)
         /// The count of its settlement is on disk, or could not be written.
         case counted(JobID, StageFailure? = nil)
-        /// Everything is in its place.
         case settled(JobID)
         /// The settlement failed. `isIntended`: intents are on record.
         case unsettled(JobID, StageFailure, isIntended: Bool = false)
         /// The outputs could not be brought to the disk: they must be made again, since what the kernel could not write
         /// it may have dropped.
         case outputsLost(JobID, StageFailure)
-        /// Its folder is gone.
         case lost(JobID)
         /// These were taken back before a worker had them.
         case withdrawn([JobID])
         /// The intake cannot go on, or still cannot.
         case intakeFailed(StageFailure)
-        /// The intake can go on.
         case intakeRecovered
-        /// Something was claimed from the inbox.
         case claimed
-        /// The time of a probe has come.
         case probe
         /// What a probe needs was looked at. `isInPlace`: whether jobs find their folders.
         case probed(isInPlace: Bool)
@@ -131,7 +121,7 @@ struct JobMachine: Sendable, Equatable {
         case wait(JobID, Duration)
         /// It is over. `recoveries`: those that the record is to keep.
         case release(JobID, JobState.Outcome, recoveries: Int)
-        /// It is over without an end: nobody knows where its drop is.
+        /// It is lost: its drop cannot be found.
         case forget(JobID)
         /// Send `admitted` when it may run alone.
         case quarantine(JobID)
@@ -139,7 +129,6 @@ struct JobMachine: Sendable, Equatable {
         case withdraw
         /// Claim nothing, for this reason. `isNews`: it is to be reported.
         case pause(StageFailure, isNews: Bool)
-        /// Claim again.
         case resume
         /// The pause is over, after so long.
         case recovered(after: Duration)

@@ -1,7 +1,7 @@
 import FolderWatch
 import PipelineKit
 
-/// Claimed drops that somebody still writes to: they wait in their job's folder, where nobody can open them any more,
+/// Claimed drops that a process still writes to: they wait in their job's folder, where nobody can open them any more,
 /// until they have stood still. A value of the intake.
 struct LateWriters {
     /// Keyed by slot: drops of one name may be claimed one after the other.
@@ -20,7 +20,6 @@ struct LateWriters {
         gate = ReadyGate(rule: claimed)
     }
 
-    /// Where the drops lay.
     var paths: [DropPath] { jobs.values.map(\.drop.path) }
 
     /// Whether each of them was seen to change, or held open, while it waited here.
@@ -58,9 +57,8 @@ struct LateWriters {
         var copying: [Job] = []
         /// Those that wait no more, as they were claimed: complete, or taken from the work folder by others.
         var ended: [Job] = []
-        /// Those among them that are gone.
         var lost: [Job] = []
-        /// Those that somebody holds open.
+        /// Those that a process holds open.
         var held: [(Job, Waiting.Writer)] = []
         /// They are due, and may take long to look at: each is to be answered by `looked`.
         var folders: [Job] = []
@@ -68,9 +66,9 @@ struct LateWriters {
         var error: IOError?
     }
 
-    /// Looks at the files that are due. What could not be looked at stays, to be looked at again.
+    /// Examines the files that are due. What could not be examined stays for another look.
     ///
-    /// `room`: how many more may run; the others wait on. `noting`: is told of each that is looked at.
+    /// `room`: how many more may run; the others wait on. `noting`: is notified of each that is looked at.
     mutating func turn(
         _ spool: Spool, _ room: ActiveRoom = .unlimited, noting: (Job) -> Void = { _ in }
     ) -> Turn {
@@ -105,7 +103,6 @@ struct LateWriters {
         let cost: Duration
     }
 
-    /// Looks at one that is due.
     static func look(at job: Job, _ spool: Spool) -> Look {
         let begun = MonotonicTime.spentByThread()
         let result = Result { () throws(IOError) in
@@ -119,7 +116,6 @@ struct LateWriters {
         return Look(result: result, cost: MonotonicTime.spentByThread() - begun)
     }
 
-    /// Proves one that stood still.
     static func proof(
         of job: Job, _ state: Fingerprint, _ spool: Spool, claimed: MonotonicTime
     ) -> Result<Spool.Proof, IOError> {

@@ -5,7 +5,6 @@ import PipelineKit
 /// at, claimed and told of. Those for which there is no room get it in the order in which they asked. A value of the
 /// intake.
 struct LongLooks {
-    /// One of them.
     struct Underway {
         let path: DropPath
         /// Whether it may be the one that finds the drop complete.
@@ -19,13 +18,12 @@ struct LongLooks {
 
     /// In the order of their turns.
     private var looks: [Underway] = []
-    /// Drops whose looks begin anew once there is room, those first that asked first.
+    /// Drops whose looks start over once there is room, those first that asked first.
     private var line: [DropPath] = []
 
     /// How many there may be: each has its folders open.
     static let most = 4
 
-    /// Whether none is under way.
     var isEmpty: Bool { looks.isEmpty }
 
     /// Whether one at this drop is under way.

@@ -11,9 +11,7 @@ import SystemPackage
 /// not to outlive the machine.
 // @unchecked: each is of one serial queue of an intake (inbox, proofs or copies), and begun and ended there only.
 final class LookNote: @unchecked Sendable {
-    /// What can be looked at.
     enum Subject: Hashable {
-        /// Something in the inbox.
         case drop(DropPath)
         /// A claimed drop in its job's folder.
         case job(JobID)
@@ -70,7 +68,6 @@ final class LookNote: @unchecked Sendable {
         if let map { munmap(map.baseAddress, map.count) }
     }
 
-    /// This is looked at from now on.
     func begin(_ subject: Subject) {
         assertQueue()
         let bytes = subject.bytes
@@ -86,7 +83,6 @@ final class LookNote: @unchecked Sendable {
         }
     }
 
-    /// Nothing is looked at.
     func end() {
         assertQueue()
         guard !isEmpty else { return }

@@ -61,7 +61,7 @@ struct MovedWork {
                     _ = try move(name, in: folder, at: active)
                 }
             }
-            // Empty by now; with anything that is somebody's it stays.
+            // Empty by now; anything foreign keeps it.
             _ = active.withPlatformString { rmdir($0) }
             return .taken(count, aside: aside)
         } catch {

@@ -43,7 +43,7 @@ final class OpenedState: Sendable {
         writer = JournalWriter(journal: journal, report: report)
     }
 
-    /// Says what is wrong with the journal of a daemon that runs; damage is noted for the next start.
+    /// Reports what is wrong with the journal of a running daemon; damage is noted for the next start.
     private static func report(
         _ error: JournalError, in folder: FilePath, _ observer: @Sendable (EngineEvent) -> Void
     ) {
@@ -51,7 +51,7 @@ final class OpenedState: Sendable {
         if error.kind == .corrupt { noteDamage(in: folder, observer) }
     }
 
-    /// Has the next start set the journal aside.
+    /// Makes the next start move the journal aside.
     static func noteDamage(in folder: FilePath, _ observer: @Sendable (EngineEvent) -> Void) {
         do throws(IOError) {
             try SQLiteJournal.markDamaged(in: folder)
@@ -61,7 +61,7 @@ final class OpenedState: Sendable {
         }
     }
 
-    /// Lets go of everything. Without `end` before it, the next start takes this run for one that was killed.
+    /// Releases everything. Without `end` before it, the next start takes this run for one that was killed.
     func close() {
         tidying.withLock { $0 }?.cancel()
         keeping.withLock { $0 }?.cancel()

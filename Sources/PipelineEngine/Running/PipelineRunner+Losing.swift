@@ -1,7 +1,7 @@
 import Journal
 package import PipelineKit
 
-/// Jobs whose folder somebody removed while they were at work: nothing of them can be gone on with.
+/// Jobs whose folder was removed while they ran: they cannot continue.
 extension PipelineRunner {
     /// Gives up what cannot be found any more, but for jobs that are busy: their next failure shows it.
     func loseWhatIsGone() {
@@ -21,7 +21,7 @@ extension PipelineRunner {
             }, then: then)
     }
 
-    /// Looks whether the drop of a failed job is there.
+    /// Checks whether the drop of a failed job is there.
     func look(_ id: JobID) {
         guard let drop = jobs[id]?.job.original else { return }
         ask(
@@ -59,7 +59,7 @@ extension PipelineRunner {
         lose(job, record, because: "it is gone from its job's folder")
     }
 
-    /// The job is over, and nobody knows where its drop is.
+    /// The job ends as lost: its drop cannot be found.
     func lose(_ job: Job, _ record: JobRecord, because reason: String) {
         var record = record
         record.lose(because: reason, at: .now())
@@ -83,7 +83,6 @@ extension JobRecord {
     /// Gives up a job for good: whoever said so may have sent its drop again.
     package mutating func giveUp(at time: Timestamp) { lose(because: Self.givenUp, at: time) }
 
-    /// Whether that was said of it.
     var isGivenUp: Bool { state == .lost && history.last { $0.event == "lost" }?.note == Self.givenUp }
 
     private static let givenUp = "given up"

@@ -10,13 +10,13 @@ extension PipelineRunner {
         jobs[id]?.record.recoveries = entry.recoveries
     }
 
-    /// Has the journal know of the job's state, soon.
+    /// Queues the job's record for the journal.
     func write(_ id: JobID) {
         noteProgress(of: id)
         if let record = jobs[id]?.record { journal.note(record) }
     }
 
-    /// Has the journal know at once that a settlement begins that may kill the daemon.
+    /// Records at once that a settlement begins that may crash the daemon.
     func count(_ id: JobID) {
         noteProgress(of: id)
         guard let record = jobs[id]?.record else { return }
@@ -28,7 +28,6 @@ extension PipelineRunner {
         }
     }
 
-    /// A job waits for its next attempt.
     func `defer`(_ id: JobID, because failure: StageFailure, for delay: Duration) {
         noteProgress(of: id)
         guard let stage = jobs[id]?.wait(delay), let active = jobs[id] else { return }
@@ -37,7 +36,7 @@ extension PipelineRunner {
         later(delay) { runner in runner.send(.due(id)) }
     }
 
-    /// Has the journal know of the pipeline's state, if it changed.
+    /// Queues the pipeline's state for the journal, if it changed.
     func note() {
         let pause = machine.pause
         if pause.reason != nil, pausedAt?.since != pause.since { pausedAt = (pause.since, .now()) }
@@ -51,7 +50,7 @@ extension PipelineRunner {
         journal.note(record)
     }
 
-    /// Has the journal know of everything that is not over.
+    /// Queues the records of all unfinished jobs for the journal.
     func writeAll() {
         checkWorkers()
         endTurn()

@@ -5,7 +5,7 @@ import PipelineKit
 /// Performs what the machine of one pipeline says, and reports to the machine what came of it. It decides nothing.
 /// The engine's own.
 final class PipelineRunner {
-    /// Has the body called on the engine's queue after a while.
+    /// Schedules the body on the engine's queue.
     typealias Later = @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
 
     let pipeline: Pipeline
@@ -15,7 +15,7 @@ final class PipelineRunner {
     let journal: JournalWriter
     let settler: Settler
     let later: Later
-    /// Has the engine admit the job when it may run alone.
+    /// Asks the engine to admit the job when it may run alone.
     private let quarantine: (JobID) -> Void
 
     private(set) var machine: JobMachine

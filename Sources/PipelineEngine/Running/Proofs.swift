@@ -30,7 +30,6 @@ struct Proofs {
         }
     }
 
-    /// One is over.
     mutating func end() { count -= 1 }
 
     /// Calls all off, and waits for the one that is under way; the drops are found where they are at the next start.
@@ -41,7 +40,7 @@ struct Proofs {
 }
 
 extension Intake {
-    /// Has something done about a claimed folder on the queue of the proofs, and then something on this one.
+    /// Runs work for a claimed folder on the queue of the proofs, then a completion on this one.
     func elsewhere<Result: Sendable>(
         _ job: Job, _ body: @escaping @Sendable (Spool) -> Result,
         then: @escaping @Sendable (isolated Intake, Result) -> Void

@@ -14,7 +14,6 @@ struct Quarantine {
     /// Nil where nothing is written down.
     private let file: FilePath?
 
-    /// None.
     init(limit: Int) {
         self.limit = limit
         file = nil
@@ -33,7 +32,7 @@ struct Quarantine {
     /// Whether they have waited for all others for so long that it is their turn although there are some.
     var isPatienceOver: Bool { .now() - begun > .seconds(600) }
 
-    /// Whether it is not to be looked at yet.
+    /// Whether its turn has not come.
     func isHeld(_ subject: LookNote.Subject) -> Bool { held.contains(subject) }
 
     /// Why it is not to be looked at any more; nil where it may be.
@@ -44,7 +43,6 @@ struct Quarantine {
             remedy: "The drop may be the cause: check the log of these times before sending it again.")
     }
 
-    /// Its turn has come.
     mutating func admit(_ subject: LookNote.Subject) { held.remove(subject) }
 
     /// It is gone, or was dealt with.

@@ -43,7 +43,6 @@ package struct Recovery: Sendable {
     private let pipeline: Pipeline
     private let bounds: IntentBounds
     private let work: WorkFolder
-    /// Whether the journal knows no earlier run.
     private let isFirstRun: Bool
     /// Whether the last run was killed or crashed.
     private let wasKilled: Bool
@@ -138,7 +137,7 @@ package struct Recovery: Sendable {
         if let record, Self.isRollingForward(record) { return rollForward(record, folder, &findings) }
         var entries = try Folder.names(in: folder)
         if !entries.contains(where: { !$0.isHidden }), try !isThere(record?.drop.name, in: folder) {
-            // Its claim did not get to the rename, or its settlement was as good as over.
+            // The crash came before its claim's rename, or after its settlement.
             var isGone = try work.removeUnused(id)
             if !isGone {
                 entries = try Folder.names(in: folder)
@@ -278,7 +277,7 @@ package struct Recovery: Sendable {
     }
 
     /// A settlement goes on. One that the daemon died of too often cannot fail instead, since part of it may be made;
-    /// it is left to somebody, and holds up no other.
+    /// it is left to the operator, and holds up no other.
     private func rollForward(_ found: JobRecord, _ folder: FilePath, _ findings: inout Findings) {
         var record = found
         let job = job(record, folder)
@@ -317,7 +316,9 @@ package struct Recovery: Sendable {
 
     /// Whether a job with so many recoveries may be what the daemon dies of: from the second on, and always before the
     /// one that would be too many.
-    static func isQuarantined(_ recoveries: Int, in pipeline: Pipeline) -> Bool { recoveries >= quarantineLimit(in: pipeline) }
+    static func isQuarantined(_ recoveries: Int, in pipeline: Pipeline) -> Bool {
+        recoveries >= quarantineLimit(in: pipeline)
+    }
 
     static func quarantineLimit(in pipeline: Pipeline) -> Int { min(2, limit(of: pipeline) - 1) }
 

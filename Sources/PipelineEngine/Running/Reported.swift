@@ -6,10 +6,8 @@ struct Reported {
     private var numbers: [String: UInt32] = [:]
     private var paths: [DropPath: UInt32] = [:]
 
-    /// How many there are.
     var count: Int { paths.count }
 
-    /// All of them, in no order.
     var all: some Sequence<(path: DropPath, reason: String)> {
         paths.lazy.map { (path: $0.key, reason: reasons[Int($0.value)]) }
     }

@@ -150,7 +150,7 @@ extension SettlementBatch {
         return decision
     }
 
-    /// Somebody else took the name since it was chosen: another one, written down before it is used.
+    /// The name was taken since it was chosen: picks another one, recorded before it is used.
     mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
         let job = steps[index].settlement.job
         guard let decided = try decide(placement, number: number, of: job) else {

@@ -5,7 +5,6 @@ import SystemPackage
 /// One batch of settlements on its way: each step is made for every job before the next begins. A job that fails at a
 /// step does not hold up the others.
 struct SettlementBatch {
-    /// One job on its way.
     struct Step {
         var settlement: Settlement
         var placements: [Placement] = []

@@ -17,9 +17,7 @@ package final class Settler: Sendable {
 
     private struct State {
         var waiting: [Settlement] = []
-        /// Queues that have nothing to do.
         var idle: [DispatchQueue]
-        /// Batches that are being settled.
         var batches = 0
     }
 

@@ -13,7 +13,6 @@ extension StageFailure {
 }
 
 extension WatchError {
-    /// What a check of the inbox found.
     init(_ failure: StageFailure) {
         self = .away(code: failure.code, summary: failure.summary, remedy: failure.remedy)
     }

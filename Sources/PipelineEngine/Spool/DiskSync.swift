@@ -80,7 +80,7 @@ package struct DiskSync: Sendable {
     }
 
     /// Brings the entries of these folders to the disk: by one sync of each file system, `whole` for its own. A sync of
-    /// a folder is no proof: XFS says 0 to it after the file system has died (measured on Linux 6.18). Only where a
+    /// a folder proves nothing: XFS returns 0 after the file system has died (measured on Linux 6.18). Only where a
     /// server or another program keeps them, each folder is synced, since syncfs(2) does not reach there.
     package func sync(folders: some Sequence<FilePath>, by whole: FileSystemSync) throws(IOError) {
         guard isFull else { return }
@@ -88,7 +88,7 @@ package struct DiskSync: Sendable {
         var isOwn = false
         for folder in folders {
             let isLocal = FileSystemKind.of(folder) == .local
-            // By a descriptor that was told of an error syncfs(2) tells of the next one only: then each folder tells of
+            // By a descriptor that was told of an error syncfs(2) reports the next one only: then each folder reports
             // what it lost itself, and a descriptor of its own whether the file system is alive.
             let isDoubtful = whole.hasLostWrites
             if !isLocal || isDoubtful { try OpenFile.open(folder, O_RDONLY | O_DIRECTORY).sync() }

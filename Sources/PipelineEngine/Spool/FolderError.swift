@@ -18,13 +18,11 @@ package struct FolderError: Error, Sendable {
     /// The sentence.
     package let message: String
 
-    /// An error.
     init(kind: Kind, message: String) {
         self.kind = kind
         self.message = message
     }
 
-    /// How to get more descriptors.
     static let descriptors =
         "raise the limit (`LimitNOFILE=` in the unit, `ulimit -n` in a shell, or fs.file-max)"
 

@@ -9,13 +9,11 @@ struct IntentBounds: Sendable {
     /// Targets without placeholders: a folder that is published becomes the target itself.
     private let places: [FilePath]
 
-    /// Those of a pipeline.
     init(of pipeline: Pipeline) {
         folders = OwnFolders.targets(of: pipeline).map(\.path)
         places = pipeline.stages.flatMap(\.targets.values).filter(\.template.isFixed).map(\.fixedFolder)
     }
 
-    /// Whether the intent may be carried out.
     func allow(_ intent: Intent, of job: Job) -> Bool {
         isBelow(intent.source, job.folder) && (folders.contains { isBelow(intent.target, $0) } || isAt(intent.target))
     }

@@ -5,7 +5,6 @@ import SystemPackage
 
 /// One move: a rename or, to another file system, a copy.
 extension Mover {
-    /// How a move was made.
     enum Move {
         case renamed
         /// The source is still there; it may go once the copy's name is on disk.
@@ -26,7 +25,7 @@ extension Mover {
             case .fileExists where spool.pipeline.onConflict == .replace && Self.areAlike(source, target):
                 try NoReplace.replace(target, with: source)
                 return .renamed
-            // The source is still there, so what has the name is somebody else's, be it the same content.
+            // The source is still there, so what has the name is another file, even with the same content.
             case .fileExists: return .taken
             case .improperLink:
                 return try moveAcross(intent, to: folder, of: job, isReplay: isReplay, givesBack: givesBack)
@@ -49,7 +48,7 @@ extension Mover {
         }
         do throws(IOError) {
             try folder.folder.remove(name)
-            // Made before anything is written, so that it is told of all that goes wrong.
+            // Made before anything is written, so that it is notified of all that goes wrong.
             let whole = try FileSystemSync(of: folder.path)
             // Ours to the end: whoever is given it could keep us from comparing it, by a lease.
             let from = try Folder.holding(intent.source)
@@ -125,7 +124,7 @@ extension Mover {
                 return
             }
         } catch {
-            // Somebody's file that we may not read is not ours.
+            // A file that we may not read is not ours.
             guard error.errno.trouble(with: .drop) == .pauses else { return }
             throw error
         }

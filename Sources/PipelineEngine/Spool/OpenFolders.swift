@@ -9,7 +9,6 @@ struct OpenFolders: Sendable {
     enum Found {
         /// A folder of ours.
         case open(HeldFolder)
-        /// Nothing.
         case missing
         /// A file, a link, or a folder that others could change.
         case others
@@ -37,7 +36,7 @@ struct OpenFolders: Sendable {
     /// Whether the folder was opened before, and so all that lead to it.
     func holds(_ path: FilePath) -> Bool { held[path] != nil }
 
-    /// Looks for a folder, from the configured one down.
+    /// Finds a folder, from the configured one down.
     mutating func look(_ path: FilePath) throws(IOError) -> Found {
         if let folder = held[path] { return .open(folder) }
         if root(of: path) == path { return try openRoot(path) }
@@ -56,7 +55,7 @@ struct OpenFolders: Sendable {
         }
     }
 
-    /// A configured folder is no name to step aside from: what is in its place is an error.
+    /// A configured folder is not a name to step aside from: what is in its place is an error.
     private mutating func openRoot(_ path: FilePath) throws(IOError) -> Found {
         do throws(IOError) {
             return .open(keep(try HeldFolder(path, OpenFile.pathOnly), at: path))

@@ -5,7 +5,6 @@ import SystemPackage
 /// Where in its inbox a claimed drop lay, kept in its job's folder until the journal knows: a symbolic link that says
 /// it, since that is made at once and whole.
 enum Origin {
-    /// The link's name.
     static let name = ".from"
 
     /// Notes it before the drop is moved there. Nothing is noted for the inbox itself.
@@ -13,7 +12,6 @@ enum Origin {
         try Folder.open(job).makeLink(FilePath(name), to: FilePath(bytes: folder.bytes))
     }
 
-    /// What was noted.
     static func of(_ job: FilePath) throws(IOError) -> InboxFolder {
         guard let path = try Folder.open(job).target(ofLink: FilePath(name)) else { return .top }
         return InboxFolder(path.components.compactMap { FileName($0) })

@@ -41,8 +41,8 @@ package struct OwnFolders: Sendable {
             remedy: "create the folder, or give Dropmill's user the right to create it")
     }
 
-    /// Refuses the start where one of them, or a folder on the way to it, could be exchanged by somebody else; makes
-    /// `processed` and `failed`, and what somebody else could otherwise make first. The inbox must exist.
+    /// Refuses the start where one of them, or a folder on the way to it, could be exchanged by another user; makes
+    /// `processed` and `failed`, and what another user could otherwise make first. The inbox must exist.
     package func prepare() throws(FolderError) {
         try refuseInbox()
         let targets = Self.targets(of: pipeline)

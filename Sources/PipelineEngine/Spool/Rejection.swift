@@ -11,7 +11,6 @@ enum Rejection {
     /// What it leaves in a job's folder.
     static let names = [name.string, draft.string]
 
-    /// Writes it down.
     static func write(_ failure: StageFailure, in folder: FilePath) throws(IOError) {
         var json = JSONText()
         json.failure(failure)

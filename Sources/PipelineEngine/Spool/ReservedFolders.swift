@@ -7,7 +7,6 @@ import SystemPackage
 /// through a placeholder, round and round. They are known by what they are and not by their paths, which links and
 /// mounts can give others of.
 final class ReservedFolders: Sendable {
-    /// One of them.
     struct Reserved: Sendable {
         /// What it is, after `into`: `the inbox of 'scans'`.
         let what: String
@@ -51,7 +50,7 @@ final class ReservedFolders: Sendable {
         for pipeline in pipelines { note(pipeline) }
     }
 
-    /// Looks which folders those of a pipeline are now. On a queue of that pipeline: the file system of one may not
+    /// Finds out which folders those of a pipeline are now. On a queue of that pipeline: the file system of one may not
     /// answer, and nobody else's work is to wait for that.
     func note(_ pipeline: Pipeline) {
         func reserved(_ what: String, _ path: FilePath, _ kind: Kind = .ours) -> Reserved {

@@ -5,7 +5,7 @@ import SystemPackage
 /// What every entry of a drop looked like when it was proved, for a drop that stays its sender's (`ownership: keep`):
 /// he can still write to it, and the kernel's own time of the last change (ctime) tells.
 package struct Seal: Sendable {
-    /// A hash of each entry's path and inode, and of size and times where it is no folder, keyed at random in each
+    /// A hash of each entry's path and inode, and of size and times where it is not a folder, keyed at random in each
     /// process. Folders change with what the stages add to them.
     private var entries: Set<Int>
     /// Whether the sender is our own user, of whom nothing is to be feared.

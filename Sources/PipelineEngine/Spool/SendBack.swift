@@ -207,7 +207,7 @@ package struct SendBack: Sendable {
         name.bytes.suffix(reportSuffix.utf8.count).elementsEqual(reportSuffix.utf8)
     }
 
-    /// What lies beside a failed original and is no report: its marker.
+    /// What lies beside a failed original and is not a report: its marker.
     private static func markers(beside original: Original) throws(IOError) -> [FileName] {
         var markers: [FileName] = []
         for name in beside(original) where !isReport(name) {

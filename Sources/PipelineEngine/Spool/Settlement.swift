@@ -36,7 +36,7 @@ package struct Settlement: Sendable {
         case settled
         /// It did not work; what was decided stays decided.
         case failed(StageFailure)
-        /// The outputs could not be brought to the disk, so they must be made anew.
+        /// The outputs could not be brought to the disk, so they must be created again.
         case outputsLost(StageFailure)
     }
 
@@ -56,7 +56,7 @@ package struct Settlement: Sendable {
     }
 
     /// The original of a failed job could not be brought to `failed`: it stays in its folder, which will be set aside,
-    /// and what is told of the failure says where.
+    /// and the failure's text says where.
     mutating func leaveOriginal(at path: FilePath, because error: IOError) {
         guard case .failed(var failure) = outcome else { return }
         leavesOriginal = true

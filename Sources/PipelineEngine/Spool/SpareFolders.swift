@@ -17,10 +17,8 @@ final class SpareFolders: Sendable {
         var putAway: [JobID] = []
     }
 
-    /// How many are kept.
     private static let most = 256
 
-    /// Where they are put.
     let path: FilePath
     private let active: FilePath
     private let state = Mutex(State())
@@ -47,7 +45,7 @@ final class SpareFolders: Sendable {
             state.emptied.popFirst().map { active.appending($0.text) }
                 ?? state.putAway.popLast().map { path.appending($0.text) }
         }
-        // Where somebody tidied it away, a new one does as well.
+        // Where it was tidied away, a new one does as well.
         return kept.map { Self.rename($0, to: folder) } ?? false
     }
 
@@ -60,7 +58,6 @@ final class SpareFolders: Sendable {
         }
     }
 
-    /// There are none any more.
     func forgetAll() { state.withLock { $0 = State() } }
 
     /// Moves those that are among the folders of jobs away from there.

@@ -9,7 +9,7 @@ extension Spool {
     ///
     /// File by file, each by a rename over the old one: whenever this ends, the drop is whole.
     ///
-    /// `seal`: is told of it, so that the new files are not taken for changes of the sender's.
+    /// `seal`: is notified of it, so that the new files are not taken for changes of the sender's.
     func renewDrop(of job: Job, _ seal: inout Seal?) throws(IOError) {
         guard Folder.kind(of: job.original) != nil else { return }
         try renew(job.original, of: job, &seal)

@@ -41,7 +41,7 @@ extension Spool {
         return try complete(job, state)
     }
 
-    /// What was taken over is looked at once more: by now a lease tells of every descriptor and mapping of it.
+    /// What was taken over is looked at once more: by now a lease reports every descriptor and mapping of it.
     private func proveTaken(_ job: Job, _ before: Fingerprint) throws(IOError) -> Proof {
         let look = try look(at: job, asksAlways: true)
         guard case .file(let state, let writers) = look.sample else {
@@ -292,7 +292,7 @@ extension Spool {
         _ opened: borrowing OpenFile, to sender: TakeOver.Sender, mode: mode_t?
     ) throws(IOError) {
         let status = try opened.status()
-        // Never what is not ours to give, nor what somebody else has a name of.
+        // Never what is not ours to give, nor what another user has a name of.
         guard status.st_uid == geteuid(), FileKind(mode: status.st_mode) == .folder || status.st_nlink == 1 else {
             return
         }

@@ -2,7 +2,7 @@ import PipelineKit
 import SystemPackage
 
 extension StageFailure {
-    /// Somebody took a file from the work folder.
+    /// A file was removed from the work folder.
     static func missing(_ path: FilePath, of job: Job) -> StageFailure {
         .file(
             "settle.missing", "'\(path.text)' is gone: it was removed from the work folder while its job ran.",

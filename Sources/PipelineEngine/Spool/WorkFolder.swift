@@ -88,7 +88,7 @@ package final class WorkFolder: Sendable {
         for folder in folders + [spares.path] { try makePrivate(folder) }
     }
 
-    /// Makes it again where somebody removed it: the inbox is the one that it was, so the file system of both is there.
+    /// Creates it again where it was removed: the inbox is the one that it was, so the file system of both is there.
     /// False where that is not so, or where nothing is missing.
     func remake(for pipeline: Pipeline) throws(FolderError) -> Bool {
         guard let inbox, !isInPlace, !isLost, InboxIdentity(of: pipeline.inbox)?.isSame(as: inbox) == true else {
@@ -130,7 +130,7 @@ package final class WorkFolder: Sendable {
         ["active", "astray", "spare", "looks", takingName].contains(name.text) || WorkOwner.isName(name)
     }
 
-    /// A folder that holds other things is somebody's, and not to be tidied by us.
+    /// A folder that holds other things is not ours to tidy.
     private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
         let strangers = try Folder.names(in: path).filter { !isOwn($0) }
         guard strangers.isEmpty, try WorkOwner.isOwn(in: path) else {
@@ -152,7 +152,7 @@ package final class WorkFolder: Sendable {
         guard fchmod(folder.descriptor, 0o700) == 0 else { throw IOError("close to others", path, .last) }
     }
 
-    /// Lets another process have it.
+    /// Releases it for other processes.
     package func release() { place.withLock { $0.release() } }
 
     /// Whether its path still leads to it. While its file system is away, or another one lies over it, what is not
@@ -258,7 +258,7 @@ package final class WorkFolder: Sendable {
         return (jobs, aside)
     }
 
-    /// A job that is known by its folder only; nil where there is no drop in it. Throws where that cannot be told.
+    /// A job that is known by its folder only; nil where there is no drop in it. Throws where that is unknown.
     func job(of id: JobID, in pipeline: Pipeline) throws(IOError) -> Job? {
         let folder = folder(of: id)
         guard let drop = try entries(of: folder)?.first(where: { !$0.isHidden }) else { return nil }

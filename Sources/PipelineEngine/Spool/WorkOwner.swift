@@ -5,18 +5,15 @@ import PipelineKit
 import Synchronization
 import SystemPackage
 
-/// Says in a file of the work folder which host's daemon works there. A lock of a folder (flock(2)) keeps out other
+/// A file in the work folder that names the host of its daemon. A lock of a folder (flock(2)) keeps out other
 /// processes of this host; on a file system that several hosts share, only this keeps out theirs.
 final class WorkOwner: Sendable {
-    /// Who it says it is.
     struct Holder: Sendable, Equatable {
-        /// The host's name.
         var host: String
         /// What tells hosts of one name apart (machine-id(5)).
         var machine: String
         /// The host's boot (random/boot_id of proc(5)).
         var boot: String
-        /// The process.
         var process: Int
         /// A number that no other start has.
         var incarnation: UInt64
@@ -101,7 +98,7 @@ final class WorkOwner: Sendable {
     /// Whether another host has taken the work folder, having heard nothing of this one for long.
     var isLost: Bool { isTakenAway.withLock { $0 } }
 
-    /// Says that it is this process's still, unless another host has taken it meanwhile.
+    /// Renews this process's hold, unless another host has taken it over.
     func renew() {
         do throws(IOError) {
             // Also a process of a host of our name: ours had to have the lock for that.
@@ -115,7 +112,7 @@ final class WorkOwner: Sendable {
         }
     }
 
-    /// Lets others have it at once.
+    /// Releases it for others at once.
     func release() {
         timer.withLock { timer in
             timer?.cancel()
@@ -190,7 +187,6 @@ extension WorkOwner.Holder {
             incarnation: .random(in: .min ... .max))
     }()
 
-    /// As it is written down.
     var text: String {
         "host \(host)\nmachine \(machine)\nboot \(boot)\nprocess \(process)\nincarnation \(incarnation)\n"
     }

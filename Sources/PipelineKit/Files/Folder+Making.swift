@@ -103,7 +103,7 @@ extension Folder {
         return try within(relative) { (parent, name) throws(IOError) in
             let count = name.withCString { readlinkat(parent.descriptor, $0, &buffer, Int(PATH_MAX)) }
             if count >= 0 { return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) }) }
-            // EINVAL: it is no link.
+            // EINVAL: it is not a link.
             guard [.noSuchFileOrDirectory, .invalidArgument].contains(Errno.last) else {
                 throw IOError("read the link", parent.path.appending(name), .last)
             }

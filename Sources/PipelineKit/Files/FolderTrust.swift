@@ -24,7 +24,7 @@ package struct FolderTrust: Sendable {
     package struct Fault: Sendable, Equatable {
         /// What makes it one.
         package enum Reason: Sendable, Equatable {
-            /// It belongs to somebody else.
+            /// It belongs to another user.
             case owner
             /// Others may write to it.
             case writable

@@ -2,7 +2,7 @@ package import Glibc
 package import SystemPackage
 
 /// A folder that several hold open. What is in it is reached by its name from the descriptor, so that it does not
-/// matter what becomes of the path that led there.
+/// matter what happens to the path that led there.
 package final class HeldFolder: Sendable {
     package let folder: Folder
     package var path: FilePath { folder.path }
@@ -35,7 +35,7 @@ package final class HeldFolder: Sendable {
         try status(of: name).map { FileIdentity($0) }
     }
 
-    /// Holds a folder in this one, made where nothing has its name; nil where something has it that is no folder.
+    /// Holds a folder in this one, made where nothing has its name; nil where something has it that is not a folder.
     package func makeFolder(_ name: FileName) throws(IOError) -> HeldFolder? {
         try make(name, mode: 0o777)
         do throws(IOError) {

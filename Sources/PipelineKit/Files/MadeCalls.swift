@@ -25,7 +25,7 @@ package enum MadeCalls {
     }
 
     /// Whether one is the other under another name. Not by its device, which is another one after a mount. Some network
-    /// file systems number anew what they look up again, and then size and time tell.
+    /// file systems renumber what they look up again, and then size and time tell.
     package static func isSame(_ one: stat, _ other: stat) -> Bool {
         let kind = FileKind(mode: one.st_mode)
         guard kind == FileKind(mode: other.st_mode) else { return false }

@@ -62,7 +62,7 @@ package enum Transfer {
                 throw IOError("read the link", folder.path.pushing(source), .noSuchFileOrDirectory)
             }
             try other.makeLink(target, to: text)
-        // What is no file has no content; opening it could wait for ever.
+        // What is not a file has no content; opening it could wait for ever.
         case .special: try other.makeSpecial(target, like: status)
         default: try copyFile(source, in: folder, to: target, in: other, closed: closed, isStopped: isStopped)
         }

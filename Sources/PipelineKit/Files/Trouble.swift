@@ -4,7 +4,7 @@ package import SystemPackage
 /// What a system call that failed means for the work. Decided here alone, by whose file or folder it was about: trouble
 /// of one drop must not stop the others, whatever the kernel calls it.
 package enum Trouble: Sendable, Hashable {
-    /// Nobody's work can go on until somebody mends it: the pipeline pauses.
+    /// No work can continue until it is fixed: the pipeline pauses.
     case pauses
     /// This drop cannot be dealt with as it is now: it waits alone, and its time runs.
     case waits

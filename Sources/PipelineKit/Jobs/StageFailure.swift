@@ -1,6 +1,6 @@
 /// Why a stage, a claim or a settlement did not succeed, and what follows from it.
 package struct StageFailure: Error, Sendable, Equatable {
-    /// What the failure says about whom, and so what happens next.
+    /// Who is at fault; decides what happens next.
     package enum Class: String, Sendable, Codable {
         /// This drop is bad: it settles into failed at once.
         case file

@@ -1,4 +1,4 @@
-/// Finds what somebody meant by a word that is not known.
+/// Finds the known word that an unknown one was meant to be.
 package enum Suggestion {
     /// The candidate nearest to the word, if it is near enough to be a slip: at most a third of its letters (at least
     /// one) changed, added, left out or swapped, whatever the case.

@@ -21,7 +21,7 @@ package struct OptionNode: Sendable, Equatable {
     package indirect enum Content: Sendable, Equatable {
         /// Nothing: `~`, `null`, or no value.
         case null
-        /// Text; `quoted` where it stood in quotation marks and so is no number and no truth value.
+        /// Text; `quoted` where it stood in quotation marks and so is not a number and no truth value.
         case scalar(String, quoted: Bool)
         /// A list.
         case list([OptionNode])

@@ -2,7 +2,7 @@ import Glibc
 package import SystemPackage
 
 /// A text that may hold secrets: `Bearer ${file:/etc/dropmill/token}`, `${env:API_KEY}`. It shows as it was written;
-/// what it stands for is told only by `reveal`, and read anew each time, so that a file may be exchanged.
+/// what it stands for is told only by `reveal`, and read again each time, so that a file may be exchanged.
 package struct SecretText: Sendable, Hashable {
     /// A part of the text.
     package enum Part: Sendable, Hashable {
@@ -28,7 +28,6 @@ package struct SecretText: Sendable, Hashable {
     /// Its parts.
     package let parts: [Part]
 
-    /// What secrets begin with.
     private static let beginnings = ["${env:", "${file:"]
 
     /// Whether a text names a secret.
@@ -86,7 +85,6 @@ package struct SecretText: Sendable, Hashable {
         return revealed
     }
 
-    /// What a part stands for.
     private static func resolve(_ part: Part) throws(StageFailure) -> String {
         switch part {
         case .text(let text): return text

@@ -32,7 +32,7 @@ package struct MatchRule: Sendable, Hashable {
         case excluded(Glob)
     }
 
-    /// What becomes of a file of this name.
+    /// What happens to a file of this name.
     package func verdict(on name: FileName) -> Verdict {
         if let reason = IgnoredNames.reason(for: name) { return .ignored(reason) }
         if let glob = exclude.first(where: { $0.matches(name) }) { return .excluded(glob) }

@@ -17,7 +17,7 @@ package struct Pipeline: Sendable {
     package var failedTemplate: PathTemplate?
     /// The work folder, where one is configured; else it is chosen beside the inbox.
     package var work: FilePath?
-    /// Folders and links that are accepted although somebody else could use them to lead us elsewhere; absolute.
+    /// Folders and links that are accepted although another user could use them to lead us elsewhere; absolute.
     package var trust: [FilePath]
     /// Which names are drops.
     package var match: MatchRule
@@ -43,7 +43,7 @@ package struct Pipeline: Sendable {
     package var minFree: ByteSize
     /// The steps, in order.
     package var stages: [StageEntry]
-    /// What is done for a job that failed, before its original goes to `failed`; what becomes of it changes nothing.
+    /// What is done for a job that failed, before its original goes to `failed`; what happens to it changes nothing.
     package var onFailure: [StageEntry]
     /// Tells apart what the stages do to a drop: the same for two pipelines whose stages, options and targets are the
     /// same, however they are written. A job that was begun under another one begins again with the first stage.
@@ -83,7 +83,7 @@ package struct Pipeline: Sendable {
     /// Every stage there is; those for failed jobs come last.
     package var allStages: [StageEntry] { stages + onFailure }
 
-    /// What becomes of an original whose job succeeded.
+    /// What happens to an original whose job succeeded.
     package enum Processed: Sendable, Hashable {
         /// It is moved into the folder.
         case folder(FilePath)

@@ -7,7 +7,7 @@ package struct ReadyRule: Sendable, Hashable {
     package var blindQuiet: Duration
     /// Whether a process that has it open for writing holds it back.
     package var writers: Writers
-    /// What becomes of drops of zero bytes.
+    /// What happens to drops of zero bytes.
     package var empty: Empty
     /// What one drop is.
     package var unit: Unit

@@ -21,7 +21,7 @@ package final class Cancellation: Sendable {
     /// Why it is to stop; nil as long as it is not.
     package var reason: Reason? { Reason(rawValue: state.load(ordering: .relaxed)) }
 
-    /// Calls the work off; there is no way back, and the first reason stands.
+    /// Cancels the work for good; the first reason stands.
     package func cancel(_ reason: Reason = .shutdown) {
         _ = state.compareExchange(expected: 0, desired: reason.rawValue, ordering: .relaxed)
     }

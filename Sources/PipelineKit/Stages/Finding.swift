@@ -1,6 +1,6 @@
 /// One thing that was tried, and what came of it.
 package struct Finding: Sendable, Equatable {
-    /// What it means for somebody who reads it.
+    /// How serious it is.
     package enum Grade: String, Sendable {
         /// As it should be.
         case good = "ok"

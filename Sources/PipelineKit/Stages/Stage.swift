@@ -5,7 +5,7 @@ package import SystemPackage
 /// A stage may be run twice over the same input (after a crash), so it must be repeatable: whatever it makes goes into
 /// its scratch folder, which is clean at each start, or is the same again. It knows no engine and no other stage.
 package protocol Stage: Sendable {
-    /// What is to be known of the kind.
+    /// The kind's static description.
     static var descriptor: StageDescriptor { get }
 
     /// A stage with these options; throws what the options' own declarations cannot see.

@@ -6,7 +6,7 @@ package struct StageDescriptor: Sendable {
         case replacesPayload
         /// Gives the payload a destination.
         case publishes
-        /// Has a copy of the payload published besides.
+        /// Also publishes a copy of the payload.
         case publishesCopy
         /// May say that no further stage is needed (`Payload.isDone`).
         case ends

@@ -22,6 +22,6 @@ package final class StageProgress: Sendable {
         if entries != 0 { entryCount.wrappingAdd(entries, ordering: .relaxed) }
     }
 
-    /// Says how many bytes there are in all.
+    /// Sets the total number of bytes.
     package func expect(bytes: Int64) { total.store(bytes, ordering: .relaxed) }
 }

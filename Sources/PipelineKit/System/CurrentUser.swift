@@ -1,6 +1,6 @@
 import Glibc
 
-/// As whom this process does what it does.
+/// The effective user.
 package enum CurrentUser {
     /// The effective user's name, or its number where it has none.
     package static var name: String { AccountName.user(geteuid()) }

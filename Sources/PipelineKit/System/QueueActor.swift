@@ -8,12 +8,12 @@ package protocol QueueActor: Actor {
 }
 
 extension QueueActor {
-    /// Has the body run on the queue, after all that was asked before.
+    /// Runs the body on the queue, after everything enqueued before.
     package nonisolated func enqueue(_ body: @escaping @Sendable (isolated Self) -> Void) {
         executor.queue.async { @Sendable [self] in assumeIsolated(body) }
     }
 
-    /// Has the body run on the queue after a while.
+    /// Runs the body on the queue after a delay.
     package nonisolated func enqueue(after delay: Duration, _ body: @escaping @Sendable (isolated Self) -> Void) {
         executor.queue.after(delay) { @Sendable [self] in assumeIsolated(body) }
     }

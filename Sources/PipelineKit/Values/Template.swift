@@ -8,7 +8,6 @@ package struct Template: Hashable, Sendable {
         case name
     }
 
-    /// One part of the text.
     enum Segment: Hashable, Sendable {
         case text(String)
         case placeholder(Placeholder)

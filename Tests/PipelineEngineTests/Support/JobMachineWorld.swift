@@ -172,7 +172,8 @@ struct JobMachineWorld {
         case .settling: break
         }
         return .entered(
-            id, record.state, recoveries: record.recoveries, isIntended: record.isIntended, isQuarantined: isQuarantined,
+            id, record.state, recoveries: record.recoveries, isIntended: record.isIntended,
+            isQuarantined: isQuarantined,
             rest: rest)
     }
 
