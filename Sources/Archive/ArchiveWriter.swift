@@ -35,7 +35,6 @@ package struct ArchiveWriter: ~Copyable {
         /// For a symbolic link: what it says.
         package var target: [UInt8]?
 
-        /// An entry.
         package init(path: [UInt8], mode: UInt32, size: Int64, modified: Int?, target: [UInt8]? = nil) {
             self.path = path
             self.mode = mode

@@ -29,7 +29,6 @@ package struct Unpacking {
         /// When the compressed file was changed, which gzip(1) takes for the file.
         package var modified: (seconds: Int64, nanoseconds: Int64)
 
-        /// A name and a time.
         package init(name: [UInt8], modified: (seconds: Int64, nanoseconds: Int64)) {
             self.name = name
             self.modified = modified

@@ -29,7 +29,6 @@ package final class FileHelpers: Sendable {
         let answer: Answer
         let isSound: Bool
 
-        /// An answer.
         package init(_ answer: Answer, isSound: Bool = true) {
             self.answer = answer
             self.isSound = isSound

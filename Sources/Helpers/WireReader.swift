@@ -3,7 +3,6 @@
 package struct WireReader {
     private var rest: ArraySlice<UInt8>
 
-    /// What is in a packet.
     package init(_ bytes: some Sequence<UInt8>) { rest = Array(bytes)[...] }
 
     /// Whether all was taken.

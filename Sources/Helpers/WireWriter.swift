@@ -3,7 +3,6 @@ package struct WireWriter {
     /// What was put in.
     package private(set) var bytes: [UInt8] = []
 
-    /// An empty packet.
     package init() {}
 
     /// A number.

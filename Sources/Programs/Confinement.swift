@@ -19,7 +19,6 @@ package struct Confinement: Sendable {
     /// The most that `processes` may say.
     package static let mostProcesses = Int(dm_most_processes)
 
-    /// What a program may do.
     package init(
         folder: FilePath, reads: [FilePath], hasNetwork: Bool, memory: Int64, fileSize: Int64, processes: Int
     ) {

@@ -26,7 +26,6 @@ package struct Program: Sendable {
     /// The most bytes that are kept of each stream.
     package static let mostBytes = 1 << 20
 
-    /// A program.
     package init(
         _ path: FilePath, arguments: [[UInt8]], environment: [[UInt8]], folder: FilePath, output: FilePath,
         error: FilePath, grace: Duration, confinement: Confinement? = nil

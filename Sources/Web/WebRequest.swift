@@ -26,7 +26,6 @@ package struct WebRequest: Sendable {
     /// A file of certificates to trust instead of the system's; nil: the system's.
     package var authorities: String?
 
-    /// A request.
     package init(
         _ method: String, _ url: String, headers: [(name: String, value: String)], body: Body, connecting: Duration,
         stalling: Duration, authorities: String? = nil

@@ -19,7 +19,6 @@ package final class UnpackHelpers: Sendable {
         /// error that says why, and a minus sign.
         package var begun: @Sendable (Int64) -> Void
 
-        /// A task.
         package init(
             request: UnpackRequest, seconds: Int64, secondsPerGiB: Int64 = 0, monitor: UnpackMonitor,
             begun: @escaping @Sendable (Int64) -> Void = { _ in }

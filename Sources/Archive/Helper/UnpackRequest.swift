@@ -13,7 +13,6 @@ package struct UnpackRequest: Sendable, Equatable {
     /// The most seconds of computing, of all threads together.
     package var cpuSeconds: Int64
 
-    /// A request.
     package init(
         format: ArchiveFormat, alone: Unpacking.LoneFile, policy: UnpackPolicy, requiresSandbox: Bool = false,
         cpuSeconds: Int64

@@ -26,6 +26,5 @@ package struct ExtractionLimits: Sendable, Equatable {
     var pathAbove = 0
     var depthAbove = 0
 
-    /// The defaults.
     package init() {}
 }

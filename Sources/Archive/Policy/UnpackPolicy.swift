@@ -76,6 +76,5 @@ package struct UnpackPolicy: Sendable, Equatable {
     /// How many threads may work at one archive.
     package var workers = 1
 
-    /// The defaults.
     package init() {}
 }

@@ -15,7 +15,6 @@ package struct EngineConfiguration: Sendable {
     /// Who tells whether files are whole by their content; nil: nobody can, and pipelines that ask for it wait.
     package var judge: FormatJudge?
 
-    /// A configuration.
     package init(
         state: FilePath, once: Bool = false, keepHistory: Duration = .seconds(90 * 86_400), judge: FormatJudge? = nil
     ) {

@@ -14,7 +14,6 @@ package struct WaitingDrop: Sendable, Equatable {
     /// Whether it is in the work folder already, because it was open for writing when it was claimed.
     package let isClaimed: Bool
 
-    /// A drop.
     package init(path: [UInt8], known: Duration?, waiting: Waiting, isClaimed: Bool = false) {
         self.path = path
         self.known = known

@@ -11,7 +11,6 @@ package struct DiskSync: Sendable {
     /// syncfs(2), 6 ms one by one; it also waits for everybody else's data, so not for a few).
     package static let fewFiles = 8
 
-    /// As a pipeline asks.
     package init(_ level: Durability) { isFull = level == .full }
 
     /// What of one job has to reach the disk.

@@ -11,7 +11,6 @@ package struct OwnFolders: Sendable {
     private let pipeline: Pipeline
     private let trust: FolderTrust
 
-    /// Those of this pipeline.
     package init(of pipeline: Pipeline, as user: UInt32 = geteuid()) {
         self.pipeline = pipeline
         trust = FolderTrust(accepting: pipeline.trust, as: user)

@@ -23,7 +23,6 @@ package struct SendBack: Sendable {
         /// The sentence.
         package let message: String
 
-        /// A refusal.
         package init(_ message: String) { self.message = message }
     }
 
@@ -35,7 +34,6 @@ package struct SendBack: Sendable {
     /// Numbers that are tried where names are taken.
     private static let mostNames = 10_000
 
-    /// Sends into this inbox.
     package init(inbox: FilePath) { self.inbox = inbox }
 
     /// Where a failed original lies.

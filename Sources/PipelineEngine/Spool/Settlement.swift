@@ -19,7 +19,6 @@ package struct Settlement: Sendable {
     /// Whether the original of a failed job stays in its folder, since it could not be brought to `failed`.
     private(set) var leavesOriginal = false
 
-    /// A settlement.
     package init(
         job: Job, record: JobRecord, outcome: JobState.Outcome, report: FailureReport?, seal: Seal? = nil
     ) {

@@ -10,7 +10,6 @@ package struct FileIdentity: Sendable, Hashable, Codable {
     /// That of no file.
     package static let unknown = FileIdentity(device: 0, inode: 0)
 
-    /// An identity.
     package init(device: UInt64, inode: UInt64) {
         self.device = device
         self.inode = inode

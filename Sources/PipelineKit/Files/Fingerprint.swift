@@ -15,7 +15,6 @@ package struct Fingerprint: Hashable, Sendable {
     /// Of a folder: a hash over the paths, inodes, sizes and times of all it holds, valid in this process; else 0.
     package var listing: Int
 
-    /// A fingerprint.
     package init(device: UInt64, inode: UInt64, size: Int64, modified: FileTime, changed: FileTime, listing: Int = 0) {
         self.device = device
         self.inode = inode

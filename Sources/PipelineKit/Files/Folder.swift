@@ -9,7 +9,6 @@ package struct Folder: ~Copyable, Sendable {
     /// The folder's descriptor, for listing and for the `*at` calls.
     package let file: OpenFile
 
-    /// A folder that is open.
     package init(_ file: consuming OpenFile) { self.file = file }
 
     /// Opens a folder by its whole path; a symbolic link at the end is not followed.

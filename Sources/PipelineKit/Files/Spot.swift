@@ -6,7 +6,6 @@ package struct Spot: Sendable {
     private let folder: HeldFolder?
     private let name: FilePath
 
-    /// A name in a folder.
     package init(_ name: FilePath, in folder: HeldFolder) {
         self.folder = folder
         self.name = name

@@ -7,7 +7,6 @@ package struct TreeFile: Sendable, Hashable, Comparable {
     /// The same as bytes: what files are ordered by.
     package let bytes: [UInt8]
 
-    /// A file at this path.
     package init(_ relative: FilePath) {
         self.relative = relative
         bytes = relative.bytes

@@ -14,7 +14,6 @@ package struct Drop: Sendable, Hashable {
     /// Whether it is a folder with all it holds (`unit: folder`). Not written down: the work folder shows it.
     package let isFolder: Bool
 
-    /// A drop.
     package init(
         name: FileName, folders: [FileName] = [], size: Int64, droppedAt: Timestamp, isFolder: Bool = false
     ) {

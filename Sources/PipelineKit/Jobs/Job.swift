@@ -13,7 +13,6 @@ package struct Job: Sendable, Hashable {
     /// The job's own folder; the drop lies in it under its own name, all else under hidden names.
     package let folder: FilePath
 
-    /// A job.
     package init(id: JobID, pipeline: String, drop: Drop, claimedAt: Timestamp, folder: FilePath) {
         self.id = id
         self.pipeline = pipeline

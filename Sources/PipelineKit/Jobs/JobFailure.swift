@@ -7,7 +7,6 @@ package struct JobFailure: Sendable, Equatable {
     /// Runs of that stage.
     package let attempts: Int
 
-    /// A job's failure.
     package init(_ failure: StageFailure, stage: String?, attempts: Int) {
         self.failure = failure
         self.stage = stage

@@ -10,7 +10,6 @@ package final class JobIDGenerator: Sendable {
 
     private let last = Mutex(Last())
 
-    /// A generator.
     package init() {}
 
     /// The next id.

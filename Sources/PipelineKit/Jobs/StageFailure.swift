@@ -25,7 +25,6 @@ package struct StageFailure: Error, Sendable, Equatable {
     /// For a transient one: how long whoever refused asked to be left alone, from when the run ended.
     package var retryAfter: Duration?
 
-    /// A failure of any class.
     package init(_ class: Class, code: String, summary: String, remedy: String = "", detail: String = "") {
         self.class = `class`
         self.code = code

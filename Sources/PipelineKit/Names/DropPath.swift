@@ -5,7 +5,6 @@ package struct DropPath: Hashable, Sendable {
     /// Its name.
     package let name: FileName
 
-    /// A drop's path.
     package init(_ name: FileName, in folder: InboxFolder = .top) {
         self.folder = folder
         self.name = name

@@ -11,7 +11,6 @@ package struct OptionContext: Sendable {
     /// The variables that secrets may come from.
     package let environment: [String: String]
 
-    /// A context.
     package init(
         base: FilePath, facts: Set<String> = [], forgotten: [String: String] = [:], environment: [String: String] = [:]
     ) {

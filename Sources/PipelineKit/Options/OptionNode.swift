@@ -9,7 +9,6 @@ package struct OptionNode: Sendable, Equatable {
         /// What it is set to.
         package let value: OptionNode
 
-        /// An entry.
         package init(key: String, position: SourcePosition, value: OptionNode) {
             self.key = key
             self.position = position
@@ -34,7 +33,6 @@ package struct OptionNode: Sendable, Equatable {
     /// What it is.
     package let content: Content
 
-    /// A value at a place.
     package init(_ content: Content, at position: SourcePosition) {
         self.content = content
         self.position = position

@@ -5,7 +5,6 @@ package struct OptionProblem: Error, Hashable, Sendable {
     /// Where.
     package let position: SourcePosition
 
-    /// A problem.
     package init(_ message: String, at position: SourcePosition) {
         self.message = message
         self.position = position

@@ -7,7 +7,6 @@ package struct PathTemplate: Sendable, Hashable {
     /// Where a relative result begins.
     package let base: FilePath
 
-    /// A template below a folder.
     package init(_ template: Template, below base: FilePath) {
         self.template = template
         self.base = base

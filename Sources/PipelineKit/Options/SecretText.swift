@@ -66,7 +66,6 @@ package struct SecretText: Sendable, Hashable {
         /// The values of the secrets in it, to be kept out of what is shown.
         package var secrets: [String] = []
 
-        /// Nothing yet.
         package init() {}
 
         /// Adds a part. Throws where a file has gone, or may be read by others.

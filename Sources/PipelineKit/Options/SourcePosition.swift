@@ -5,7 +5,6 @@ package struct SourcePosition: Hashable, Sendable, Comparable {
     /// The column in characters, from 1.
     package let column: Int
 
-    /// A position.
     package init(line: Int, column: Int) {
         self.line = line
         self.column = column

@@ -17,7 +17,6 @@ package struct StageOption<Value: Sendable>: Sendable {
     package let schema: OptionSchema
     let decode: @Sendable (OptionNode, OptionContext) throws(OptionProblem) -> Value
 
-    /// An option of any type.
     package init(
         _ name: String, _ summary: String, takes: String, default fallback: Value?, shown fallbackText: String,
         schema: OptionSchema = .text,

@@ -17,7 +17,6 @@ package struct StageEntry: Sendable {
     /// Its options that are folders, such as where it publishes to, by name.
     package let targets: [String: PathTemplate]
 
-    /// A stage.
     package init(
         kind: String, stage: any Stage, workers: Int = 1, when: Condition? = nil, timeout: Duration? = nil,
         retry: RetryPolicy? = nil, targets: [String: PathTemplate] = [:]

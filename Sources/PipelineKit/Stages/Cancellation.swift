@@ -12,7 +12,6 @@ package final class Cancellation: Sendable {
 
     private let state = Atomic<UInt8>(0)
 
-    /// Not cancelled yet.
     package init() {}
 
     /// Whether the work is to stop.

@@ -43,7 +43,6 @@ package struct Finding: Sendable, Equatable {
     /// What can be done about it, where anything needs to be: a sentence without its stop.
     package let remedy: String?
 
-    /// A finding.
     package init(check: Check, grade: Grade, fact: String, remedy: String?) {
         self.check = check
         self.grade = grade

@@ -1,6 +1,5 @@
 /// Where nothing came before.
 package struct NothingSeen: SeenContent {
-    /// Never anything.
     package init() {}
 
     package func first(_ content: SeenQuery) throws(StageFailure) -> SeenJob? { nil }

@@ -5,7 +5,6 @@ package struct SeenJob: Sendable, Hashable {
     /// Whether it is over; until then it may fail yet.
     package let isOver: Bool
 
-    /// A job.
     package init(_ id: JobID, isOver: Bool) {
         self.id = id
         self.isOver = isOver

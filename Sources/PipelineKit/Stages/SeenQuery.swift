@@ -11,7 +11,6 @@ package struct SeenQuery: Sendable, Hashable {
     /// Jobs that asked before this time do not count; nil: all that are known.
     package let since: Timestamp?
 
-    /// A question.
     package init(_ content: String, job: JobID, pipeline: String, everywhere: Bool, since: Timestamp?) {
         self.content = content
         self.job = job

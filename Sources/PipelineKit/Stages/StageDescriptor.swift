@@ -25,7 +25,6 @@ package struct StageDescriptor: Sendable {
     /// A stage entry that works, as YAML.
     package let example: String
 
-    /// A descriptor.
     package init(
         kind: String, summary: String, options: [AnyStageOption] = [], effects: Set<Effect> = [],
         mayHaveNoEffect: Bool = false, example: String

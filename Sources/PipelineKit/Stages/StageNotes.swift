@@ -12,7 +12,6 @@ package final class StageNotes: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nothing said yet.
     package init() {}
 
     /// Adds a line, or some, to the job's history: `integrity: verified`. What passes `mostBytes` in all is cut.

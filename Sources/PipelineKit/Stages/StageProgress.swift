@@ -6,7 +6,6 @@ package final class StageProgress: Sendable {
     private let entryCount = Atomic<Int64>(0)
     private let total = Atomic<Int64>(0)
 
-    /// Nothing done yet.
     package init() {}
 
     /// Bytes done so far.

@@ -6,7 +6,6 @@ package struct MonotonicTime: Hashable, Sendable, Comparable {
     /// Nanoseconds since some point.
     package let nanoseconds: Int64
 
-    /// A point.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Never.

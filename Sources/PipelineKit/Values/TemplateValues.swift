@@ -15,7 +15,6 @@ package struct TemplateValues: Sendable {
     /// What stages found out so far, by name (see `Payload.knownFacts`).
     package var facts: [String: [UInt8]] = [:]
 
-    /// Values for one job.
     package init(name: FileName, folders: [FileName] = [], pipeline: String, job: String, date: Timestamp) {
         self.name = name
         self.folders = folders
