@@ -81,7 +81,7 @@ package struct CopyStage: Stage {
             throw StageFailure(
                 .environment, code: "copy.differs",
                 summary: "The copy of '\(context.drop.name)' differs from the original.",
-                remedy: "Check the disk and the memory of this machine; work goes on by itself.")
+                remedy: "Check the disk and the memory of this machine; processing resumes by itself.")
         }
     }
 }

@@ -205,7 +205,7 @@ nonisolated extension Engine {
             observer(
                 .warning(
                     pipeline: pipeline.name,
-                    message: "the work folder has moved from '\(place.path.text)' to '\(work.path.text)';  \(told)"))
+                    message: "the work folder has moved from '\(place.path.text)' to '\(work.path.text)'; \(told)"))
         }
         return (records, left)
     }
