@@ -15,7 +15,7 @@ extension JobRecord {
 
     /// Notes how far the job is. `stages`: how many its pipeline has.
     package mutating func note(_ progress: JobState, stages: Int) {
-        nextAttempt = nil
+        if case .deferred = progress {} else { nextAttempt = nil }
         switch progress {
         case .queued(let stage, let failures): (state, self.stage, self.failures) = (.queued, stage, failures)
         case .running(let stage, let failures): (state, self.stage, self.failures) = (.running, stage, failures)

@@ -28,21 +28,25 @@ extension JobMachine {
         case .settling(let outcome):
             // What is finished is settled also while the engine stops: it is quick, and then it is done.
             guard mayGoOn else { return hold(id, &turn) }
-            guard case .failed = outcome, !entry.isIntended, entry.notified < rules.notifications else {
-                return settle(id, outcome, &turn)
-            }
-            jobs[id]?.holder = .look
-            turn.effects.append(.look(id))
+            end(id, outcome, &turn)
         }
     }
 
-    mutating func settle(_ id: JobID, _ outcome: JobState.Outcome, _ turn: inout Turn) {
+    /// Has failures notified, then settled. Where the daemon died with the job before, that is counted first: it may
+    /// die of this, too.
+    mutating func end(_ id: JobID, _ outcome: JobState.Outcome, _ turn: inout Turn) {
         guard let entry = jobs[id] else { return }
-        guard entry.recoveries >= rules.quarantineAfter else { return handOver(id, outcome, &turn) }
-        jobs[id]?.recoveries += 1
-        jobs[id]?.isCounted = true
-        jobs[id]?.holder = .journal
-        turn.effects.append(.count(id))
+        guard entry.recoveries == 0 || entry.isCounted else {
+            jobs[id]?.recoveries += 1
+            jobs[id]?.isCounted = true
+            jobs[id]?.holder = .journal
+            return turn.effects.append(.count(id))
+        }
+        guard case .failed = outcome, !entry.isIntended, entry.notified < rules.notifications else {
+            return handOver(id, outcome, &turn)
+        }
+        jobs[id]?.holder = .look
+        turn.effects.append(.look(id))
     }
 
     mutating func handOver(_ id: JobID, _ outcome: JobState.Outcome, _ turn: inout Turn) {
@@ -51,7 +55,7 @@ extension JobMachine {
         turn.effects.append(.settle(id, outcome))
     }
 
-    /// The daemon did not die of its settlement.
+    /// The daemon did not die of its end.
     mutating func survive(_ id: JobID) {
         guard let entry = jobs[id], entry.isCounted else { return }
         jobs[id]?.recoveries -= 1
@@ -88,7 +92,7 @@ extension JobMachine {
                 return go(id, to: .settling(.failed(failure)), &turn)
             }
             jobs[id]?.state = .deferred(stage: stage.index, failures: failures, failure)
-            jobs[id]?.holder = .timer
+            rest(id, .timer)
             turn.effects.append(.defer(id, failure, delay))
         }
     }
@@ -114,9 +118,17 @@ extension JobMachine {
 
     /// Holds it until the pause ends, or the next start.
     mutating func hold(_ id: JobID, _ turn: inout Turn) {
-        jobs[id]?.holder = .nobody
+        survive(id)
+        rest(id, .nobody)
         held.append(id)
         turn.effects.append(.write(id))
+    }
+
+    /// Has nobody at work on it. What the daemon may die of is to run alone again.
+    private mutating func rest(_ id: JobID, _ holder: Holder) {
+        guard let entry = jobs[id] else { return }
+        jobs[id]?.holder = holder
+        jobs[id]?.isQuarantined = entry.recoveries >= rules.quarantineAfter
     }
 }
 

@@ -8,11 +8,17 @@ extension JobMachine {
     }
 
     mutating func apply(_ event: Event, _ turn: inout Turn) {
+        guard isExpected(event) else { return turn.effects.append(.unexpected(event)) }
         switch event {
         case .entered(let id, let state, let recoveries, let isIntended, let isQuarantined, let rest):
             guard jobs[id] == nil else { return }
             jobs[id] = Entry(state: state, recoveries: recoveries, isQuarantined: isQuarantined, isIntended: isIntended)
-            guard case .deferred = state else { return begin(id, &turn) }
+            guard case .deferred = state else {
+                // What has no stage to run is on record, too, before it is settled.
+                let runsNone = if case .settling = state { true } else { rules.stages == 0 }
+                if runsNone { turn.effects.append(.write(id)) }
+                return begin(id, &turn)
+            }
             jobs[id]?.holder = .timer
             turn.effects += [.write(id), .wait(id, rest)]
         case .admitted(let id):
@@ -32,41 +38,54 @@ extension JobMachine {
         case .due(let id):
             if jobs[id]?.holder == .timer { begin(id, &turn) }
         case .looked(let id, let isThere):
-            guard jobs[id]?.holder == .look, case .settling(let outcome)? = jobs[id]?.state else { return }
-            guard isThere, case .failed(let failure) = outcome else { return settle(id, outcome, &turn) }
+            guard case .settling(let outcome)? = jobs[id]?.state else { return }
+            guard isThere, case .failed(let failure) = outcome else { return handOver(id, outcome, &turn) }
             notify(id, of: failure, &turn)
         case .notified(let id):
-            guard case .notifier? = jobs[id]?.holder else { return }
             jobs[id]?.notified += 1
             begin(id, &turn)
         case .notificationCancelled(let id):
-            guard case .notifier? = jobs[id]?.holder else { return }
+            guard jobs[id] != nil else { return }
             endProbe(id, &turn)
             hold(id, &turn)
         case .counted(let id, let failure):
-            guard jobs[id]?.holder == .journal, case .settling(let outcome)? = jobs[id]?.state else { return }
+            guard case .settling(let outcome)? = jobs[id]?.state else { return }
             if let failure { return unsettled(id, outcome, failure, &turn) }
-            handOver(id, outcome, &turn)
+            end(id, outcome, &turn)
         case .settled(let id):
-            guard jobs[id]?.holder == .settler, case .settling(let outcome)? = jobs[id]?.state else { return }
+            guard case .settling(let outcome)? = jobs[id]?.state else { return }
             survive(id)
             endProbe(id, &turn)
             guard let entry = jobs.removeValue(forKey: id) else { return }
             turn.effects.append(.release(id, outcome, recoveries: entry.recoveries))
         case .unsettled(let id, let failure, let isIntended):
-            guard jobs[id]?.holder == .settler, case .settling(let outcome)? = jobs[id]?.state else { return }
+            guard case .settling(let outcome)? = jobs[id]?.state else { return }
             jobs[id]?.isIntended = isIntended
             unsettled(id, outcome, failure, &turn)
         case .outputsLost(let id, let failure):
-            guard jobs[id]?.holder == .settler, case .settling(let outcome)? = jobs[id]?.state else { return }
+            guard case .settling(let outcome)? = jobs[id]?.state else { return }
             survive(id)
             jobs[id]?.isIntended = false
             if outcome == .processed, rules.stages > 0 { jobs[id]?.state = .queued(stage: 0, failures: 0) }
             hold(id, &turn)
             stopWorking(because: failure, of: id, &turn)
         case .lost(let id): lose(id, &turn)
-        case .withdrawn(let ids): for id in ids where isToBegin(id) { hold(id, &turn) }
+        // Where the pause was over in the same batch they go on.
+        case .withdrawn(let ids): for id in ids where isWithdrawable(id) { begin(id, &turn) }
         default: applyToPause(event, &turn)
+        }
+    }
+
+    /// Whether whoever has the job may say this of it. Nobody is asked about a job that is over: its answer is late.
+    private func isExpected(_ event: Event) -> Bool {
+        switch event {
+        case .succeeded(let id, _), .failed(let id, _, _, _): jobs[id].map { $0.holder == .workers } ?? true
+        case .looked(let id, _): jobs[id].map { $0.holder == .look } ?? true
+        case .notified(let id), .notificationCancelled(let id): jobs[id].map { $0.holder.isNotifier } ?? true
+        case .counted(let id, _): jobs[id].map { $0.holder == .journal } ?? true
+        case .settled(let id), .unsettled(let id, _, _), .outputsLost(let id, _):
+            jobs[id].map { $0.holder == .settler } ?? true
+        default: true
         }
     }
 
@@ -80,7 +99,7 @@ extension JobMachine {
     }
 
     private mutating func began(_ id: JobID, _ turn: inout Turn) {
-        guard isToBegin(id) else { return }
+        guard isWithdrawable(id) else { return }
         if let stage = stage(of: id) {
             jobs[id]?.state = .running(stage: stage.index, failures: stage.failures)
             turn.effects.append(.write(id))

@@ -37,6 +37,8 @@ struct JobMachine: Sendable, Equatable {
             case .nobody, .quarantine, .timer: false
             }
         }
+
+        var isNotifier: Bool { if case .notifier = self { true } else { false } }
     }
 
     /// A job, and what is remembered of it.
@@ -46,7 +48,7 @@ struct JobMachine: Sendable, Equatable {
         var holder = Holder.nobody
         /// How often a start found it unfinished after the daemon had died.
         var recoveries: Int
-        /// Whether `recoveries` counts the settlement that is under way.
+        /// Whether `recoveries` counts the end that is under way.
         var isCounted = false
         /// Whether it is to run alone when it begins.
         var isQuarantined = false
@@ -140,6 +142,8 @@ struct JobMachine: Sendable, Equatable {
         case askIntake
         /// Send `trialEnded` after a while.
         case trial(Duration, since: MonotonicTime)
+        /// Report what cannot happen to a job where it is: a bug.
+        case unexpected(Event)
     }
 
     let rules: Rules
@@ -161,7 +165,7 @@ struct JobMachine: Sendable, Equatable {
     func isBusy(_ id: JobID) -> Bool { jobs[id]?.holder.isBusy ?? false }
 
     /// Whether workers have the job, and none has begun with it as far as is known.
-    func isToBegin(_ id: JobID) -> Bool {
+    func isWithdrawable(_ id: JobID) -> Bool {
         guard let entry = jobs[id] else { return false }
         switch (entry.holder, entry.state) {
         case (.workers, .queued), (.notifier(isBegun: false), _): return true

@@ -74,7 +74,7 @@ extension PipelineRunner {
     /// A worker has begun with a job; false where that is known.
     @discardableResult
     func started(_ work: StageWorkers.Work) -> Bool {
-        guard machine.isToBegin(work.job.id) else { return false }
+        guard machine.isWithdrawable(work.job.id) else { return false }
         observer(.stageStarted(work.job, stage: pipeline.allStages[work.stage].kind))
         return true
     }

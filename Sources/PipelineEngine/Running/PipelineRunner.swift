@@ -110,6 +110,7 @@ final class PipelineRunner {
             ask({ $0.isInPlace }, then: { runner, isInPlace in runner.send(.probed(isInPlace: isInPlace)) })
         case .askIntake: intake.probe()
         case .trial(let time, let since): later(time) { runner in runner.send(.trialEnded(since: since)) }
+        case .unexpected(let event): warn("'\(event)' cannot happen where the job is; please report this bug")
         }
     }
 

@@ -43,6 +43,8 @@ struct JobMachineWorld {
     private var records: [JobID: Record] = [:]
     /// Transient failures of the stage that each job is at.
     private var failures: [JobID: Int] = [:]
+    /// How often the daemon died while it was at work on each job.
+    private var strikes: [JobID: Int] = [:]
     private var entered = 0
     /// Jobs whose folders are there.
     private var folders: Set<JobID> = []
@@ -51,6 +53,8 @@ struct JobMachineWorld {
     private var isTroubled = false
     private var isClaiming = true
     private(set) var crashes = 0
+    /// What happened and was not given to the machine yet: a batch.
+    private var waiting: [JobMachine.Event] = []
     private(set) var problems: [String] = []
     /// Whether an effect is not performed: what a world must find.
     private let isLeftOut: @Sendable (JobMachine.Effect) -> Bool
@@ -88,6 +92,7 @@ struct JobMachineWorld {
             switch random.next() % 40 {
             case 0..<6 where entered < jobs: enter()
             case 6: isTroubled.toggle()
+            case 7 where random.next() % 4 == 0: send([.intakeFailed(failure(.environment)), .intakeRecovered])
             case 7: send([.intakeFailed(failure(.environment))])
             case 8 where random.next() % 4 == 0: lose()
             case 9 where random.next() % 4 == 0: crash()
@@ -99,6 +104,7 @@ struct JobMachineWorld {
     /// Nothing more begins, and what has begun ends.
     mutating func stop() {
         send([.stopped])
+        flush()
         var left = 10_000
         while left > 0, happen() { left -= 1 }
         for (id, entry) in machine.jobs {
@@ -127,16 +133,28 @@ struct JobMachineWorld {
     /// The daemon dies and starts again: what it knew is gone but for the records.
     private mutating func crash() {
         crashes += 1
+        for next in pending {
+            switch next {
+            case .finish(let id), .endNotification(let id), .settle(let id, _): strikes[id, default: 0] += 1
+            default: break
+            }
+        }
+        for (id, count) in strikes where count > limit + 1 { problems.append("\(id) had \(count) crashes") }
         pending = []
+        waiting = []
         quarantine = []
         admitted = nil
         isTroubled = false
         isClaiming = true
+        // A start ends what has no folder as lost.
+        for id in records.keys where !folders.contains(id) { ended.insert(id) }
+        records = records.filter { folders.contains($0.key) }
         let events = folders.sorted().compactMap { recovered($0) }
         machine = JobMachine(rules)
         var twin = machine
         let twins = twin.apply(events, at: now)
-        send(events, expecting: twins)
+        waiting = events
+        flush(expecting: twins)
         if twin != machine { problems.append("two machines from the same records differ") }
     }
 
@@ -184,9 +202,13 @@ struct JobMachineWorld {
             quarantine.removeFirst()
             admitted = next
             send([.admitted(next)])
+            flush()
             return true
         }
-        guard !pending.isEmpty else { return false }
+        guard !pending.isEmpty else {
+            defer { flush() }
+            return !waiting.isEmpty
+        }
         let next = pending.remove(at: Int(random.next() % UInt64(pending.count)))
         switch next {
         case .begin(let id):
@@ -253,16 +275,26 @@ struct JobMachineWorld {
 
     // MARK: What the machine says
 
-    private mutating func send(_ events: [JobMachine.Event], expecting expected: [JobMachine.Effect]? = nil) {
-        let effects = machine.apply(events, at: now)
-        if let expected, expected != effects {
-            problems.append("two machines from the same records say different things")
+    /// Chance decides how many events make a batch.
+    private mutating func send(_ events: [JobMachine.Event]) {
+        waiting += events
+        if random.next() % 2 == 0 { flush() }
+    }
+
+    private mutating func flush(expecting expected: [JobMachine.Effect]? = nil) {
+        while !waiting.isEmpty {
+            let events = waiting
+            waiting = []
+            let effects = machine.apply(events, at: now)
+            if let expected, expected != effects {
+                problems.append("two machines from the same records say different things")
+            }
+            var withdrawn: [JobID] = []
+            for effect in effects where !isLeftOut(effect) { perform(effect, &withdrawn) }
+            // Nothing else waits for a worker once the engine stops.
+            if events.contains(.stopped) { withdraw(&withdrawn) }
+            if !withdrawn.isEmpty { waiting.append(.withdrawn(withdrawn)) }
         }
-        var withdrawn: [JobID] = []
-        for effect in effects where !isLeftOut(effect) { perform(effect, &withdrawn) }
-        // Nothing else waits for a worker once the engine stops.
-        if events.contains(.stopped) { withdraw(&withdrawn) }
-        if !withdrawn.isEmpty { return send([.withdrawn(withdrawn)]) }
         check()
     }
 
@@ -297,12 +329,13 @@ struct JobMachineWorld {
         case .pause: isClaiming = false
         case .resume: isClaiming = true
         case .recovered: break
+        case .unexpected(let event): problems.append("\(event) is not expected")
         }
     }
 
     private mutating func withdraw(_ withdrawn: inout [JobID]) {
         for case .begin(let id) in pending { withdrawn.append(id) }
-        for case .notify(let id) in pending where machine.isToBegin(id) { withdrawn.append(id) }
+        for case .notify(let id) in pending where machine.isWithdrawable(id) { withdrawn.append(id) }
         pending.removeAll { next in next.job.map { withdrawn.contains($0) } ?? false }
     }
 
@@ -321,6 +354,9 @@ struct JobMachineWorld {
         let held = machine.jobs.filter { $0.value.holder == .nobody }.keys
         if Set(machine.held) != Set(held) || machine.held.count != held.count {
             problems.append("\(machine.held) are in line, \(Array(held)) are held")
+        }
+        if !machine.pause.isPaused, !machine.isStopping, !machine.held.isEmpty {
+            problems.append("\(machine.held) are held, and nothing lets them go on")
         }
         if isClaiming == machine.pause.isPaused {
             problems.append("it is paused, and claims; or it is not, and does not")
