@@ -29,10 +29,10 @@ package struct Examination {
         if case .network(let kind) = FileSystemKind.of(examiner.existing) {
             journal.findings.append(
                 .problem(
-                    .journal, "the journal's locks and shared memory cannot be relied on over \(kind)",
+                    .journal, "the journal's locks and shared memory are not reliable on \(kind)",
                     "Name a folder on a local disk with --state-dir"))
         } else {
-            journal.findings.append(.good(.journal, "on a local file system, as it must be"))
+            journal.findings.append(.good(.journal, "on a local file system, as required"))
         }
         journal.findings.append(contentsOf: PrivateState.findings(on: state, trusting: trusted))
         return [machine, journal]
@@ -119,8 +119,8 @@ package struct Examination {
         guard running.contains(pipeline.name), Folder.kind(of: path, followingLinks: true) == nil else { return [] }
         return [
             .problem(
-                .daemon, "is gone while a daemon runs, which waits for it to come back",
-                "Mount it, or make it anew: install -d -o \(CurrentUser.name) '\(path.text)'")
+                .daemon, "is missing; the running daemon waits for it to come back",
+                "Mount it, or recreate it: install -d -o \(CurrentUser.name) '\(path.text)'")
         ]
     }
 
@@ -135,7 +135,7 @@ package struct Examination {
         }
         let findings = body(bench)
         do throws(IOError) { try Folder.remove(bench) } catch {
-            return findings + [.note(.rights, "what was tried left '\(bench.text)' behind: \(error)", "Remove it")]
+            return findings + [.note(.rights, "the check left '\(bench.text)' behind: \(error)", "Remove it")]
         }
         return findings
     }
@@ -163,7 +163,7 @@ package struct Examination {
             return nil
         }
         return .note(
-            .user, "belongs to \(AccountName.user(owner)), so nothing can be tried in it as \(CurrentUser.name)",
+            .user, "belongs to \(AccountName.user(owner)), so \(CurrentUser.name) cannot test it",
             "Run this as the daemon's own user")
     }
 

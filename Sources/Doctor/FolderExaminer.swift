@@ -30,7 +30,7 @@ struct FolderExaminer {
 
     func fileSystem() -> Finding {
         let mount = mounts.mount(of: existing)
-        let name = mount?.kind ?? "of a kind that the kernel does not tell"
+        let name = mount?.kind ?? "of unknown type"
         if mount?.isReadOnly ?? false {
             return .problem(
                 .fileSystem, "\(name), mounted read-only",
@@ -39,15 +39,15 @@ struct FolderExaminer {
         if case .network = FileSystemKind.of(existing) {
             let source = mount.map { " from \($0.source)" } ?? ""
             return .note(
-                .fileSystem, "\(name)\(source), where other machines change things that this kernel does not hear of",
-                "In an inbox there, set `ready.quiet` above the longest pause of the senders, or use a marker file")
+                .fileSystem, "\(name)\(source), where other machines make changes that this kernel does not see",
+                "For an inbox there, set `ready.quiet` above the longest pause of the senders, or use a marker file")
         }
         return .good(.fileSystem, name)
     }
 
     func rights() -> Finding {
         guard Folder.kind(of: existing, followingLinks: true) == .folder else {
-            return .problem(.rights, "'\(existing.text)' is no folder", "Move it away, or name another folder")
+            return .problem(.rights, "'\(existing.text)' is not a folder", "Move it away, or name another folder")
         }
         do throws(IOError) {
             if isThere { try Canary.tidy(folder) }
@@ -56,34 +56,34 @@ struct FolderExaminer {
             if error.errno == .ioError || error.errno.isOfNetwork {
                 return .problem(
                     .rights, "cannot be used: \(error.errno)",
-                    "Look at its disk, mount or server, and at the kernel's log")
+                    "Check its disk, mount or server, and the kernel log")
             }
-            let what = isThere ? "may not be used" : "is missing and cannot be made"
+            let what = isThere ? "is not accessible" : "is missing and cannot be created"
             return .problem(
                 .rights, "\(what): \(error.errno) for \(CurrentUser.name)",
                 isThere
                     ? "Give that user the folder: chown \(CurrentUser.name) '\(folder.text)'"
-                    : "Make it for that user: install -d -o \(CurrentUser.name) '\(folder.text)'")
+                    : "Create it for that user: install -d -o \(CurrentUser.name) '\(folder.text)'")
         }
-        guard isThere else { return .note(.rights, "is not there yet; the daemon makes it") }
-        return .good(.rights, "files can be listed, made, renamed and removed")
+        guard isThere else { return .note(.rights, "does not exist yet; the daemon creates it") }
+        return .good(.rights, "files can be listed, created, renamed and removed")
     }
 
     func space(_ floor: ByteSize) -> Finding {
         var info = statvfs()
         guard existing.withPlatformString({ statvfs($0, &info) }) == 0 else {
-            return .note(.space, "cannot be told: \(Errno.last)")
+            return .note(.space, "cannot be determined: \(Errno.last)")
         }
         let free = ByteSize(
             bytes: Int64(clamping: UInt64(info.f_bavail).multipliedSaturated(by: UInt64(info.f_frsize))))
         if floor.bytes > 0, free < floor {
             return .problem(
-                .space, "\(free) free, and \(floor) are kept free, so nothing is claimed",
+                .space, "\(free) free, but `min_free` keeps \(floor), so nothing is claimed",
                 "Free space there, or set a lower `min_free`")
         }
         if info.f_files > 0, info.f_favail == 0 {
             return .problem(
-                .space, "\(free) free, but no more files can be made", "Remove files there: no inode is left")
+                .space, "\(free) free, but no inodes, so no file can be created", "Delete files there")
         }
         return .good(.space, "\(free) free")
     }
@@ -110,7 +110,7 @@ struct FolderExaminer {
         }
         guard geteuid() != 0, status.st_uid != geteuid() else { return nil }
         return .problem(
-            .rights, "has the sticky bit, so \(CurrentUser.name) may not take out what others drop",
+            .rights, "has the sticky bit, so \(CurrentUser.name) cannot move out what others drop",
             "Give that user the folder: chown \(CurrentUser.name) '\(folder.text)'")
     }
 
@@ -120,7 +120,7 @@ struct FolderExaminer {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0 else {
             return .problem(
-                .events, "inotify cannot be opened (\(Errno.last)); the inbox is looked at every 2 s instead",
+                .events, "inotify cannot be opened (\(Errno.last)); the inbox is polled every 2 s instead",
                 "Raise fs.inotify.max_user_instances with sysctl, or the limit of open files")
         }
         defer { close(descriptor) }
@@ -129,7 +129,7 @@ struct FolderExaminer {
         }
         guard watch >= 0 else {
             return .problem(
-                .events, "it cannot be watched (\(Errno.last)); it is looked at every 2 s instead",
+                .events, "it cannot be watched (\(Errno.last)); it is polled every 2 s instead",
                 Errno.last == .noSpace
                     ? "Raise fs.inotify.max_user_watches with sysctl" : "Give \(CurrentUser.name) the right to read it")
         }
@@ -141,14 +141,14 @@ struct FolderExaminer {
         _ = consume canary
         guard isTold else {
             return .problem(
-                .events, "a new file was not told of; drops are found only by looking, every 60 s",
-                "Use a folder on a file system that gives inotify events")
+                .events, "a new file caused no event; drops are found only by scans, every 60 s",
+                "Use a folder on a file system that reports inotify events")
         }
         if case .network(let kind) = FileSystemKind.of(folder) {
             return .note(
-                .events, "only what this machine does is told of on \(kind), so the folder is looked at every 2 s")
+                .events, "\(kind) reports only this machine's changes, so the folder is polled every 2 s")
         }
-        return .good(.events, "a new file was told of after \(Self.milliseconds(took))")
+        return .good(.events, "a new file was reported after \(Self.milliseconds(took))")
     }
 
     private func leases() throws(IOError) -> Finding {
@@ -162,19 +162,19 @@ struct FolderExaminer {
         guard isGiven, isRefused else {
             let fact =
                 isGiven
-                ? "a read lease says nothing of open writers here"
-                : "no read leases here (\(refusal)), so open writers are looked for in the processes' descriptors"
+                ? "read leases do not reveal open writers here"
+                : "read leases do not work here (\(refusal)), so open writers are searched for in /proc"
             return .note(.leases, fact, "Set `ready.quiet` above the longest pause of the senders")
         }
         if case .network(let kind) = FileSystemKind.of(folder) {
-            return .note(.leases, "writers on this machine are seen; on \(kind) those on others are not")
+            return .note(.leases, "writers on this machine are detected; on \(kind) those on others are not")
         }
         guard CurrentUser.has(capability: CurrentUser.lease) else {
             return .note(
-                .leases, "the kernel tells of open writers in files of \(CurrentUser.name), not in those of others",
+                .leases, "open writers are detected in files of \(CurrentUser.name), not in those of others",
                 "Give the daemon CAP_LEASE (AmbientCapabilities=CAP_LEASE in its unit), if others drop files")
         }
-        return .good(.leases, "open writers are seen")
+        return .good(.leases, "open writers are detected")
     }
 
     /// The smallest step between two change times.
@@ -195,11 +195,11 @@ struct FolderExaminer {
             steps += 1
         }
         guard smallest >= .milliseconds(500) else {
-            return .good(.times, "changes that are \(Self.milliseconds(smallest)) apart are told apart")
+            return .good(.times, "changes \(Self.milliseconds(smallest)) apart are distinguished")
         }
         return .note(
-            .times, "only changes that are \(smallest.text) apart are told apart",
-            "Set `ready.quiet` to twice that at least")
+            .times, "only changes \(smallest.text) apart are distinguished",
+            "Set `ready.quiet` to at least twice that")
     }
 
     /// Whether the measuring has gone on long enough where it has seen a step.

@@ -17,17 +17,17 @@ struct InotifyLimits {
 
     private static func finding(_ check: Finding.Check, _ setting: String, used: Int, needed: Int) -> Finding {
         guard let limit = ProcessFiles.number(settings.appending(setting)) else {
-            return .note(check, "the limit cannot be read", "Look at fs.inotify.\(setting) with sysctl")
+            return .note(check, "the limit cannot be read", "Check fs.inotify.\(setting) with sysctl")
         }
         return judge(check, setting, used: used, limit: limit, needed: needed)
     }
 
     /// Pure: near the limit, or over it.
     static func judge(_ check: Finding.Check, _ setting: String, used: Int, limit: Int, needed: Int) -> Finding {
-        let fact = "\(used) of \(limit) that \(CurrentUser.name) may have are in use"
+        let fact = "\(CurrentUser.name) uses \(used) of \(limit)"
         let remedy = "Raise it: sysctl fs.inotify.\(setting)=\(max(limit * 4, (used + needed) * 2))"
         if used + needed > limit { return .problem(check, "\(fact), and \(needed) more are needed", remedy) }
-        if used + needed > limit / 10 * 9 { return .note(check, "\(fact); that is nearly all", remedy) }
+        if used + needed > limit / 10 * 9 { return .note(check, "\(fact), nearly all of them", remedy) }
         return .good(check, fact)
     }
 

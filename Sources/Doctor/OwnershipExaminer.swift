@@ -38,25 +38,25 @@ enum OwnershipExaminer {
         guard ownership == .take else {
             return .note(
                 .ownership,
-                "drops stay their senders' (`ownership: keep`), who can change them until they are published; costs "
-                    + "nothing", "Set `ownership: take`, unless every sender is trusted")
+                "drops stay their senders' (`ownership: keep`), who can change them until they are published; no "
+                    + "cost", "Set `ownership: take`, unless every sender is trusted")
         }
         do throws(IOError) {
             switch try way(in: folder) {
             case .owner:
                 return .good(
                     .ownership,
-                    "drops of others are taken over by a change of owner; costs some system calls a file, whatever its "
-                        + "size")
+                    "other users' drops are taken over by a change of owner; costs some system calls per file, "
+                        + "whatever its size")
             case .sharing:
                 return .good(
                     .ownership,
-                    "drops of others are taken over by a copy that shares their blocks; costs a new file for each, "
+                    "other users' drops are taken over by a copy that shares their blocks; costs a new file each, "
                         + "whatever its size")
             case .copy:
                 return .note(
                     .ownership,
-                    "drops of others are taken over by a full copy; reads and writes every byte of them once more",
+                    "other users' drops are taken over by a full copy; every byte is read and written once more",
                     "Give the daemon CAP_CHOWN (AmbientCapabilities=CAP_CHOWN in its unit), or use an inbox on a file "
                         + "system that shares blocks (xfs, btrfs)")
             }

@@ -58,8 +58,8 @@ struct RenameExaminer {
     static func settlement(from work: FilePath, to target: FilePath) -> Finding {
         finding("from the work folder", from: work, to: target) {
             .note(
-                .rename, "another file system than the inbox's, or another mount of it: files are copied there",
-                "A folder on the inbox's own mount takes them by a rename, at no cost")
+                .rename, "on another file system than the inbox, or another mount of it: files are copied there",
+                "On the inbox's own mount they would be renamed, at no cost")
         }
     }
 
@@ -68,20 +68,20 @@ struct RenameExaminer {
     ) -> Finding {
         do throws(IOError) {
             switch try attempt(from: source, to: target) {
-            case .atomic: return .good(.rename, "\(origin) in one step, and a taken name is refused")
+            case .atomic: return .good(.rename, "\(origin) in one step, never over an existing file")
             case .elsewhere: return elsewhere()
             case .withoutFlag:
                 return .note(
-                    .rename, "\(origin) by a link in place of a rename: the file system cannot refuse taken names")
+                    .rename, "\(origin) by link instead of rename: the file system cannot rename without overwriting")
             case .overwrites:
                 return .problem(
-                    .rename, "\(origin) a taken name was overwritten", "Use another file system for this folder")
+                    .rename, "\(origin) an existing file was overwritten", "Use another file system for this folder")
             case .failed(let error):
                 return .problem(
-                    .rename, "\(origin) not possible: \(error)", "Give \(CurrentUser.name) both folders")
+                    .rename, "\(origin) not possible: \(error)", "Give \(CurrentUser.name) access to both folders")
             }
         } catch {
-            return .problem(.rename, "\(origin) not tried: \(error)", "Give \(CurrentUser.name) both folders")
+            return .problem(.rename, "\(origin) not tried: \(error)", "Give \(CurrentUser.name) access to both folders")
         }
     }
 }

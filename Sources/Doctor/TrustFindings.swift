@@ -33,7 +33,7 @@ extension PrivateState {
         return findings + [
             .note(
                 .user,
-                "all of this was tried as \(user), and a daemon of \(user) refuses the state folder of "
+                "these checks ran as \(user), and a daemon of \(user) refuses the state folder of "
                     + AccountName.user(owner),
                 "Run this as the daemon's own user; or give \(user) the folder, once you know what is in it")
         ]
@@ -43,7 +43,7 @@ extension PrivateState {
 extension Finding {
     fileprivate static var onlyOurs: Finding {
         let user = geteuid() == 0 ? "" : " and \(CurrentUser.name)"
-        return .good(.trust, "nobody but root\(user) can put another folder in its place")
+        return .good(.trust, "only root\(user) can put another folder in its place")
     }
 }
 

@@ -30,9 +30,9 @@ package struct JournalError: Error, Sendable, Hashable {
     package var remedy: String {
         switch kind {
         case .corrupt:
-            "Stop Dropmill and start it again: the damaged journal is set aside then, and every job is kept."
+            "Restart Dropmill: it moves the damaged journal aside and keeps every job."
         case .environment, .missing, .newer:
-            "Look after the state folder and its file system; work goes on by itself."
+            "Check the state folder and its file system; work resumes by itself."
         }
     }
 }

@@ -104,7 +104,7 @@ package final class JournalWriter: Sendable {
     }
 
     private static var closed: JournalError {
-        JournalError(.environment, "The journal is closed; nothing is written any more.")
+        JournalError(.environment, "The journal is closed; nothing more is written.")
     }
 
     /// Writes all that was given so far, and returns when it is durable. Blocks; not to be called from a completion.

@@ -63,7 +63,7 @@ struct EnvironmentExpansion {
         guard !name.isEmpty, name.first?.isNumber == false, rest.isEmpty || rest.hasPrefix(":-") else {
             let shown = EscapedText.of(String(reference))
             problems.append(
-                OptionProblem("'${\(shown)}' is no variable; write ${VAR} or ${VAR:-default}", at: position))
+                OptionProblem("'${\(shown)}' is not a variable; write ${VAR} or ${VAR:-default}", at: position))
             return ""
         }
         // As in the shell: with ':-' the default also stands in for an empty value.

@@ -16,7 +16,7 @@ struct OptionMap {
             return
         }
         guard case .map(let all) = node.content else {
-            let what = name.isEmpty ? "a pipeline file holds a map" : "'\(name)' holds a map"
+            let what = name.isEmpty ? "a pipeline file must be a map" : "'\(name)' must be a map"
             problems.append(
                 node.problem("\(what) of \(keys.joined(separator: ", ")); found \(EscapedText.of(node.kind))"))
             entries = [:]
@@ -27,7 +27,7 @@ struct OptionMap {
             let meant = Suggestion.nearest(to: entry.key, among: keys)
             if let meant { misspelt.insert(meant) }
             let hint = meant.map { "did you mean '\($0)'?" }
-            let list = "known are " + keys.joined(separator: ", ")
+            let list = "known keys: " + keys.joined(separator: ", ")
             problems.append(
                 OptionProblem("\(subject) '\(EscapedText.of(entry.key))'; \(hint ?? list)", at: entry.position))
         }

@@ -17,14 +17,14 @@ extension PipelineChecks {
             for link in links[index] where Self.leads(from: link.next, to: index, links) {
                 report(
                     "'\(link.key)' is the inbox of the pipeline of \(drafts[link.next].source.text), from which drops "
-                        + "come back here, round and round; use a folder that nobody watches", draft,
+                        + "return here in a loop; use a folder that no pipeline watches", draft,
                     at: link.position)
             }
             guard let failed = draft.failed, let folder = self.index.folders[index].failed else { continue }
             for other in self.index.pipelines(withInbox: folder) where other != index {
                 report(
-                    "'failed' is the inbox of the pipeline of \(drafts[other].source.text), which would take the "
-                        + "reports (NAME.error.json) for drops; use a folder that nobody watches", draft,
+                    "'failed' is the inbox of the pipeline of \(drafts[other].source.text), which would treat "
+                        + "the reports (NAME.error.json) as drops; use a folder that no pipeline watches", draft,
                     at: failed.position)
             }
         }

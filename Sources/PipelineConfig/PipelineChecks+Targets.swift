@@ -21,7 +21,7 @@ extension PipelineChecks {
             let fixed = ResolvedFolder(template.value.fixedFolder)
             if ([fixed] + fixed.ancestors).contains(where: index.areas.contains) {
                 report(
-                    "'\(option)' lies in a work folder, where claimed jobs live; use another folder", draft,
+                    "'\(option)' is in a work folder, where claimed jobs live; use another folder", draft,
                     at: template.position)
             }
             guard !mayBeFolder || !placeOfFolderTaken(option, template, from: fixed, draft, of: drafts) else {
@@ -29,7 +29,7 @@ extension PipelineChecks {
             }
             guard let end = ([fixed] + fixed.ancestors).first(where: index.ends.contains) else { continue }
             report(
-                "'\(option)' lies in '\(end.text)', where originals end; use a folder of its own", draft,
+                "'\(option)' is in '\(end.text)', where originals go; use a folder of its own", draft,
                 at: template.position)
         }
     }
@@ -42,13 +42,13 @@ extension PipelineChecks {
     ) -> Bool {
         if template.value.template.lastCanBeEmpty {
             report(
-                "'\(option)' ends in a part that can be empty, and a folder would then become the one above "
+                "'\(option)' ends in a part that can be empty, and a folder would then replace the one above "
                     + "it; end it with '{stem}' or a fixed name", draft, at: template.position)
         }
         for own in folders(of: draft, among: drafts, from: fixed) {
             guard let how = template.value.template.takes(own.folder, from: fixed) else { continue }
             report(
-                "'\(option)' \(how) \(own.what), and a folder that is published would take its place; use "
+                "'\(option)' \(how) \(own.what), and a published folder would replace it; use "
                     + "a folder of its own", draft, at: template.position)
             return true
         }
@@ -70,7 +70,7 @@ extension PipelineChecks {
                 !own.contains(folder.folder) && template.template.takes(folder.folder, from: fixed) != nil
             }
             guard let taken else { continue }
-            report("'\(key)' can become or hold \(taken.what); use a folder of its own", draft, at: position)
+            report("'\(key)' can become or contain \(taken.what); use a folder of its own", draft, at: position)
         }
     }
 
@@ -101,7 +101,7 @@ extension PipelineChecks {
             let resolved = ResolvedFolder(folder.value)
             guard resolved == area || resolved.isInside(area) else { continue }
             report(
-                "'\(key)' lies in '.dropmill' beside the inbox, where claimed jobs live; use another folder", draft,
+                "'\(key)' is in '.dropmill' beside the inbox, where claimed jobs live; use another folder", draft,
                 at: folder.position)
         }
     }
@@ -133,10 +133,10 @@ extension PipelineDraft {
 extension Template {
     /// How the target of a folder gets in a folder's way; nil where it does not.
     fileprivate func takes(_ folder: ResolvedFolder, from fixed: ResolvedFolder) -> String? {
-        if isFixed { return folder == fixed ? "is" : folder.isInside(fixed) ? "holds" : nil }
+        if isFixed { return folder == fixed ? "is" : folder.isInside(fixed) ? "contains" : nil }
         guard var below = folder.path(below: fixed) else { return nil }
         while !below.isEmpty {
-            if canBecome(below) { return "can become or hold" }
+            if canBecome(below) { return "can become or contain" }
             below.removeLastComponent()
         }
         return nil

@@ -42,7 +42,7 @@ struct PipelineChecks {
                 guard let how = Self.overlap(folder.value, inbox.value, key, "the inbox") else { continue }
                 let isTemplate = (key == "failed" ? draft.failedTemplate : draft.processedTemplate) != nil
                 report(
-                    (isTemplate ? "what stands before the first placeholder of \(how)" : how)
+                    (isTemplate ? "the part before the first placeholder of \(how)" : how)
                         + "; give it a folder beside the inbox", draft, at: folder.position)
             }
         }
@@ -50,7 +50,7 @@ struct PipelineChecks {
             ResolvedFolder(processed.value) == ResolvedFolder(failed.value),
             draft.processedTemplate?.template == draft.failedTemplate?.template
         {
-            report("'failed' is the same folder as 'processed'; use two", draft, at: failed.position)
+            report("'failed' is the same folder as 'processed'; use two folders", draft, at: failed.position)
         }
     }
 
@@ -97,12 +97,12 @@ struct PipelineChecks {
             guard let end = draft.stages[..<first].first(where: { $0.effects.contains(.ends) }) else { return }
             let kind = end.descriptor?.kind ?? ""
             return report(
-                "'\(kind)' may say that a drop needs no further stage before any has published it, and 'processed' is "
-                    + "'delete', so it would be destroyed; give 'processed' a folder", draft, at: end.position)
+                "'\(kind)' may end a job before any stage has published the drop, and 'processed' is "
+                    + "'delete', so it would be destroyed; set 'processed' to a folder", draft, at: end.position)
         }
         report(
             "'processed' is 'delete' and no stage publishes anything, so every drop would be destroyed; add "
-                + "'move: { to: … }' or give 'processed' a folder", draft, at: processed.position)
+                + "'move: { to: … }' or set 'processed' to a folder", draft, at: processed.position)
     }
 
     private mutating func targets(_ draft: PipelineDraft) {
@@ -115,9 +115,9 @@ struct PipelineChecks {
             guard let inbox = draft.inbox?.value else { continue }
             let (folder, watched) = (ResolvedFolder(target), ResolvedFolder(inbox))
             if folder == watched || folder.isInside(watched) {
-                let how = folder == watched ? "is" : "lies inside"
+                let how = folder == watched ? "is" : "is inside"
                 report(
-                    "'\(option)' \(how) the pipeline's own inbox, where it would be taken again; use another folder",
+                    "'\(option)' \(how) the pipeline's own inbox, where it would be claimed again; use another folder",
                     draft,
                     at: template.position)
             }
@@ -130,7 +130,8 @@ struct PipelineChecks {
     private mutating func together(_ draft: PipelineDraft, with other: PipelineDraft) {
         let there = "the pipeline of \(other.source.text)"
         if let name = draft.name, name.value == other.name?.value {
-            report("the name '\(name.value)' is taken by \(there); set another 'name:'", draft, at: name.position)
+            report(
+                "the name '\(name.value)' is already used by \(there); set another 'name:'", draft, at: name.position)
         }
         if let inbox = draft.inbox,
             let how = Self.overlap(inbox.value, other.inbox?.value, "inbox", "the inbox of \(there)")
@@ -160,9 +161,9 @@ struct PipelineChecks {
         guard let other else { return nil }
         let (left, right) = (ResolvedFolder(folder), ResolvedFolder(other))
         if left == right { return "'\(key)' is \(what)" }
-        if left.isSame(as: right) { return "'\(key)' is \(what), mounted here too" }
-        if left.isInside(right) { return "'\(key)' lies inside \(what)" }
-        if right.isInside(left) { return "'\(key)' holds \(what)" }
+        if left.isSame(as: right) { return "'\(key)' is \(what), by another mount" }
+        if left.isInside(right) { return "'\(key)' is inside \(what)" }
+        if right.isInside(left) { return "'\(key)' contains \(what)" }
         return nil
     }
 }

@@ -4,7 +4,7 @@ import SystemPackage
 extension PipelineDecoder {
     /// The keys that every pipeline has, with what each is.
     static let required = [
-        ("inbox", "the folder that is watched"),
+        ("inbox", "the folder to watch"),
         ("processed", "the folder for originals that succeeded, or 'delete'"),
         ("failed", "the folder for originals that failed"),
         ("stages", "the list of what is done with each drop"),
@@ -63,7 +63,8 @@ extension PipelineDecoder {
                 let known = Template.placeholders.map { "{\($0)}" }.joined(separator: " ")
                 let hint = Suggestion.nearest(to: word, among: Template.placeholders).map { "did you mean '{\($0)}'?" }
                 throw node.problem(
-                    "'{\(EscapedText.of(word))}' is not known when a drop is claimed; " + (hint ?? "known are \(known)")
+                    "'{\(EscapedText.of(word))}' is not known when a drop is claimed; "
+                        + (hint ?? "known are: \(known)")
                 )
             }
             if text.hasPrefix("~/") { throw node.problem(Self.tilde) }
@@ -76,12 +77,12 @@ extension PipelineDecoder {
 
     private static func folder(_ node: OptionNode, below base: FilePath) throws(OptionProblem) -> FilePath {
         let text = try node.string()
-        if text.isEmpty { throw node.problem("a folder is needed, found an empty text") }
-        if text.utf8.contains(0) { throw node.problem("a path must not hold a NUL") }
+        if text.isEmpty { throw node.problem("expected a folder, found an empty text") }
+        if text.utf8.contains(0) { throw node.problem("a path must not contain a NUL") }
         if text == "~" || text.hasPrefix("~/") { throw node.problem(tilde) }
         if let word = Template.words(in: text).first {
             throw node.problem(
-                "a folder that takes no placeholders, found '{\(EscapedText.of(word))}'; name it in full")
+                "placeholders are not allowed here, found '{\(EscapedText.of(word))}'; write the folder's name in full")
         }
         return normal(base.pushing(FilePath(text)))
     }

@@ -20,8 +20,8 @@ extension PipelineDecoder {
             guard let entry = map.given(key) else { continue }
             problems.append(
                 OptionProblem(
-                    "'\(key)' cannot be set for what stays its sender's ('ownership' is 'keep'); leave it out, or take "
-                        + "drops over ('ownership: take')", at: entry.position))
+                    "'\(key)' cannot be set for drops that stay their senders' ('ownership: keep'); leave it out, or "
+                        + "set 'ownership: take'", at: entry.position))
         }
     }
 
@@ -29,10 +29,11 @@ extension PipelineDecoder {
     private static func mode(_ node: OptionNode) throws(OptionProblem) -> mode_t {
         let text = try node.string()
         guard (3...4).contains(text.utf8.count), let mode = mode_t(text, radix: 8), mode <= 0o777 else {
-            throw node.problem("'\(EscapedText.of(text))' is no mode; write permission bits in octal, such as '0640'")
+            throw node.problem(
+                "'\(EscapedText.of(text))' is not a mode; write permission bits in octal, such as '0640'")
         }
         guard mode & 0o600 == 0o600 else {
-            throw node.problem("with '\(text)' its owner could not read and write an output; write at least '0600'")
+            throw node.problem("'\(text)' does not let the owner read and write an output; write at least '0600'")
         }
         return mode
     }
@@ -45,7 +46,8 @@ extension PipelineDecoder {
         // The last number means "leave it as it is" to chown(2).
         if let number = UInt32(text), number != .max { return number }
         guard let number = find(text) else {
-            throw node.problem("there is no \(what) '\(EscapedText.of(text))' on this machine; name one that exists")
+            throw node.problem(
+                "the \(what) '\(EscapedText.of(text))' does not exist on this machine; name one that does")
         }
         return number
     }

@@ -62,7 +62,7 @@ extension PipelineDecoder {
             let timeout = try node.duration()
             guard timeout > quiet else {
                 throw node.problem(
-                    "no drop could be complete within \(timeout.text), since it must stand unchanged for "
+                    "no drop can be complete within \(timeout.text), because it must stand unchanged for "
                         + "\(quiet.text) (ready.quiet); write a longer time")
             }
             return timeout
@@ -87,7 +87,7 @@ extension PipelineDecoder {
         ready.read("manifest", problems: &problems) { node throws(OptionProblem) in
             let glob = try node.glob()
             guard rule.unit == .folder else {
-                throw node.problem("only a folder can hold a manifest; add 'unit: folder', or leave it out")
+                throw node.problem("only a folder can contain a manifest; add 'unit: folder', or leave it out")
             }
             return glob
         }
@@ -125,7 +125,7 @@ extension PipelineDecoder {
             let place = retry.given("max_backoff") ?? retry.given("backoff") ?? entry
             problems.append(
                 OptionProblem(
-                    "'\(name)': the first wait (backoff, \(first)) is longer than the longest (max_backoff, \(most)); "
+                    "'\(name)': backoff (\(first)) is longer than max_backoff (\(most)); "
                         + "make max_backoff at least as long", at: place.position))
         }
         return policy
@@ -139,7 +139,7 @@ extension PipelineDecoder {
                 let glob = try member.glob()
                 if consequence != nil, let reason = IgnoredNames.reason(forAll: glob) {
                     throw member.problem(
-                        "'\(EscapedText.of(glob.pattern))' takes nothing, since such a name is never taken "
+                        "'\(EscapedText.of(glob.pattern))' matches only names that are never taken "
                             + "(\(reason)); leave it out")
                 }
                 globs.append(glob)

@@ -10,7 +10,7 @@ extension PipelineDecoder {
             return []
         }
         guard case .list(let members) = entry.value.content else {
-            problems.append(entry.value.problem("'stages' holds a list; begin each stage with '- '"))
+            problems.append(entry.value.problem("'stages' must be a list; begin each stage with '- '"))
             return []
         }
         if members.isEmpty { problems.append(entry.value.problem("'stages' is empty; name at least one stage")) }
@@ -35,14 +35,14 @@ extension PipelineDecoder {
             let kind = stage.descriptor?.kind ?? ""
             problems.append(
                 OptionProblem(
-                    "'\(kind)' makes or publishes files, and those of a failed job go nowhere; in 'on_failure' use "
-                        + "stages that tell somebody, such as http or run", at: stage.position))
+                    "'\(kind)' creates or publishes files, but a failed job publishes none; in 'on_failure' use "
+                        + "stages that notify someone, such as http or run", at: stage.position))
         }
         for stage in stages where stage.entry?.retry != nil {
             problems.append(
                 OptionProblem(
-                    "'\(stage.descriptor?.kind ?? "")' has a 'retry', but a stage of 'on_failure' is run once, so that "
-                        + "no failed drop waits for it; leave it out", at: stage.position))
+                    "'\(stage.descriptor?.kind ?? "")' has a 'retry', but stages of 'on_failure' run once, so that no "
+                        + "failed drop waits for them; leave it out", at: stage.position))
         }
         return stages
     }
@@ -54,7 +54,7 @@ extension PipelineDecoder {
         if entries.count == 1, Suggestion.nearest(to: entries[0].key, among: kinds) != nil { return nil }
         let found = entries.isEmpty ? "nothing" : entries.map { "'\(EscapedText.of($0.key))'" }.joined(separator: ", ")
         return node.problem(
-            "'on_failure' holds a list of stages, found a map of \(found); begin each stage with '- ', such as "
+            "'on_failure' must be a list of stages, found a map of \(found); begin each stage with '- ', such as "
                 + "'- http: { url: …, body: report }'")
     }
 
@@ -84,9 +84,9 @@ extension PipelineDecoder {
         let key = EscapedText.of(second.key)
         let kind = EscapedText.of(first.key)
         if (options + StageDescriptor.commonOptions).contains(second.key) {
-            return "'\(key)' stands beside '\(kind)', not in it; indent it further than '\(kind)'"
+            return "'\(key)' is beside '\(kind)', not inside it; indent it further than '\(kind)'"
         }
-        return "'\(kind)' and '\(key)' in one stage; begin each stage with '- '"
+        return "'\(kind)' and '\(key)' are in one stage; begin each stage with '- '"
     }
 
     private mutating func stage(
@@ -95,7 +95,7 @@ extension PipelineDecoder {
         guard let type = registry.type(of: kind) else {
             let kinds = registry.descriptors.map(\.kind)
             let hint = Suggestion.nearest(to: kind, among: kinds).map { "did you mean '\($0)'?" }
-            let list = "there are " + kinds.joined(separator: ", ")
+            let list = "known stages: " + kinds.joined(separator: ", ")
             problems.append(OptionProblem("unknown stage '\(EscapedText.of(kind))'; \(hint ?? list)", at: position))
             return PipelineDraft.Stage(descriptor: nil, position: position)
         }
@@ -155,7 +155,7 @@ extension PipelineDecoder {
         var common = CommonOptions()
         common.timeout = map.read("timeout", problems: &problems) { node throws(OptionProblem) in
             let timeout = try node.duration()
-            guard timeout > .zero else { throw node.problem("a run needs some time; leave it out for no limit") }
+            guard timeout > .zero else { throw node.problem("the timeout must not be zero; leave it out for no limit") }
             return timeout
         }
         common.retry = self.retry(map, over: retry)

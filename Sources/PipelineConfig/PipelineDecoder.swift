@@ -47,7 +47,7 @@ struct PipelineDecoder {
         if draft.ready.unit == .folder, draft.match.depth != 1, let match = map.given("match") {
             problems.append(
                 OptionProblem(
-                    "'match.depth' looks into folders, which 'ready.unit: folder' takes whole; leave one of them out",
+                    "'match.depth' searches folders, but 'ready.unit: folder' takes them whole; leave one out",
                     at: match.position))
         }
         active(map, &draft)
@@ -85,15 +85,15 @@ struct PipelineDecoder {
             if Self.isPlain(stem) { return PipelineDraft.Placed(value: stem, position: .start) }
             let text = EscapedText.of(stem)
             problems.append(
-                OptionProblem("the file's name '\(text)' makes no name for a pipeline; add 'name:'", at: .start))
+                OptionProblem("the file's name '\(text)' is not a valid pipeline name; add 'name:'", at: .start))
             return nil
         }
         let name = map.read("name", problems: &problems) { node throws(OptionProblem) in
             let text = try node.string()
             guard Self.isPlain(text) else {
                 throw node.problem(
-                    "'\(EscapedText.of(text))' is no plain name; use at most 64 letters, digits, '-', '_' and '.', "
-                        + "and no dot in front"
+                    "'\(EscapedText.of(text))' is not a valid name; use at most 64 letters, digits, '-', '_' and '.', "
+                        + "with no dot in front"
                 )
             }
             return text

@@ -48,11 +48,11 @@ struct PipelineKey: Sendable {
     static let all: [PipelineKey] = [
         PipelineKey(
             "name", .value(.pattern("^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")),
-            "what the pipeline is called; the file's own name without its ending, unless given"),
-        PipelineKey("inbox", .value(.pattern(folder)), "the folder that is watched; made if missing"),
+            "the pipeline's name; unless given, the file's name without its extension"),
+        PipelineKey("inbox", .value(.pattern(folder)), "the folder to watch; created if missing"),
         PipelineKey(
             "processed", .value(.pattern(original)),
-            "where originals go after success, with placeholders that are known at the claim; or 'delete'"),
+            "where originals go after success, with the placeholders known at the claim; or 'delete'"),
         PipelineKey(
             "failed", .value(.pattern(original)),
             "where originals go after failure, with NAME.error.json beside them; with the same placeholders"),
@@ -60,39 +60,41 @@ struct PipelineKey: Sendable {
         PipelineKey("match", .map(match), "which names are drops"),
         PipelineKey("ready", .map(ready), "when a drop is complete"),
         choice(
-            "order", "which of the drops that are complete is claimed first", of: Pipeline.Order.self,
+            "order", "which complete drop is claimed first", of: Pipeline.Order.self,
             default: .arrival),
         choice(
-            "on_conflict", "what happens where a name is taken", of: Pipeline.ConflictPolicy.self, default: .rename),
+            "on_conflict", "what happens where a name is already used", of: Pipeline.ConflictPolicy.self,
+            default: .rename),
         PipelineKey("active", .map(active), "how much is claimed at once"),
-        PipelineKey("retry", .map(retry), "how failures that may pass are tried again"),
+        PipelineKey("retry", .map(retry), "how transient failures are retried"),
         PipelineKey("work", .value(.pattern(folder)), "the work folder; on the inbox's file system"),
         PipelineKey(
             "trust", .value(.anyNumber(.pattern(folder))),
-            "folders and links that are accepted although others could exchange what is in them"),
+            "folders and links to accept although other users could replace what is in them"),
         choice(
             "durability", "whether results are on disk before a job counts as done", of: Durability.self,
             default: .full),
         PipelineKey(
-            "min_free", .value(.size), "what each file system written to must have free before a drop is claimed",
+            "min_free", .value(.size),
+            "the space that each file system written to must have free before a drop is claimed",
             default: .text("256MiB")),
-        PipelineKey("on_failure", .telling, "what is done for a job that failed"),
+        PipelineKey("on_failure", .telling, "stages to run for a job that failed"),
         choice(
             "ownership", "whether a claimed drop becomes Dropmill's own or stays its sender's",
             of: Pipeline.Ownership.self, default: .take),
         PipelineKey(
             "mode", .value(.mode("^0?[67][0-7]{2}$", 0o600...0o777)),
             "permission bits of outputs, in octal: '0640'"),
-        PipelineKey("owner", .value(.pattern(filled)), "the user that outputs are given to"),
-        PipelineKey("group", .value(.pattern(filled)), "the group that outputs are given to"),
+        PipelineKey("owner", .value(.pattern(filled)), "the user who owns outputs"),
+        PipelineKey("group", .value(.pattern(filled)), "the group of outputs"),
     ]
 
     private static let match = [
-        PipelineKey("include", .value(.oneOrMore(.text)), "shell patterns of names that are taken"),
-        PipelineKey("exclude", .value(.anyNumber(.text)), "shell patterns of names that are not"),
+        PipelineKey("include", .value(.oneOrMore(.text)), "shell patterns of names to take"),
+        PipelineKey("exclude", .value(.anyNumber(.text)), "shell patterns of names not to take"),
         PipelineKey(
             "depth", .value(.either(.choice(["all"]), .integer(1...1000))),
-            "how many levels of folders are looked into; 'all' for all of them", default: .number(1)),
+            "how many levels of folders to search; 'all' for all of them", default: .number(1)),
     ]
 
     private static let ready = [
@@ -102,30 +104,31 @@ struct PipelineKey: Sendable {
             "writers", "whether a drop waits while a process has it open for writing", of: ReadyRule.Writers.self,
             default: .wait),
         PipelineKey(
-            "marker", .value(.pattern(beside)), "the file that says that a drop is complete, such as '{name}.done'"),
+            "marker", .value(.pattern(beside)), "the file that marks a drop as complete, such as '{name}.done'"),
         PipelineKey(
             "manifest", .value(.pattern(filled)),
-            "with 'unit: folder': the files in it, such as SHA256SUMS, that list what has to be there"),
+            "with 'unit: folder': the files in it, such as SHA256SUMS, that list what must be there"),
         choice(
-            "complete", "whether standing still is enough, or a file also has to be whole by its format",
+            "complete", "whether standing unchanged is enough, or a file must also be complete by its format",
             of: ReadyRule.Complete.self, default: .still),
         PipelineKey(
-            "timeout", .value(.time), "a drop that is not complete after so long fails with what it waited for"),
+            "timeout", .value(.time), "a drop that is not complete after this long fails, with what it waited for"),
         choice("unit", "what one drop is", of: ReadyRule.Unit.self, default: .file),
         choice("empty", "what a drop of zero bytes is", of: ReadyRule.Empty.self, default: .process),
         PipelineKey("max_size", .value(.size), "a drop of more bytes fails"),
         PipelineKey(
             "max_entries", .value(.integer(1...Int(Int32.max))),
-            "with 'unit: folder': one that holds more files and folders fails",
+            "with 'unit: folder': one with more files and folders fails",
             default: .number(ReadyRule.Limits().entries)),
         PipelineKey(
             "max_depth", .value(.integer(ReadyRule.Limits.depths)),
-            "a folder drop that has more folders in each other fails", default: .number(ReadyRule.Limits().depth)),
+            "a folder drop nested deeper than this fails", default: .number(ReadyRule.Limits().depth)),
     ]
 
     private static let active = [
-        PipelineKey("jobs", .value(.integer(1...100_000)), "how many jobs may be under way", default: .number(256)),
-        PipelineKey("bytes", .value(.size), "how many bytes they may have together"),
+        PipelineKey(
+            "jobs", .value(.integer(1...100_000)), "how many jobs may be active at once", default: .number(256)),
+        PipelineKey("bytes", .value(.size), "how many bytes their drops may have in total"),
     ]
 
     static let retry = [

@@ -83,7 +83,7 @@ struct YAMLEvents: ~Copyable {
         if characters.prefix(column + 1).contains("\t") { return "; indent with spaces, not with tabs" }
         for (place, character) in characters.enumerated()
         where column - 1...column ~= place && "*&%@`!".unicodeScalars.contains(character) {
-            return "; put a text that begins with '\(character)' into quotation marks"
+            return "; quote a text that begins with '\(character)'"
         }
         return ""
     }

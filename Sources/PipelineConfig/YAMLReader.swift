@@ -52,7 +52,7 @@ struct YAMLReader: ~Copyable {
         let end = try events.next()
         if case .documentStart = end.content {
             throw OptionProblem(
-                "a file holds one pipeline; put each further one into a file of its own", at: end.position)
+                "a file contains one pipeline; put each other one into its own file", at: end.position)
         }
         if root.isNull { throw Self.empty(at: .start) }
         return root
@@ -66,7 +66,7 @@ struct YAMLReader: ~Copyable {
         try count(1, at: event.position)
         guard depth <= Self.deepest else {
             throw OptionProblem(
-                "nested more than \(Self.deepest) deep; a pipeline needs no more than a few", at: event.position)
+                "nested more than \(Self.deepest) levels deep; a pipeline needs only a few", at: event.position)
         }
         var composed: Composed
         switch event.content {
@@ -130,12 +130,13 @@ struct YAMLReader: ~Copyable {
     {
         guard let target = anchors[name] else {
             throw OptionProblem(
-                "'*\(name)' has no anchor '&\(name)' before it; a text that begins with '*' needs quotation marks",
+                "'*\(name)' has no anchor '&\(name)' before it; quote a text that begins with '*'",
                 at: position)
         }
         try count(target.values, at: position)
         guard depth + target.depth <= Self.deepest else {
-            throw OptionProblem("with its aliases nested more than \(Self.deepest) deep; write it out", at: position)
+            throw OptionProblem(
+                "nested more than \(Self.deepest) levels deep with its aliases; use fewer", at: position)
         }
         return target
     }
@@ -144,7 +145,7 @@ struct YAMLReader: ~Copyable {
         values += more
         guard values <= Self.mostValues else {
             throw OptionProblem(
-                "the file stands for more than \(Self.mostValues) values; use fewer aliases", at: position)
+                "the file expands to more than \(Self.mostValues) values; use fewer aliases", at: position)
         }
     }
 
@@ -159,7 +160,7 @@ struct YAMLReader: ~Copyable {
 
     private static func checkTag(_ event: YAMLEvent, allowed: String) throws(OptionProblem) {
         guard let tag = event.tag, tag != "!", tag != allowed else { return }
-        throw OptionProblem("the tag '\(EscapedText.of(tag))' means nothing here; leave it out", at: event.position)
+        throw OptionProblem("the tag '\(EscapedText.of(tag))' is not supported; leave it out", at: event.position)
     }
 
     private static func firstInvalidByte(in text: [UInt8]) -> Int? {

@@ -62,7 +62,7 @@ struct ColumnReader {
     }
 
     func nonsense(_ name: String) -> JournalError {
-        JournalError(.corrupt, "The journal is damaged: of \(subject), '\(name)' makes no sense.")
+        JournalError(.corrupt, "The journal is damaged: \(subject) has an invalid '\(name)'.")
     }
 
     private mutating func value() -> DatabaseValue {

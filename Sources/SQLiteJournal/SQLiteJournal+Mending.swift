@@ -54,7 +54,7 @@ extension SQLiteJournal {
                     if !isOwn { try NoReplace.rename(copy, to: path) }
                     try opened.file.sync()
                 } catch {
-                    throw JournalError(.environment, "The journal cannot be put back: \(error).")
+                    throw JournalError(.environment, "The journal cannot be restored: \(error).")
                 }
             }
             do throws(JournalError) {
@@ -117,7 +117,7 @@ extension SQLiteJournal {
             }
         } catch {
             throw JournalError(
-                .environment, "What lies in the journal's place cannot be moved out of the way: \(error).")
+                .environment, "The file in the journal's place cannot be moved aside: \(error).")
         }
         return stem
     }

@@ -17,8 +17,8 @@ extension SQLiteJournal {
         if case .network(let kind) = FileSystemKind.of(folder) {
             throw JournalError(
                 .environment,
-                "The state folder '\(folder.text)' is on \(kind), where the journal's locks and shared memory cannot "
-                    + "be relied on. Choose a folder on a local disk with --state-dir.")
+                "The state folder '\(folder.text)' is on \(kind), where the journal's locks and shared memory are "
+                    + "not reliable. Choose a folder on a local disk with --state-dir.")
         }
         do {
             let name = try text(of: path)
@@ -39,7 +39,7 @@ extension SQLiteJournal {
         guard Folder.kind(of: path, followingLinks: true) != nil || Errno.last == .permissionDenied else {
             throw JournalError(
                 .missing,
-                "There is no journal in '\(folder.text)'; 'dropmill run' makes it, and --state-dir says where it is.")
+                "There is no journal in '\(folder.text)'; 'dropmill run' creates it, and --state-dir says where it is.")
         }
         do {
             let path = try text(of: path)
@@ -96,12 +96,12 @@ extension SQLiteJournal {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try refuseNewer(queue, FilePath(path))
         guard try !queue.read({ try Migrations.all.appliedIdentifiers($0) }).isEmpty else {
-            throw JournalError(.missing, "There is nothing in the journal '\(path)' yet; 'dropmill run' begins it.")
+            throw JournalError(.missing, "The journal '\(path)' is empty; 'dropmill run' starts it.")
         }
         guard try queue.read({ try Migrations.all.hasCompletedMigrations($0) }) else {
             throw JournalError(
                 .missing,
-                "The journal '\(path)' is of an older Dropmill; start 'dropmill run' once to bring it up to date.")
+                "The journal '\(path)' was written by an older Dropmill; start 'dropmill run' once to upgrade it.")
         }
         return queue
     }

@@ -18,8 +18,8 @@ extension SQLiteJournal {
                 guard error.errno == .fileExists else {
                     throw JournalError(
                         .environment,
-                        "The damaged journal cannot be set aside: \(error). Give Dropmill the right, or move it away."
-                    )
+                        "The damaged journal cannot be moved aside: \(error). Give Dropmill the right to, or move it "
+                            + "yourself.")
                 }
                 number += 1
             }

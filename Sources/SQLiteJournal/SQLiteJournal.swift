@@ -208,7 +208,7 @@ extension JournalError {
             // The file `-shm` finds no room.
             self.init(.environment, "\(sentence) Free space on its file system.")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            self.init(.environment, "\(sentence) Another program holds it; close that program.")
+            self.init(.environment, "\(sentence) Another program has it locked; close that program.")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY:
             self.init(
                 .environment, "\(sentence) Check the rights to the file and its folder.")

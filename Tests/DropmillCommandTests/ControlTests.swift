@@ -94,7 +94,7 @@ import Testing
                 return error.message
             }
         }
-        let nobody = "the running daemon does not answer; it may be starting, stopping or of an older version"
+        let nobody = "the running daemon does not answer; it may be starting, stopping or an older version"
         #expect(message() == nobody)
         try scratch.write("no socket", to: ControlSocket.name)
         #expect(message() == nobody)
@@ -110,7 +110,7 @@ import Testing
         let client = try connect()
         defer { close(client) }
         #expect(send(text, to: client) == text.utf8.count)
-        #expect(rest(of: client) == "{\"problem\":\"the question makes no sense\"}\n")
+        #expect(rest(of: client) == "{\"problem\":\"malformed request\"}\n")
     }
 
     @Test func aQuestionWithoutEndIsCutOff() throws {

@@ -21,7 +21,7 @@ import Testing
         ])
         #expect(
             report.lines == [
-                "tried as mill; no daemon is running",
+                "checked as mill; no daemon is running",
                 "",
                 "machine",
                 "  ok       watches      1 of 10",
@@ -38,8 +38,8 @@ import Testing
     }
 
     @Test func theLastLineSumsUp() {
-        #expect(report([.good(.fileSystem, "ext4")]).lines.last == "all is well")
-        #expect(report([.note(.leases, "a"), .note(.times, "b")]).lines.last == "all works; 2 notes")
+        #expect(report([.good(.fileSystem, "ext4")]).lines.last == "no problems")
+        #expect(report([.note(.leases, "a"), .note(.times, "b")]).lines.last == "no problems, 2 notes")
         #expect(report([.problem(.rights, "a", "b"), .problem(.space, "a", "b")]).lines.last == "2 problems")
     }
 

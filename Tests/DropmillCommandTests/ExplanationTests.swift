@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: [
         ("a.csv", true, "`match.include` has '*.csv'"),
         ("draft-1.csv", false, "`match.exclude` has 'draft-*'"),
-        ("a.pdf", false, "no pattern of `match.include` takes its name: '*.csv', '*.tar.gz'"),
+        ("a.pdf", false, "no pattern of `match.include` matches its name: '*.csv', '*.tar.gz'"),
         (".a.csv", false, "its name marks it as a hidden file, and such files are never taken"),
     ])
     func theRuleIsNamed(name: String, isTaken: Bool, rule: String) throws {
@@ -81,7 +81,8 @@ import Testing
         let link = try explain("inbox/link.csv")
         #expect(link.accounts.first?.standing?.code == "refused")
         #expect(!link.isTaken)
-        #expect(link.lines.first?.hasSuffix("in the inbox of scans, which leaves it alone as it is") == true)
+        #expect(
+            link.lines.first?.hasSuffix("in the inbox of scans, which leaves it alone in its present state") == true)
     }
 
     @Test func aDaemonIsAsked() throws {
@@ -107,9 +108,9 @@ import Testing
         #expect(steps.map(\.title) == ["claim", "unpack", "move", "success", "failure"])
         #expect(steps[0].text == "once it has been unchanged for 20 ms and no process has it open for writing")
         #expect(steps[1].isSkipped)
-        #expect(steps[1].text == "skipped: it is for '*.tar.gz' only")
+        #expect(steps[1].text == "skipped: only for '*.tar.gz' only")
         #expect(steps[2].targets == ["to": scratch.path("out/2026/a-{job}")])
-        #expect(steps[3].text.hasSuffix("processed, unless it is itself what was published"))
+        #expect(steps[3].text.hasSuffix("processed, unless it was itself published"))
         #expect(steps[4].text.hasSuffix("failed, with the reason in a.csv.error.json"))
     }
 
@@ -120,13 +121,15 @@ import Testing
             quiet: .seconds(2), writers: .ignore, marker: try marker("{name}.done"), timeout: .seconds(60))
         #expect(
             Itinerary.readiness(file, of: name)
-                == "once it has been unchanged for 2.0 s and its marker a.csv.done is there; fails after 1 min without")
+                == "once it has been unchanged for 2.0 s and its marker a.csv.done is there; "
+                + "otherwise it fails after 1 min"
+        )
         let folder = ReadyRule(
             quiet: .seconds(2), unit: .folder, marker: try marker("READY"), manifest: Glob("*.md5"))
         #expect(
             Itinerary.readiness(folder, of: name)
                 == "once it has been unchanged for 2.0 s, no process has it open for writing, its marker READY is "
-                + "there in it and all that *.md5 in it lists has come")
+                + "there in it and everything that *.md5 in it lists has arrived")
         var pipeline = try #require(try pipelines().first)
         pipeline.match = MatchRule()
         pipeline.ready = file
@@ -145,8 +148,8 @@ import Testing
         let names = try ["a", "b", "nowhere", "x"].map { try #require(FileName($0)) }
         func rule(_ folders: [FileName]) -> String { Explanation.account(pipeline, folders, names[3]).rule }
         #expect(rule([names[0]]) == "every name is taken")
-        #expect(rule([names[0], names[1]]) == "the folder 'b' is not looked into, as `match.depth` is 2")
-        #expect(rule([names[2]]) == "the folder 'nowhere' is not looked into, by its name")
+        #expect(rule([names[0], names[1]]) == "the folder 'b' is not searched, because `match.depth` is 2")
+        #expect(rule([names[2]]) == "the folder 'nowhere' is not searched, because of its name")
     }
 
     @Test func aSettledFileLeadsToItsJob() throws {
@@ -185,7 +188,7 @@ import Testing
         #expect(
             json.hasPrefix(#"{"file":"a.csv","place":"name","taken":true,"pipelines":[{"name":"scans","taken":true,"#))
         #expect(
-            json.contains(#"{"step":"unpack","text":"skipped: it is for '*.tar.gz' only","skipped":true,"targets":{}}"#)
+            json.contains(#"{"step":"unpack","text":"skipped: only for '*.tar.gz' only","skipped":true,"targets":{}}"#)
         )
     }
 }

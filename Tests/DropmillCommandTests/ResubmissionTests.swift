@@ -95,11 +95,11 @@ import Testing
         #expect(
             result.problems.map(\.message) == [
                 "cannot examine '\(path)': No such file or directory; it was already moved or sent",
-                "it is processed; only failed jobs are sent in again",
-                "it is not over yet; 'dropmill show \(busy.id.text)' tells how far it is",
-                "nothing is known of the pipeline 'other'; run it once, or move the file yourself",
-                "it was sent in again already, as \(next.id.text), which is queued",
-                "no job has the id or the name 'nothing.pdf'; 'dropmill jobs' lists them",
+                "it was processed; only failed jobs can be retried",
+                "it is not finished; 'dropmill show \(busy.id.text)' shows how far it is",
+                "the journal does not know the pipeline 'other'; run it once, or move the file yourself",
+                "it was already retried, as \(next.id.text), which is queued",
+                "no job has the id or name 'nothing.pdf'; 'dropmill jobs' lists all jobs",
             ])
         #expect(result.problems.first?.subject == "\(gone.id.text) (gone.pdf)")
         #expect(try scratch.tree("inbox") == [])
@@ -109,7 +109,7 @@ import Testing
         let old = try fixture.failedJob(1)
         let new = try fixture.failedJob(2)
         try fixture.journal.write([old, new], pipelines: [try fixture.pipeline()])
-        let message = "what lies at its place now is the original of \(new.id.text); retry that one"
+        let message = "the file in its place is now the original of \(new.id.text); retry that job"
         #expect(try send([old.id.text]).problems.map(\.message) == [message])
         #expect(try send([new.id.text]).sent.map(\.record.id) == [new.id])
     }
@@ -126,7 +126,7 @@ import Testing
         try fixture.journal.write(records + [next], pipelines: [pipeline])
         var none = try Resubmission(fixture.journal)
         #expect(try !none.sendFailed(of: "scan"))
-        #expect(none.problems.map(\.message) == ["no pipeline of this name is known; did you mean 'scans'?"])
+        #expect(none.problems.map(\.message) == ["unknown pipeline; did you mean 'scans'?"])
         var all = try Resubmission(fixture.journal)
         #expect(try all.sendFailed(of: nil))
         #expect(all.sent.map(\.record.drop.name.text) == ["a", "b"])
@@ -154,7 +154,7 @@ import Testing
             try send([failed.id.text, "x"]).json == #"""
                 {"sent":[{"id":"\#(failed.id.text)","pipeline":"scans",\#
                 "name":"report.pdf","path":"\#(path)"}],"problems":[{"job":"x","message":"no job has the id or \#
-                the name 'x'; 'dropmill jobs' lists them"}]}
+                name 'x'; 'dropmill jobs' lists all jobs"}]}
                 """#)
     }
 }

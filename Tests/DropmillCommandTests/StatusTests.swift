@@ -36,7 +36,7 @@ import Testing
                 "",
                 "PIPELINE  WAITING  ACTIVE  DEFERRED  SETTLING  DONE  FAILED",
                 "gone            ?       0         0         0     1       0",
-                "  this pipeline is not among those that last ran",
+                "  this pipeline was not part of the last run",
                 "quiet           0       0         0         0     0       0",
                 "scans          12       3         1         1     1       1",
                 "  active: unpack 1, checksum 1 (+1 queued)",
@@ -51,9 +51,9 @@ import Testing
         try fill()
         let report = try StatusReport(fixture.journal, isRunning: false)
         let lines = report.lines(now: JournalFixture.at(90))
-        #expect(lines.contains("  taken up at the next start: unpack 1, checksum 2"))
+        #expect(lines.contains("  will resume at the next start: unpack 1, checksum 2"))
         let pause = JournalFixture.at(30).localText
-        #expect(lines.contains("  paused from \(pause) on when the daemon ended: There is no space."))
+        #expect(lines.contains("  paused since \(pause) when the daemon stopped: There is no space."))
         #expect(!lines.contains { $0.contains("active:") || $0.contains("Free some") })
     }
 
@@ -96,7 +96,7 @@ import Testing
         #expect(
             report.lines(now: JournalFixture.at(90)).suffix(8) == [
                 "scans           7       0         0         0     0       0",
-                "  the inbox is looked at every 2.0 s",
+                "  the inbox is polled every 2.0 s",
                 "  waiting:",
                 "    big.iso  4 min 2 s  growing: 3.1 MB/s",
                 #"    a\xFF        3.0 s  claimed; changing"#,
@@ -111,9 +111,9 @@ import Testing
         #expect(report.json.contains(#""left_alone":1,"left_alone_files":[{"path":"l","why":"refused","#))
         report.add(InboxLook())
         #expect(report.rows.first?.waiting == nil)
-        #expect(report.lines(now: JournalFixture.at(90)).last == "  this pipeline is not among those that run")
+        #expect(report.lines(now: JournalFixture.at(90)).last == "  the running daemon does not run this pipeline")
         report.add(InboxLook(problem: "it is asleep"))
-        #expect(report.lines(now: JournalFixture.at(90))[1] == "what waits is not known: it is asleep")
+        #expect(report.lines(now: JournalFixture.at(90))[1] == "cannot say what waits: it is asleep")
         #expect(report.rows.first?.waiting == 1, "then the journal's number is told")
     }
 

@@ -28,7 +28,7 @@ import Testing
         #expect(jobs.text.contains("\(failed.id.text)  failed"))
         let show = try run("show", "report.pdf")
         #expect(show.status == 0)
-        #expect(show.text.contains("To send it in again: dropmill retry \(failed.id.text)"))
+        #expect(show.text.contains("To retry it: dropmill retry \(failed.id.text)"))
         let retry = try run("retry", "--failed")
         #expect(retry.status == 0)
         #expect(retry.text == "\(failed.id.text) report.pdf → inbox/report.pdf\n")
@@ -46,9 +46,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("chekc", "error: there is no verb 'chekc'; did you mean 'check'?\n"),
-        ("frobnicate", "error: there is no verb 'frobnicate'; there are run, check, "),
-        ("sta\ntus", "error: there is no verb 'sta\\ntus'; did you mean 'status'?\n"),
+        ("chekc", "error: unknown verb 'chekc'; did you mean 'check'?\n"),
+        ("frobnicate", "error: unknown verb 'frobnicate'; known verbs: run, check, "),
+        ("sta\ntus", "error: unknown verb 'sta\\ntus'; did you mean 'status'?\n"),
     ])
     func unknownVerbs(word: String, message: String) throws {
         let output = try Tool(DropmillBinary.path).run([word])
@@ -59,7 +59,7 @@ import Testing
     @Test func helpWithAnUnknownVerb() throws {
         let output = try Tool(DropmillBinary.path).run(["help", "chekc"])
         #expect(output.status == 64)
-        #expect(output.text == "error: there is no verb 'chekc'; did you mean 'check'?\n")
+        #expect(output.text == "error: unknown verb 'chekc'; did you mean 'check'?\n")
     }
 
     @Test(arguments: [["help"], ["--help"], ["help", "run"], ["--version"]])
@@ -111,7 +111,7 @@ import Testing
         let taken = try run("explain", "inbox/a.txt")
         #expect(taken.status == 0)
         #expect(taken.text.hasPrefix("inbox/a.txt: a drop for the pipeline scans\n"))
-        #expect(taken.text.contains("complete; a daemon that runs takes it at once"))
+        #expect(taken.text.contains("complete; a running daemon claims it at once"))
         #expect(try run("explain", "b.txt").status == 0)
         #expect(try run("explain", "a.pdf").status == 1)
         #expect(
@@ -126,7 +126,7 @@ import Testing
         try fixture.scratch.makeFolder("inbox")
         let well = try run("doctor")
         #expect(well.status == 0)
-        #expect(well.text.hasPrefix("tried as \(CurrentUser.name); no daemon is running\n"))
+        #expect(well.text.hasPrefix("checked as \(CurrentUser.name); no daemon is running\n"))
         try fixture.scratch.write("x", to: "failed")
         let wrong = try run("doctor", "--json")
         #expect(wrong.status == 1)
@@ -165,13 +165,13 @@ import Testing
         for name in try Folder.names(in: fixture.state) { unlink(fixture.state.appending(name).string) }
         let status = try run("status")
         #expect(status.status == 1)
-        #expect(status.text.contains("although a daemon runs with it"))
+        #expect(status.text.contains("is missing from 'state' while a daemon is using it"))
     }
 
     @Test func jobsThatWaitAreCalledQueued() throws {
         let output = try run("jobs", "--state", "waiting")
         #expect(output.status == 64)
-        #expect(output.text.contains("a drop waits in its inbox, and a job is 'queued'"))
+        #expect(output.text.contains("drops wait in the inbox, jobs are 'queued'"))
     }
 
     @Test func nothingFoundIsStatus1() throws {

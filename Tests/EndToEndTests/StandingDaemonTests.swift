@@ -39,7 +39,7 @@ import Testing
         var daemon = try await start()
         for _ in 0..<3 { try daemon.send(signal) }
         try await process("after")
-        #expect(try daemon.hasLogged("warning", "reload is not there yet") == (signal == SIGHUP))
+        #expect(try daemon.hasLogged("warning", "no reload yet") == (signal == SIGHUP))
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
     }
@@ -50,7 +50,7 @@ import Testing
         // It watches a moment before it answers.
         #expect(try await eventually { try !run("explain", "pipelines/a-in/file").text.contains("does not answer") })
         try daemon.send(SIGSTOP)
-        let words = "the daemon stands still: its process \(daemon.id) is stopped"
+        let words = "the daemon is not responding: process \(daemon.id) is stopped"
         #expect(try run("status").text.contains(words))
         let explain = try run("explain", "pipelines/a-in/file")
         #expect(explain.text.contains(words))
@@ -120,7 +120,7 @@ import Testing
         var daemon = try await start()
         let well = try run("doctor")
         #expect(well.status == 0, "\(well.text)")
-        #expect(well.text.contains("runs and answers"))
+        #expect(well.text.contains("running and responding"))
         try scratch.write("x", to: "pipelines/b-in/stranded")
         #expect(try await eventually { try run("jobs", "--state", "running").status == 0 })
         // An inbox that goes is not made again by a daemon that runs.
@@ -135,7 +135,7 @@ import Testing
         unlink(scratch.path("pipelines/b.yaml").string)
         let stranded = try run("doctor")
         #expect(stranded.status == 1)
-        #expect(stranded.text.contains("1 job is stranded: it is of the pipeline 'b'"))
+        #expect(stranded.text.contains("1 stranded job of the pipeline 'b'"))
         #expect(!stranded.text.contains("paused since"), "no daemon runs")
         // Its folder is gone.
         try write("b", stages: "[{ run: { command: [sleep, '600'] } }]")
@@ -143,7 +143,7 @@ import Testing
         try Folder.remove(scratch.path("pipelines/.dropmill/b/active"))
         let lost = try run("doctor")
         #expect(lost.status == 1)
-        #expect(lost.text.contains("1 job is stranded: it is of the pipeline 'b' with no folder"))
+        #expect(lost.text.contains("1 stranded job of the pipeline 'b', without a folder"))
     }
 
     @Test func foldersBehindLinksAreNoProblem() async throws {

@@ -25,8 +25,8 @@ import Testing
 
     @Test(arguments: [
         // Nothing may be destroyed.
-        ("processed: delete\nstages: [dedupe, move: { to: out }]", "'dedupe' may say that a drop needs no further"),
-        ("processed: delete\nstages: [select: { keep: a, require: false }, move: { to: out/x }]", "'select' may say"),
+        ("processed: delete\nstages: [dedupe, move: { to: out }]", "'dedupe' may end a job before any stage has"),
+        ("processed: delete\nstages: [select: { keep: a, require: false }, move: { to: out/x }]", "'select' may end"),
         ("processed: done\nready: { unit: folder }\nstages: [move: { to: done }]", "'to' is 'processed'"),
         // What a new payload replaced is not known of it.
         ("processed: done\nstages: [checksum, compress, move: { to: 'x/{sha256}' }]", "{sha256}"),
@@ -37,9 +37,9 @@ import Testing
         // A stage of on_failure is run once.
         (
             "processed: done\nstages: [checksum]\non_failure: [run: { command: x, retry: { attempts: 3 } }]",
-            "a stage of 'on_failure' is run once"
+            "stages of 'on_failure' run once"
         ),
-        ("processed: done\nstages: [checksum]\non_failure: [compress]", "'compress' makes or publishes files"),
+        ("processed: done\nstages: [checksum]\non_failure: [compress]", "'compress' creates or publishes files"),
     ])
     func refused(text: String, problem: String) throws {
         let problems = try problems(text)

@@ -36,7 +36,7 @@ import Testing
         try write("a.yaml", "in", failed: "data/bad", to: target)
         let found = problems(["a.yaml"])
         #expect(found.count == (isRefused ? 1 : 0), "\(found)")
-        #expect(found.allSatisfy { $0.contains("'to' lies in '") && $0.contains("where originals end") })
+        #expect(found.allSatisfy { $0.contains("'to' is in '") && $0.contains("where originals go") })
     }
 
     @Test("Whoever stands in each other's way is found, and nobody else is")

@@ -110,26 +110,26 @@ import Testing
         ("inbx: a", "7:1: unknown key 'inbx'; did you mean 'inbox'?"),
         (
             "colour: red",
-            "7:1: unknown key 'colour'; known are name, inbox, processed, failed, stages, match, ready, order, "
+            "7:1: unknown key 'colour'; known keys: name, inbox, processed, failed, stages, match, ready, order, "
                 + "on_conflict, active, retry, work, trust, durability, min_free, on_failure, ownership, mode, owner, "
                 + "group"
         ),
-        ("<<: {a: b}", "7:1: unknown key '<<'; known are \(PipelineDecoder.keys.joined(separator: ", "))"),
-        ("match: '*'", "7:8: 'match' holds a map of include, exclude, depth; found '*'"),
+        ("<<: {a: b}", "7:1: unknown key '<<'; known keys: \(PipelineDecoder.keys.joined(separator: ", "))"),
+        ("match: '*'", "7:8: 'match' must be a map of include, exclude, depth; found '*'"),
         ("match: { includ: a }", "7:10: 'match' has no key 'includ'; did you mean 'include'?"),
         // Values.
-        ("name: a b", "7:7: 'name': 'a b' is no plain name; \(plainName)"),
-        ("name: .a", "7:7: 'name': '.a' is no plain name; \(plainName)"),
-        ("name: a/b", "7:7: 'name': 'a/b' is no plain name; \(plainName)"),
+        ("name: a b", "7:7: 'name': 'a b' is not a valid name; \(plainName)"),
+        ("name: .a", "7:7: 'name': '.a' is not a valid name; \(plainName)"),
+        ("name: a/b", "7:7: 'name': 'a/b' is not a valid name; \(plainName)"),
         (
             "name: \(String(repeating: "a", count: 65))",
-            "7:7: 'name': '\(String(repeating: "a", count: 65))' is no plain name; \(plainName)"
+            "7:7: 'name': '\(String(repeating: "a", count: 65))' is not a valid name; \(plainName)"
         ),
         ("name: [a]", "7:7: 'name': expected a text, found a list"),
-        ("trust: ''", "7:8: 'trust': a folder is needed, found an empty text"),
+        ("trust: ''", "7:8: 'trust': expected a folder, found an empty text"),
         ("trust: [/a, ~/x]", "7:13: 'trust': '~' is not expanded; write '${HOME}/…' or the path in full"),
-        ("work: ''", "7:7: 'work': a folder is needed, found an empty text"),
-        ("work: \"a\\0\"", "7:7: 'work': a path must not hold a NUL"),
+        ("work: ''", "7:7: 'work': expected a folder, found an empty text"),
+        ("work: \"a\\0\"", "7:7: 'work': a path must not contain a NUL"),
         ("work: ~/x", "7:7: 'work': '~' is not expanded; write '${HOME}/…' or the path in full"),
         (
             "match: { include: [] }",
@@ -145,7 +145,7 @@ import Testing
         ),
         (
             "match: { include: [a, '*.tmp'] }",
-            "7:23: 'match.include': '*.tmp' takes nothing, since such a name is never taken (its name marks it as "
+            "7:23: 'match.include': '*.tmp' matches only names that are never taken (its name marks it as "
                 + "a temporary file); leave it out"
         ),
         (
@@ -179,7 +179,7 @@ import Testing
         ),
         (
             "ready: { manifest: SHA256SUMS }",
-            "7:20: 'ready.manifest': only a folder can hold a manifest; add 'unit: folder', or leave it out"
+            "7:20: 'ready.manifest': only a folder can contain a manifest; add 'unit: folder', or leave it out"
         ),
         (
             "ready: { marker: '{nam}.done' }",
@@ -187,7 +187,7 @@ import Testing
         ),
         (
             "ready: { quiet: 10s, timeout: 5s }",
-            "7:31: 'ready.timeout': no drop could be complete within 5.0 s, since it must stand unchanged for 10.0 s "
+            "7:31: 'ready.timeout': no drop can be complete within 5.0 s, because it must stand unchanged for 10.0 s "
                 + "(ready.quiet); write a longer time"
         ),
         (
@@ -199,7 +199,7 @@ import Testing
             "active: { bytes: big }",
             "7:18: 'active.bytes': 'big' is no size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
         ),
-        ("retry: 3", "7:8: 'retry' holds a map of attempts, backoff, max_backoff; found '3'"),
+        ("retry: 3", "7:8: 'retry' must be a map of attempts, backoff, max_backoff; found '3'"),
         ("retry: { attempts: 101 }", "7:20: 'retry.attempts': expected at most 100, found 101"),
         ("retry: { backoff: 1h }", "7:10: 'retry': \(tooLongAWait("1 h", "15 min"))"),
         ("retry: { backoff: 9s, max_backoff: 3s }", "7:23: 'retry': \(tooLongAWait("9.0 s", "3.0 s"))"),
@@ -211,8 +211,8 @@ import Testing
         // The environment.
         ("work: ${NOWHERE}", "7:7: the environment variable 'NOWHERE' is not set; set it or write ${NOWHERE:-default}"),
         ("work: ${A", "7:7: '${' without '}'; write ${VAR} or ${VAR:-default}"),
-        ("work: ${A-b}", "7:7: '${A-b}' is no variable; write ${VAR} or ${VAR:-default}"),
-        ("work: '${}'", "7:7: '${}' is no variable; write ${VAR} or ${VAR:-default}"),
+        ("work: ${A-b}", "7:7: '${A-b}' is not a variable; write ${VAR} or ${VAR:-default}"),
+        ("work: '${}'", "7:7: '${}' is not a variable; write ${VAR} or ${VAR:-default}"),
     ])
     func mistakesInKeys(line: String, message: String) {
         #expect(Self.read(Self.head + line + "\n").problems.first == message)
@@ -221,15 +221,14 @@ import Testing
     }
 
     private static func tooLongAWait(_ first: String, _ longest: String) -> String {
-        "the first wait (backoff, \(first)) is longer than the longest (max_backoff, \(longest)); make max_backoff at "
-            + "least as long"
+        "backoff (\(first)) is longer than max_backoff (\(longest)); make max_backoff at least as long"
     }
 
-    private static let plainName = "use at most 64 letters, digits, '-', '_' and '.', and no dot in front"
+    private static let plainName = "use at most 64 letters, digits, '-', '_' and '.', with no dot in front"
 
     @Test(arguments: [
         ("- unpak", "5:5: unknown stage 'unpak'; did you mean 'unpack'?"),
-        ("- frobnicate", "5:5: unknown stage 'frobnicate'; there are unpack, checksum, move"),
+        ("- frobnicate", "5:5: unknown stage 'frobnicate'; known stages: unpack, checksum, move"),
         ("- checksum: { algo: md5 }", "5:17: stage 'checksum' has no option 'algo'; did you mean 'algorithm'?"),
         (
             "- checksum: { algorithm: sha257 }",
@@ -245,9 +244,9 @@ import Testing
         ("- move: { to: 'a/{stm}' }", "5:17: 'to': unknown placeholder '{stm}'; did you mean '{stem}'?"),
         (
             "- checksum:\n    algorithm: md5",
-            "6:5: 'algorithm' stands beside 'checksum', not in it; indent it further than 'checksum'"
+            "6:5: 'algorithm' is beside 'checksum', not inside it; indent it further than 'checksum'"
         ),
-        ("- checksum:\n    move: { to: a }", "6:5: 'checksum' and 'move' in one stage; begin each stage with '- '"),
+        ("- checksum:\n    move: { to: a }", "6:5: 'checksum' and 'move' are in one stage; begin each stage with '- '"),
         ("- []", "5:5: expected a stage, found a list; write '- kind' or '- kind: { option: value }'"),
         ("- {}", "5:5: expected a stage, found a map; write '- kind' or '- kind: { option: value }'"),
         ("-", "5:4: expected a stage, found nothing; write '- kind' or '- kind: { option: value }'"),
@@ -258,7 +257,10 @@ import Testing
             "- checksum: { when: '{a' }",
             "5:23: 'checksum.when': '{a' is no usable pattern; close its braces, and keep it below 1000 alternatives"
         ),
-        ("- checksum: { timeout: 0 }", "5:26: 'checksum.timeout': a run needs some time; leave it out for no limit"),
+        (
+            "- checksum: { timeout: 0 }",
+            "5:26: 'checksum.timeout': the timeout must not be zero; leave it out for no limit"
+        ),
         (
             "- checksum: { timeout: 1 }",
             "5:26: 'checksum.timeout': '1' is no duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
@@ -277,12 +279,12 @@ import Testing
     @Test(arguments: [
         (
             "- a\n",
-            ["1:1: a pipeline file holds a map of \(PipelineDecoder.keys.joined(separator: ", ")); found a list"]
+            ["1:1: a pipeline file must be a map of \(PipelineDecoder.keys.joined(separator: ", ")); found a list"]
         ),
         (
             "name: a\n",
             [
-                "1:1: 'inbox' is missing: the folder that is watched",
+                "1:1: 'inbox' is missing: the folder to watch",
                 "1:1: 'failed' is missing: the folder for originals that failed",
                 "1:1: 'processed' is missing: the folder for originals that succeeded, or 'delete'",
                 "1:1: 'stages' is missing: the list of what is done with each drop",
@@ -291,7 +293,7 @@ import Testing
         ("inbox: in\nprocessed: p\nfailed: f\nstages: []\n", ["4:9: 'stages' is empty; name at least one stage"]),
         (
             "inbox: in\nprocessed: p\nfailed: f\nstages: unpack\n",
-            ["4:9: 'stages' holds a list; begin each stage with '- '"]
+            ["4:9: 'stages' must be a list; begin each stage with '- '"]
         ),
         (
             "inbox: [a]\nprocessed: p\nfailed: {}\nstages: [move, unpak]\norder: size\n",

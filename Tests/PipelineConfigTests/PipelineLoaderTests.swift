@@ -62,7 +62,7 @@ import Testing
         try write("my scans.yaml", inbox: "in")
         #expect(
             problems("my scans.yaml") == [
-                "my scans.yaml:1:1: error: the file's name 'my scans' makes no name for a pipeline; add 'name:'"
+                "my scans.yaml:1:1: error: the file's name 'my scans' is not a valid pipeline name; add 'name:'"
             ])
         try write("my scans.yaml", inbox: "in", "name: scans")
         #expect(problems("my scans.yaml") == [])
@@ -85,7 +85,7 @@ import Testing
         try write("a.yaml", inbox: "in", #"name: "a\e[2J\nb""#)
         let problems = problems("a.yaml")
         #expect(problems.count == 1)
-        #expect(problems[0].hasPrefix(#"a.yaml:5:7: error: 'name': 'a\x1B[2J\nb' is no plain name"#))
+        #expect(problems[0].hasPrefix(#"a.yaml:5:7: error: 'name': 'a\x1B[2J\nb' is not a valid name"#))
         try write("a.yaml", inbox: "in", #"order: "\e[2J""#)
         #expect(self.problems("a.yaml")[0].hasPrefix(#"a.yaml:5:8: error: 'order': '\x1B[2J' is not one of"#))
     }
@@ -106,24 +106,24 @@ import Testing
         ),
         (
             ["in", "in/done", "failed", ""],
-            "a.yaml:2:12: error: 'processed' lies inside the inbox; give it a folder beside the inbox"
+            "a.yaml:2:12: error: 'processed' is inside the inbox; give it a folder beside the inbox"
         ),
         (
             ["all/in", "all", "failed", ""],
-            "a.yaml:2:12: error: 'processed' holds the inbox; give it a folder beside the inbox"
+            "a.yaml:2:12: error: 'processed' contains the inbox; give it a folder beside the inbox"
         ),
         (
             ["in", "done", "./x/../in", ""],
             "a.yaml:3:9: error: 'failed' is the inbox; give it a folder beside the inbox"
         ),
-        (["in", "done", "done", ""], "a.yaml:3:9: error: 'failed' is the same folder as 'processed'; use two"),
+        (["in", "done", "done", ""], "a.yaml:3:9: error: 'failed' is the same folder as 'processed'; use two folders"),
         (
             ["real", "alias/done", "failed", ""],
-            "a.yaml:2:12: error: 'processed' lies inside the inbox; give it a folder beside the inbox"
+            "a.yaml:2:12: error: 'processed' is inside the inbox; give it a folder beside the inbox"
         ),
         (
             ["in", "done", "failed", "work: in/work"],
-            "a.yaml:5:7: error: 'work' lies inside the inbox, which is scanned; use a folder beside it, or a name "
+            "a.yaml:5:7: error: 'work' is inside the inbox, which is scanned; use a folder beside it, or a name "
                 + "that begins with '.'"
         ),
         (
@@ -133,7 +133,7 @@ import Testing
         ),
         (
             ["w/in", "done", "failed", "work: w"],
-            "a.yaml:5:7: error: 'work' holds the inbox, which is scanned; use a folder beside it, or a name that "
+            "a.yaml:5:7: error: 'work' contains the inbox, which is scanned; use a folder beside it, or a name that "
                 + "begins with '.'"
         ),
         (["in", "done", "failed", "work: in/.work"], nil),
@@ -143,7 +143,7 @@ import Testing
         ),
         (
             ["in", "done", "failed", "work: failed/w"],
-            "a.yaml:5:7: error: 'work' lies inside 'failed'; claimed jobs need a folder of their own"
+            "a.yaml:5:7: error: 'work' is inside 'failed'; claimed jobs need a folder of their own"
         ),
         (["in", "done", "failed", "work: in2"], nil),
     ])
@@ -156,7 +156,7 @@ import Testing
 
     @Test func theDefaultWorkFolderIsSomebodysToo() throws {
         try write("a.yaml", inbox: "in", processed: ".dropmill/a/done", failed: ".dropmill")
-        let rest = "lies in '.dropmill' beside the inbox, where claimed jobs live; use another folder"
+        let rest = "is in '.dropmill' beside the inbox, where claimed jobs live; use another folder"
         #expect(
             problems("a.yaml") == [
                 "a.yaml:2:12: error: 'processed' \(rest)", "a.yaml:3:9: error: 'failed' \(rest)",
@@ -176,14 +176,14 @@ import Testing
         (
             "inbox: in/sub",
             [
-                "b.yaml:1:8: error: 'inbox' lies inside the inbox of the pipeline of a.yaml; each pipeline needs "
+                "b.yaml:1:8: error: 'inbox' is inside the inbox of the pipeline of a.yaml; each pipeline needs "
                     + "an inbox of its own"
             ]
         ),
         (
             "inbox: .",
             [
-                "b.yaml:1:8: error: 'inbox' holds the inbox of the pipeline of a.yaml; each pipeline needs an "
+                "b.yaml:1:8: error: 'inbox' contains the inbox of the pipeline of a.yaml; each pipeline needs an "
                     + "inbox of its own",
                 "b.yaml:1:8: error: a work folder and an inbox overlap (see the pipeline of a.yaml); keep them apart",
             ]
@@ -193,7 +193,7 @@ import Testing
         ("inbox: out", []),
         (
             "inbox: in2\nname: a",
-            ["b.yaml:2:7: error: the name 'a' is taken by the pipeline of a.yaml; set another 'name:'"]
+            ["b.yaml:2:7: error: the name 'a' is already used by the pipeline of a.yaml; set another 'name:'"]
         ),
         (
             "inbox: in2\nwork: w",
@@ -229,14 +229,14 @@ import Testing
             "a.yaml:4:27: error: 'unpack' makes files that no later stage publishes; add 'move: { to: … }' after it"
         ),
         ("[unpack, checksum, move: {to: 'out/{stem}'}]", nil),
-        ("[unpack, unknown]", "a.yaml:4:18: error: unknown stage 'unknown'; there are unpack, checksum, move"),
+        ("[unpack, unknown]", "a.yaml:4:18: error: unknown stage 'unknown'; known stages: unpack, checksum, move"),
         (
             "[move: {to: in}]",
-            "a.yaml:4:21: error: 'to' is the pipeline's own inbox, where it would be taken again; use another folder"
+            "a.yaml:4:21: error: 'to' is the pipeline's own inbox, where it would be claimed again; use another folder"
         ),
         (
             "[move: {to: 'in/x/{stem}'}]",
-            "a.yaml:4:21: error: 'to' lies inside the pipeline's own inbox, where it would be taken again; use "
+            "a.yaml:4:21: error: 'to' is inside the pipeline's own inbox, where it would be claimed again; use "
                 + "another folder"
         ),
         ("[move: {to: 'in{stem}'}]", nil),
@@ -254,10 +254,10 @@ import Testing
         (
             "[checksum]",
             "a.yaml:2:12: error: 'processed' is 'delete' and no stage publishes anything, so every drop would be "
-                + "destroyed; add 'move: { to: … }' or give 'processed' a folder"
+                + "destroyed; add 'move: { to: … }' or set 'processed' to a folder"
         ),
         ("[checksum, move: {to: out}]", nil),
-        ("[unknown]", "a.yaml:4:10: error: unknown stage 'unknown'; there are unpack, checksum, move"),
+        ("[unknown]", "a.yaml:4:10: error: unknown stage 'unknown'; known stages: unpack, checksum, move"),
     ])
     func deletingWhatWasNeverPublished(stages: String, message: String?) throws {
         try write("a.yaml", inbox: "in", processed: "delete", stages: stages)
@@ -268,15 +268,15 @@ import Testing
 
     @Test(
         arguments: [
-            ("data", "'to' holds 'processed'"), ("data/done", "'to' is 'processed'"),
-            ("data/{stem}", "'to' can become or hold 'processed'"),
-            ("{pipeline}", "'to' can become or hold the inbox"), (".", "'to' holds the inbox"),
-            ("/", "'to' holds the inbox"), ("data/x-{stem}", nil), ("out/{stem}", nil),
+            ("data", "'to' contains 'processed'"), ("data/done", "'to' is 'processed'"),
+            ("data/{stem}", "'to' can become or contain 'processed'"),
+            ("{pipeline}", "'to' can become or contain the inbox"), (".", "'to' contains the inbox"),
+            ("/", "'to' contains the inbox"), ("data/x-{stem}", nil), ("out/{stem}", nil),
             ("out", nil),
         ] as [(String, String?)])
     func targetsInTheWayOfFolders(target: String, way: String?) throws {
         try write("a.yaml", inbox: "in", processed: "data/done", stages: "[unpack, move: {to: '\(target)'}]")
-        let rest = ", and a folder that is published would take its place; use a folder of its own"
+        let rest = ", and a published folder would replace it; use a folder of its own"
         #expect(problems("a.yaml") == way.map { ["a.yaml:4:29: error: \($0)\(rest)"] } ?? [])
     }
 
@@ -284,7 +284,7 @@ import Testing
         try write("a.yaml", inbox: "in", stages: "[unpack, move: {to: 'out/{ext}'}]")
         #expect(
             problems("a.yaml") == [
-                "a.yaml:4:29: error: 'to' ends in a part that can be empty, and a folder would then become the one "
+                "a.yaml:4:29: error: 'to' ends in a part that can be empty, and a folder would then replace the one "
                     + "above it; end it with '{stem}' or a fixed name"
             ])
         try write("a.yaml", inbox: "in", stages: "[move: {to: 'out/{ext}'}]")
@@ -295,7 +295,7 @@ import Testing
         try write("a.yaml", inbox: "in", stages: "[move: {to: '.dropmill/x/{stem}'}]")
         #expect(
             problems("a.yaml") == [
-                "a.yaml:4:21: error: 'to' lies in a work folder, where claimed jobs live; use another folder"
+                "a.yaml:4:21: error: 'to' is in a work folder, where claimed jobs live; use another folder"
             ])
     }
 
@@ -304,8 +304,8 @@ import Testing
         try write("b.yaml", inbox: "in2", processed: "other/done", failed: "failed2")
         #expect(
             problems("a.yaml", "b.yaml") == [
-                "a.yaml:4:29: error: 'to' holds 'processed' of the pipeline of b.yaml, and a folder that is published "
-                    + "would take its place; use a folder of its own"
+                "a.yaml:4:29: error: 'to' contains 'processed' of the pipeline of b.yaml, and a published folder "
+                    + "would replace it; use a folder of its own"
             ])
     }
 
@@ -332,8 +332,8 @@ import Testing
         #expect(problems("a.yaml", "b.yaml", "c.yaml") == [])
         try write("c.yaml", inbox: "c", processed: "./a", failed: "fc")
         func message(_ place: String, _ key: String, _ next: String) -> String {
-            "\(place): error: '\(key)' is the inbox of the pipeline of \(next), from which drops come back here, "
-                + "round and round; use a folder that nobody watches"
+            "\(place): error: '\(key)' is the inbox of the pipeline of \(next), from which drops return here "
+                + "in a loop; use a folder that no pipeline watches"
         }
         #expect(
             problems("a.yaml", "b.yaml", "c.yaml") == [
@@ -347,8 +347,8 @@ import Testing
         try write("b.yaml", inbox: "b", failed: "fb")
         #expect(
             problems("a.yaml", "b.yaml") == [
-                "a.yaml:3:9: error: 'failed' is the inbox of the pipeline of b.yaml, which would take the reports "
-                    + "(NAME.error.json) for drops; use a folder that nobody watches"
+                "a.yaml:3:9: error: 'failed' is the inbox of the pipeline of b.yaml, which would treat the reports "
+                    + "(NAME.error.json) as drops; use a folder that no pipeline watches"
             ])
     }
 

@@ -39,7 +39,8 @@ import Testing
             #expect(json.contains("\"\(key.name)\":{\"title\":\"\(key.name)\",\"description\":\""), "\(key.name)")
         }
         #expect(json.contains(#""default":"arrival""#))
-        #expect(json.contains(#""jobs":{"title":"jobs","description":"how many jobs may be under way","default":256"#))
+        #expect(
+            json.contains(#""jobs":{"title":"jobs","description":"how many jobs may be active at once","default":256"#))
     }
 
     /// The defaults that editors show are those that are in force.

@@ -24,7 +24,7 @@ import Testing
         } catch {
             let message = error.all.first?.message ?? ""
             #expect(message.hasPrefix("'inbox' is the inbox of the pipeline of"))
-            #expect(message.hasSuffix(", mounted here too; each pipeline needs an inbox of its own"))
+            #expect(message.hasSuffix(", by another mount; each pipeline needs an inbox of its own"))
         }
         withExtendedLifetime(mount) {}
     }

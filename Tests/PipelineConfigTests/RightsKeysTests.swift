@@ -29,13 +29,14 @@ import Testing
         let problems = read("ownership: keep\n\(key)").problems
         #expect(problems.count == 1)
         #expect(problems.first?.hasPrefix("8:") ?? false, "\(problems)")
-        #expect(problems.first?.contains("'ownership' is 'keep'") ?? false, "\(problems)")
+        #expect(problems.first?.contains("('ownership: keep')") ?? false, "\(problems)")
     }
 
     @Test(arguments: [
         ("ownership: steal", "7:12", "take"), ("mode: 999", "7:7", "'0640'"), ("mode: \"6755\"", "7:7", "'0640'"),
-        ("mode: \"0440\"", "7:7", "'0600'"), ("owner: no-such-user", "7:8", "there is no user 'no-such-user'"),
-        ("group: no-such-group", "7:8", "there is no group"), ("owner: 4294967295", "7:8", "there is no user"),
+        ("mode: \"0440\"", "7:7", "'0600'"), ("owner: no-such-user", "7:8", "the user 'no-such-user' does not exist"),
+        ("group: no-such-group", "7:8", "the group 'no-such-group' does not exist"),
+        ("owner: 4294967295", "7:8", "the user '4294967295' does not exist"),
     ])
     func problems(keys: String, place: String, words: String) {
         let problems = read(keys).problems

@@ -72,11 +72,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("processed", "done/{sha256}", "'{sha256}' is not known when a drop is claimed; known are {name}"),
+        ("processed", "done/{sha256}", "'{sha256}' is not known when a drop is claimed; known are: {name}"),
         ("failed", "bad/{dat}", "'{dat}' is not known when a drop is claimed; did you mean '{date}'?"),
         ("processed", "done/{date}/../x", "can lead out of its folder"),
-        ("inbox", "in/{date}", "'inbox': a folder that takes no placeholders, found '{date}'"),
-        ("inbox", "in/{any}", "'inbox': a folder that takes no placeholders, found '{any}'"),
+        ("inbox", "in/{date}", "'inbox': placeholders are not allowed here, found '{date}'"),
+        ("inbox", "in/{any}", "'inbox': placeholders are not allowed here, found '{any}'"),
         ("processed", "~/{date}", "'~' is not expanded"),
     ])
     func otherPlaceholders(key: String, value: String, message: String) {
@@ -98,14 +98,14 @@ import Testing
         #expect(
             checked([head("processed", "\"{date}\"")])
                 == [
-                    "what stands before the first placeholder of 'processed' holds the inbox; give it a folder beside "
+                    "the part before the first placeholder of 'processed' contains the inbox; give it a folder beside "
                         + "the inbox"
                 ])
         #expect(checked([head("processed", "failed/{date}")]) == [])
         let other = "inbox: done/b\nprocessed: p\nfailed: q\nstages: [checksum]\n"
         #expect(
             checked([head("processed", "done/{stem}"), other]).contains {
-                $0.hasPrefix("'processed' can become or hold the inbox of the pipeline of")
+                $0.hasPrefix("'processed' can become or contain the inbox of the pipeline of")
             })
         #expect(checked([head("processed", "done/x-{stem}"), other]) == [])
     }
@@ -114,7 +114,9 @@ import Testing
         let text = "inbox: in\nprocessed: all/{date}/ok\nfailed: all/{date}/\(Self.bad)\nstages: [checksum]\n"
         #expect(checked([text]) == [])
         #expect(
-            checked([text.replacing(Self.bad, with: "ok")]) == ["'failed' is the same folder as 'processed'; use two"])
+            checked([text.replacing(Self.bad, with: "ok")]) == [
+                "'failed' is the same folder as 'processed'; use two folders"
+            ])
     }
 
     private static let bad = "bad"

@@ -25,7 +25,7 @@ struct LogArguments: ParsableArguments {
     @Option(help: "Log lines as text or JSON; auto: text on a terminal, else JSON.")
     var logFormat: Format = .auto
 
-    @Option(help: "The least that is logged.")
+    @Option(help: "The lowest level that is logged.")
     var logLevel: Level = .info
 
     /// The log of a daemon, on this output.

@@ -8,7 +8,7 @@ import SystemPackage
 struct PipelineArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "Pipeline files, or folders of *.yaml files.", discussion: "Without any: the folder 'pipelines'.",
+            "Pipeline files, or folders of *.yaml files.", discussion: "Without any, the folder 'pipelines'.",
             valueName: "pipelines"),
         completion: .file(extensions: ["yaml", "yml"]), transform: RawArguments.path)
     var paths: [FilePath] = []

@@ -73,7 +73,7 @@ struct StateFolder {
         StandardError.print(
             "error: "
                 + (isMended
-                    ? "There is no journal in '\(path.text)' although a daemon runs with it. It puts it there again "
+                    ? "The journal is missing from '\(path.text)' while a daemon is using it; the daemon restores it "
                         + "within a minute." : error.message))
         // Where there is no journal nothing can be found; all else needs somebody to change something first.
         return error.kind == .missing ? ExitStatus.failure : ExitStatus.configuration

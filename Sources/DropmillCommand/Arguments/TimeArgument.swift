@@ -7,7 +7,7 @@ enum TimeArgument {
     /// A duration such as `30s`.
     @Sendable static func duration(_ text: String) throws -> Duration {
         guard let duration = Duration(configured: text) else {
-            throw ValidationError("'\(text)' is no duration; write a number and a unit, such as 30s, 5m or 90d")
+            throw ValidationError("'\(text)' is not a duration; write a number and a unit, such as 30s, 5m or 90d")
         }
         return duration
     }
@@ -19,7 +19,7 @@ enum TimeArgument {
         }
         guard let time = date(text) else {
             throw ValidationError(
-                "'\(text)' is no time; write how long ago (2h, 7d) or a date (2026-11-01, 2026-11-01T14:30)")
+                "'\(text)' is not a time; write how long ago (2h, 7d) or a date (2026-11-01, 2026-11-01T14:30)")
         }
         return time
     }

@@ -39,7 +39,7 @@ enum ControlClient {
         }
         guard let reply = ControlLine.message(ControlReply.self, of: line) else {
             throw Problem(
-                message: "the daemon's answer makes no sense; it may be of another version, so start it again")
+                message: "the daemon's answer is malformed; it may be a different version, so restart it")
         }
         if let message = reply.problem { throw Problem(message: "the daemon says: \(EscapedText.printable(message))") }
         return reply
@@ -67,7 +67,7 @@ enum ControlClient {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if count < 0 {
                 if Errno.last == .interrupted { continue }
-                throw problem("ask", .last)
+                throw problem("write to", .last)
             }
             rest = rest.dropFirst(count)
         }
@@ -79,9 +79,9 @@ enum ControlClient {
         while line.last != UInt8(ascii: "\n") {
             let count = recv(descriptor, &piece, piece.count, 0)
             if count < 0, Errno.last == .interrupted { continue }
-            guard count >= 0 else { throw problem("hear", .last) }
+            guard count >= 0 else { throw problem("read from", .last) }
             guard count > 0, line.count < ControlLine.longestReply else {
-                throw Problem(message: "the daemon broke off; it answers few at once, so try again")
+                throw Problem(message: "the daemon closed the connection; it serves few clients at once, so try again")
             }
             line += piece[..<count]
         }
@@ -93,18 +93,18 @@ enum ControlClient {
         let process = dm_peer_process(descriptor)
         guard process > 0, ProcessFiles.isStopped(process) else { return nil }
         return Problem(
-            message: "the daemon stands still: its process \(process) is stopped; kill -CONT \(process) has it go on")
+            message: "the daemon is not responding: process \(process) is stopped; kill -CONT \(process) resumes it")
     }
 
     private static func problem(_ action: String, _ error: Errno) -> Problem {
         switch error {
         case .permissionDenied:
-            Problem(message: "the running daemon answers its own user only; ask as that user, or as root")
+            Problem(message: "the running daemon answers only its own user; run this as that user or as root")
         case .noSuchFileOrDirectory, .connectionRefused:
-            Problem(message: "the running daemon does not answer; it may be starting, stopping or of an older version")
+            Problem(message: "the running daemon does not answer; it may be starting, stopping or an older version")
         case .resourceTemporarilyUnavailable, .wouldBlock:
             Problem(
-                message: "the daemon stands still: no answer within \(patience) s; its disks may be busy")
+                message: "the daemon is not responding: no answer within \(patience) s; its disks may be busy")
         default: Problem(message: "cannot \(action) the running daemon: \(error)")
         }
     }

@@ -14,7 +14,7 @@ enum ControlLine {
         do {
             return try Array(JSONEncoder().encode(message)) + [UInt8(ascii: "\n")]
         } catch {
-            return Array(#"{"problem":"the answer cannot be written down"}"#.utf8) + [UInt8(ascii: "\n")]
+            return Array(#"{"problem":"the answer cannot be encoded"}"#.utf8) + [UInt8(ascii: "\n")]
         }
     }
 

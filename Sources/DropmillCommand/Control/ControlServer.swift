@@ -143,7 +143,7 @@ actor ControlServer: QueueActor {
 
     private func hear(_ line: [UInt8], _ number: Int) {
         guard let request = ControlLine.message(ControlRequest.self, of: line) else {
-            return reply(ControlReply(problem: "the question makes no sense"), number)
+            return reply(ControlReply(problem: "malformed request"), number)
         }
         answer(request) { @Sendable [self] reply in
             enqueue { server in server.reply(reply, number) }

@@ -32,7 +32,7 @@ extension LogRecord {
                 fields: Self.fields(job) + [("stage", .text(stage)), ("duration_s", .seconds(duration))])
         case .deferred(let job, let stage, let failure, let delay):
             self.init(
-                "deferred", "\(subject(job)) \(stage) failed, tried again in \(delay.text)", mark: .attention,
+                "deferred", "\(subject(job)) \(stage) failed, retrying in \(delay.text)", mark: .attention,
                 notes: [failure.summary, failure.remedy],
                 fields: Self.fields(job) + [("stage", .text(stage)), ("delay_s", .seconds(delay))]
                     + Self.fields(failure))
@@ -48,7 +48,7 @@ extension LogRecord {
                 mark: means == .longerQuiet ? .attention : .plain,
                 fields: [("pipeline", .text(pipeline)), ("means", .text(means.word))])
         case .started(let pipeline, let inbox, let adopted):
-            let found = adopted == 0 ? "" : ", \(adopted) unfinished from before"
+            let found = adopted == 0 ? "" : ", \(adopted) unfinished from the last run"
             self.init(
                 "started", "\(pipeline): watching \(inbox.shortText)\(found)",
                 fields: [
@@ -57,11 +57,11 @@ extension LogRecord {
                 ])
         case .watching(let pipeline, .events, let reason):
             self.init(
-                "watching", "\(pipeline): watching by events again", notes: [reason],
+                "watching", "\(pipeline): watching with events again", notes: [reason],
                 fields: [("pipeline", .text(pipeline)), ("watching", .text("events")), ("reason", .text(reason))])
         case .watching(let pipeline, .polling(let interval), let reason):
             self.init(
-                "watching", "\(pipeline): watching by looking every \(interval.text)", mark: .attention,
+                "watching", "\(pipeline): polling every \(interval.text)", mark: .attention,
                 notes: [reason],
                 fields: [
                     ("pipeline", .text(pipeline)), ("watching", .text("polling")), ("interval_s", .seconds(interval)),
@@ -73,7 +73,7 @@ extension LogRecord {
                 fields: [("pipeline", .text(pipeline))] + Self.fields(failure))
         case .resumed(let pipeline, let pause):
             self.init(
-                "resumed", "\(pipeline): goes on after \(pause.text)",
+                "resumed", "\(pipeline): resumed after \(pause.text)",
                 fields: [("pipeline", .text(pipeline)), ("after_s", .seconds(pause))])
         case .warning(let pipeline, let message):
             self.init(
@@ -82,7 +82,7 @@ extension LogRecord {
         case .stopping(let running, let grace):
             let what = running == 1 ? "1 job" : "\(running) jobs"
             self.init(
-                "stopping", running == 0 ? "stopping" : "stopping: \(what) may run on for \(grace.text)",
+                "stopping", running == 0 ? "stopping" : "stopping: \(what) may finish within \(grace.text)",
                 fields: [("running", .integer(Int64(running))), ("grace_s", .seconds(grace))])
         }
     }

@@ -40,15 +40,16 @@ struct DaemonExamination {
             let inboxes = try ControlClient.ask(.waiting(limit: 0), in: state.path).inboxes ?? [:]
             running = Set(inboxes.keys)
             pauses = inboxes.compactMapValues { $0.paused?.failure }
-            findings.append(.good(.daemon, "runs and answers"))
+            findings.append(.good(.daemon, "running and responding"))
         } catch {
-            return findings.append(.problem(.daemon, error.message, "Look at its log; 'dropmill status' asks again"))
+            return findings.append(
+                .problem(.daemon, error.message, "Check its log; 'dropmill status' queries it again"))
         }
         for pipeline in pipelines where !running.contains(pipeline.name) {
             findings.append(
                 .note(
                     .daemon, "does not run the pipeline '\(pipeline.name)'",
-                    "Start it again, so that it reads its pipelines anew"))
+                    "Restart it, so that it reads its pipeline files again"))
         }
     }
 
@@ -59,7 +60,7 @@ struct DaemonExamination {
             findings.append(
                 .problem(
                     .pause, "the pipeline '\(record.name)' is paused\(since): \(Self.plain(pause.summary))",
-                    pause.remedy.isEmpty ? "Mend that; work goes on by itself" : Self.plain(pause.remedy)))
+                    pause.remedy.isEmpty ? "Fix that; the pipeline resumes by itself" : Self.plain(pause.remedy)))
         }
     }
 
@@ -72,7 +73,7 @@ struct DaemonExamination {
         for (name, jobs) in left.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
             findings.append(
                 .problem(
-                    .jobs, "\(Self.count(jobs)) of the pipeline '\(name)', which is not among these, and go on nowhere",
+                    .jobs, "\(Self.count(jobs)) of the pipeline '\(name)', which is not among these",
                     "Run that pipeline again; 'dropmill jobs --pipeline \(name)' lists them"))
         }
         for pipeline in pipelines {
@@ -88,9 +89,9 @@ struct DaemonExamination {
             findings.append(
                 .problem(
                     .jobs,
-                    "\(Self.count(lost)) of the pipeline '\(pipeline.name)' with no folder in '\(active.text)'",
-                    elsewhere.map { "They lie in '\($0.text)'; start Dropmill again, which takes them over" }
-                        ?? "Bring back the file system or folder that they lie in; or give them up: "
+                    "\(Self.count(lost)) of the pipeline '\(pipeline.name)', without a folder in '\(active.text)'",
+                    elsewhere.map { "They are in '\($0.text)'; restart Dropmill, which takes them over" }
+                        ?? "Restore the file system or folder that they are in, or give them up: "
                         + "dropmill forget \(first.id.text)"))
         }
     }
@@ -104,7 +105,7 @@ struct DaemonExamination {
     }
 
     private static func count(_ jobs: [JobRecord]) -> String {
-        jobs.count == 1 ? "1 job is stranded: it is" : "\(jobs.count) jobs are stranded: they are"
+        jobs.count == 1 ? "1 stranded job" : "\(jobs.count) stranded jobs"
     }
 
     private static func plain(_ sentence: String) -> String {

@@ -35,9 +35,9 @@ struct DoctorReport {
 
     private var headline: String {
         switch isRunning {
-        case true?: "tried as \(user), while a daemon is running"
-        case false?: "tried as \(user); no daemon is running"
-        case nil: "tried as \(user)"
+        case true?: "checked as \(user) while a daemon is running"
+        case false?: "checked as \(user); no daemon is running"
+        case nil: "checked as \(user)"
         }
     }
 
@@ -47,8 +47,8 @@ struct DoctorReport {
 
     private var closing: String {
         func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
-        if problems == 0, notes == 0 { return "all is well" }
-        if problems == 0 { return "all works; \(count(notes, "note"))" }
+        if problems == 0, notes == 0 { return "no problems" }
+        if problems == 0 { return "no problems, \(count(notes, "note"))" }
         return count(problems, "problem") + (notes == 0 ? "" : ", \(count(notes, "note"))")
     }
 

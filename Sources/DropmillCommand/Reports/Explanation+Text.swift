@@ -12,17 +12,17 @@ extension Explanation {
         case .inbox: return ["\(subject): \(verdict)"]
         case .name:
             let takers = accounts.filter(\.isTaken).map(\.pipeline.name)
-            guard !takers.isEmpty else { return ["\(subject): no pipeline takes a file of this name"] }
-            return ["\(subject): dropped into its inbox, it is taken by \(takers.joined(separator: ", "))"]
+            guard !takers.isEmpty else { return ["\(subject): no pipeline takes a file with this name"] }
+            return ["\(subject): if dropped into its inbox, it is taken by \(takers.joined(separator: ", "))"]
         case .work(let index, _):
             return ["\(subject): claimed by the pipeline \(pipelines[index].name), in its work folder"]
         case .settled(let index, let key, _):
             let isThere = Folder.kind(of: file) != nil
-            let place = "where the pipeline \(pipelines[index].name) puts files by '\(key)'"
-            return ["\(subject): \(isThere ? "lies" : "would lie") \(place)"]
+            let place = "where the pipeline \(pipelines[index].name) puts files ('\(key)')"
+            return ["\(subject): \(isThere ? "is" : "would be") \(place)"]
         case .elsewhere:
             let inboxes = Self.aligned(pipelines.map { ($0.name, $0.inbox.shortText) }, indent: "  ")
-            return ["\(subject): lies in no folder of a pipeline, so nothing takes it; the inboxes are"] + inboxes
+            return ["\(subject): not in a folder of any pipeline, so nothing takes it; the inboxes are:"] + inboxes
         }
     }
 
@@ -32,12 +32,12 @@ extension Explanation {
         if account.isMarker { return "a marker for the pipeline \(name)" }
         guard account.isTaken else { return "in the inbox of \(name), which leaves it alone" }
         guard let standing = account.standing, !standing.isTaken else { return "a drop for the pipeline \(name)" }
-        return "in the inbox of \(name), which leaves it alone as it is"
+        return "in the inbox of \(name), which leaves it alone in its present state"
     }
 
     private var jobLines: [String] {
         guard let job else {
-            if case .settled = place { return ["the journal knows of no job that put it there"] }
+            if case .settled = place { return ["the journal has no record of a job that put it there"] }
             return []
         }
         let what =
@@ -48,7 +48,7 @@ extension Explanation {
         return ["", "\(what): \(job.id.text), \(job.state.rawValue)", "  dropmill show \(job.id.text)"]
     }
 
-    private static let fromHere = " (as seen from here, not said by a daemon)"
+    private static let fromHere = " (observed here, not reported by a daemon)"
 
     private func lines(of account: Account) -> [String] {
         var facts = [("pipeline", "\(account.pipeline.name) (\(account.pipeline.source.shortText))")]

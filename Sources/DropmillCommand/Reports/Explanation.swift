@@ -85,15 +85,15 @@ struct Explanation {
 
     private static func markerRule(_ rule: ReadyRule) -> String {
         rule.marker?.isShared ?? false
-            ? "it is a marker: it says that all older drops of its folder are complete, and stays"
-            : "it is a marker: it says that a drop beside it is complete, and goes with that drop"
+            ? "it is a marker: it declares all older drops in its folder complete, and stays"
+            : "it is a marker: it declares a drop beside it complete, and moves with that drop"
     }
 
     private static func judge(_ match: MatchRule, _ folders: [FileName], _ name: FileName) -> (Bool, String) {
         for (place, name) in folders.enumerated() {
             guard !match.enters(name, in: InboxFolder(folders[..<place])) else { continue }
-            let reason = place + 1 < match.depth ? "by its name" : "as `match.depth` is \(match.depth)"
-            return (false, "the folder '\(name.text)' is not looked into, \(reason)")
+            let reason = place + 1 < match.depth ? "because of its name" : "because `match.depth` is \(match.depth)"
+            return (false, "the folder '\(name.text)' is not searched, \(reason)")
         }
         switch match.verdict(on: name) {
         case .taken:
@@ -103,7 +103,7 @@ struct Explanation {
         case .excluded(let glob): return (false, "`match.exclude` has '\(glob.pattern)'")
         case .notIncluded:
             let patterns = match.include.map { "'\($0.pattern)'" }.joined(separator: ", ")
-            return (false, "no pattern of `match.include` takes its name: \(patterns)")
+            return (false, "no pattern of `match.include` matches its name: \(patterns)")
         }
     }
 
@@ -149,7 +149,7 @@ struct Explanation {
                 path, of: pipeline, asking: FormatProgram.judge, patience: patience)
             {
             case .gone: return standing("gone", "not there")
-            case .complete: return standing("complete", "complete; a daemon that runs takes it at once")
+            case .complete: return standing("complete", "complete; a running daemon claims it at once")
             case .waiting(let waiting): return standing(waiting.code, waiting.text, isTaken: waiting.isWaiting)
             }
         } catch {

@@ -44,16 +44,18 @@ struct Itinerary {
             let place = rule.markerBeside == nil ? " in it" : ""
             conditions.append("its marker \(marker.name(for: name)?.text ?? marker.source) is there\(place)")
         }
-        if let manifest = rule.manifest { conditions.append("all that \(manifest.pattern) in it lists has come") }
-        if rule.complete == .format { conditions.append("it is whole by its own format, where that can tell") }
+        if let manifest = rule.manifest {
+            conditions.append("everything that \(manifest.pattern) in it lists has arrived")
+        }
+        if rule.complete == .format { conditions.append("its content is complete by its format, where that can tell") }
         let list = conditions.dropLast().joined(separator: ", ")
         let whole = [list, conditions.last ?? ""].filter { !$0.isEmpty }.joined(separator: " and ")
-        return "once \(whole)" + (rule.timeout.map { "; fails after \($0.text) without" } ?? "")
+        return "once \(whole)" + (rule.timeout.map { "; otherwise it fails after \($0.text)" } ?? "")
     }
 
     private static func step(_ stage: StageEntry, _ name: FileName, _ values: TemplateValues) -> Step {
         if let when = stage.when, !when.mayHold(for: name, in: values.folders) {
-            return Step(title: stage.kind, text: "skipped: it is for \(when.text) only", isSkipped: true)
+            return Step(title: stage.kind, text: "skipped: only for \(when.text) only", isSkipped: true)
         }
         var step = Step(title: stage.kind, text: type(of: stage.stage).descriptor.summary)
         if let when = stage.when, when.looksDeeper { step.notes.append("only for \(when.text)") }
@@ -63,7 +65,7 @@ struct Itinerary {
                 step.targets[option] = path
                 step.notes.append("\(option): \(path.shortText)")
             } catch {
-                step.notes.append("fails here, since no folder can be made of the name: \(error.message)")
+                step.notes.append("fails here: the drop's name does not make a folder name: \(error.message)")
             }
         }
         return step
@@ -80,7 +82,7 @@ struct Itinerary {
 
     private static func success(_ pipeline: Pipeline, _ values: TemplateValues) -> String {
         let publishes = pipeline.stages.contains { type(of: $0.stage).descriptor.effects.contains(.publishes) }
-        let unless = publishes ? ", unless it is itself what was published" : ""
+        let unless = publishes ? ", unless it was itself published" : ""
         switch pipeline.processed {
         case .folder(let path): return "goes to \(folder(path, pipeline.processedTemplate, values))\(unless)"
         case .delete: return "is deleted\(unless)"

@@ -32,11 +32,11 @@ enum JobFinder {
         }
         let what = EscapedText.of(RawArguments.bytes(of: text))
         guard !similar.isEmpty else {
-            return .nothing("no job has the id or the name '\(what)'; 'dropmill jobs' lists them")
+            return .nothing("no job has the id or name '\(what)'; 'dropmill jobs' lists all jobs")
         }
         let some = similar.prefix(shown).map { "\($0.id.text) (\($0.drop.name.text))" }.joined(separator: ", ")
         let rest = similar.count > shown ? ", …" : ""
-        return .nothing("several ids begin with '\(what)': \(some)\(rest); give more of it")
+        return .nothing("'\(what)' is ambiguous: \(some)\(rest); type more of the id")
     }
 
     /// The names that the text may mean: as it is, and with the escapes undone that names are shown with.

@@ -29,12 +29,12 @@ struct JobStory {
             lines += Self.detail(of: failure)
         }
         if record.facts["archive"] == "missed" {
-            lines += ["", "Was an archive meant?"]
-            lines.append("  It was not unpacked, for the reason above, and went on as it is. In the stage 'unpack'")
-            lines.append("  `require: true` fails such drops; `when: { archive: missed }` sends them another way.")
+            lines += ["", "Was it meant to be an archive?"]
+            lines.append("  It was not unpacked, for the reason above, and passed unchanged. In the stage 'unpack'")
+            lines.append("  `require: true` fails such drops; `when: { archive: missed }` routes them elsewhere.")
         }
         if record.state == .failed, record.original != nil, retries.isEmpty {
-            lines += ["", "To send it in again: dropmill retry \(record.id.text)"]
+            lines += ["", "To retry it: dropmill retry \(record.id.text)"]
         }
         return lines
     }
@@ -51,11 +51,11 @@ struct JobStory {
         if let finished = record.finishedAt { return "\(record.state.rawValue) \((now - finished).text) ago" }
         let stage = pipeline.flatMap { $0.stages.indices.contains(record.stage) ? $0.stages[record.stage] : nil }
         switch record.state {
-        case .queued: return stage.map { "queued for \($0)" } ?? "queued to be settled"
-        case .running: return stage.map { "is at \($0)" } ?? "running"
+        case .queued: return stage.map { "queued for \($0)" } ?? "queued for settlement"
+        case .running: return stage.map { "running \($0)" } ?? "running"
         case .deferred:
             let wait = record.nextAttempt.map { max(.zero, $0 - now) }
-            return "waits to try \(stage ?? "its stage") again" + (wait.map { ", in \($0.text)" } ?? "")
+            return "waits to retry \(stage ?? "its stage")" + (wait.map { ", in \($0.text)" } ?? "")
         default: return record.state.rawValue
         }
     }
@@ -72,12 +72,12 @@ struct JobStory {
             ("dropped", drop.droppedAt.localText), ("claimed", record.claimedAt.localText),
         ]
         if let finished = record.finishedAt {
-            facts.append(("over", "\(finished.localText), after \(record.took().text)"))
+            facts.append(("finished", "\(finished.localText), after \(record.took().text)"))
         }
         if record.failures > 0 { facts.append(("failed runs", "\(record.failures)")) }
         if let next = record.nextAttempt, record.state == .deferred { facts.append(("next run", next.localText)) }
         if record.recoveries > 0 {
-            facts.append(("recoveries", "\(record.recoveries) (the daemon ended while the job was not over)"))
+            facts.append(("recoveries", "\(record.recoveries) (the daemon stopped while the job was unfinished)"))
         }
         for (algorithm, digest) in record.digests.sorted(by: { $0.key < $1.key }) { facts.append((algorithm, digest)) }
         for (name, fact) in record.facts.sorted(by: { $0.key < $1.key }) {
@@ -91,7 +91,7 @@ struct JobStory {
             facts += Self.list("beside it", record.outputs.filter { !published.contains($0) })
         }
         if let origin = record.retryOf { facts.append(("retry of", origin.text)) }
-        for retry in retries { facts.append(("sent in again", "\(retry.id.text) (\(retry.state.rawValue))")) }
+        for retry in retries { facts.append(("retried as", "\(retry.id.text) (\(retry.state.rawValue))")) }
         return facts
     }
 

@@ -59,7 +59,7 @@ struct Resubmission {
             let hint = Suggestion.hint(for: pipeline, among: pipelines.keys.sorted())
             let remedy = hint.isEmpty ? "; 'dropmill status' lists those that have run" : hint
             let subject = EscapedText.of(pipeline)
-            problems.append(Problem(subject: subject, message: "no pipeline of this name is known\(remedy)"))
+            problems.append(Problem(subject: subject, message: "unknown pipeline\(remedy)"))
         }
         for record in failed {
             guard let original = record.original, places.insert(original).inserted else { continue }
@@ -74,19 +74,19 @@ struct Resubmission {
     private func refusal(of record: JobRecord) throws(JournalError) -> String? {
         switch record.state {
         case .failed: break
-        case .processed: return "it is processed; only failed jobs are sent in again"
-        case .lost: return "its drop was gone from the work folder; look for it in the inbox"
-        default: return "it is not over yet; 'dropmill show \(record.id.text)' tells how far it is"
+        case .processed: return "it was processed; only failed jobs can be retried"
+        case .lost: return "its drop was missing from the work folder; check the inbox"
+        default: return "it is not finished; 'dropmill show \(record.id.text)' shows how far it is"
         }
         if let next = try next(of: record) {
-            return "it was sent in again already, as \(next.id.text), which is \(next.state.rawValue)"
+            return "it was already retried, as \(next.id.text), which is \(next.state.rawValue)"
         }
         var query = JobQuery()
         query.states = [.failed]
         query.pipeline = record.pipeline
         query.since = record.claimedAt
         if let newer = try journal.jobs(query).first(where: { $0.original == record.original }), newer.id != record.id {
-            return "what lies at its place now is the original of \(newer.id.text); retry that one"
+            return "the file in its place is now the original of \(newer.id.text); retry that job"
         }
         return nil
     }
@@ -102,7 +102,8 @@ struct Resubmission {
     private mutating func send(_ record: JobRecord) {
         guard let pipeline = pipelines[record.pipeline] else {
             return report(
-                record, "nothing is known of the pipeline '\(record.pipeline)'; run it once, or move the file yourself")
+                record,
+                "the journal does not know the pipeline '\(record.pipeline)'; run it once, or move the file yourself")
         }
         // What was noted, and did not come into the inbox after all, is taken back: its inode may be another's one day.
         var noted: [FileIdentity] = []

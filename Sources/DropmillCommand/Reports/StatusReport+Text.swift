@@ -6,7 +6,7 @@ extension StatusReport {
     /// numbers are told in words.
     func lines(now: Timestamp, columns: Int? = nil) -> [String] {
         var lines = [daemon(now: now)]
-        if let silence { lines.append("what waits is not known: \(EscapedText.printable(silence))") }
+        if let silence { lines.append("cannot say what waits: \(EscapedText.printable(silence))") }
         guard !rows.isEmpty else { return lines + ["no pipeline has run yet"] }
         var table = TextTable([
             ("PIPELINE", .left), ("WAITING", .right), ("ACTIVE", .right), ("DEFERRED", .right), ("SETTLING", .right),
@@ -48,8 +48,8 @@ extension StatusReport {
         }
         guard let ended = run.endedAt else {
             return
-                "no daemon is running; the one of \(run.startedAt.localText) was killed or crashed, and its jobs are "
-                + "taken up at the next start"
+                "no daemon is running; the one started at \(run.startedAt.localText) was killed or crashed; its jobs "
+                + "resume at the next start"
         }
         return "no daemon is running; the last one stopped at \(ended.localText)"
     }
@@ -60,27 +60,27 @@ extension StatusReport {
             notes.append("active: " + row.activeStages.map { Self.text($0.kind, $0.jobs) }.joined(separator: ", "))
         } else if row.active > 0 {
             let stages = row.activeStages.map { "\($0.kind) \($0.jobs.queued + $0.jobs.running)" }
-            notes.append("taken up at the next start: " + stages.joined(separator: ", "))
+            notes.append("will resume at the next start: " + stages.joined(separator: ", "))
         }
         if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
-        if row.isLeftOut { return notes + ["this pipeline is not among those that run"] }
+        if row.isLeftOut { return notes + ["the running daemon does not run this pipeline"] }
         if let failure = row.paused {
             let start = row.record?.pausedSince?.localText
             let since = row.record?.pausedSince.map { " since \($0.localText) (\((now - $0).text))" } ?? ""
             notes +=
                 isRunning
                 ? ["paused\(since): \(failure.summary)", failure.remedy].filter { !$0.isEmpty }
-                : ["paused\(start.map { " from \($0) on" } ?? "") when the daemon ended: \(failure.summary)"]
+                : ["paused\(start.map { " since \($0)" } ?? "") when the daemon stopped: \(failure.summary)"]
         }
-        if let poll = row.inbox?.poll { notes.append("the inbox is looked at every \(Duration.seconds(poll).text)") }
+        if let poll = row.inbox?.poll { notes.append("the inbox is polled every \(Duration.seconds(poll).text)") }
         guard let record = row.record else {
-            return row.inbox == nil ? notes + ["this pipeline is not among those that last ran"] : notes
+            return row.inbox == nil ? notes + ["this pipeline was not part of the last run"] : notes
         }
         if !isRunning, let inbox = row.inbox, inbox.waiting > 0 {
             notes.append(
                 inbox.isRough
-                    ? "its pipeline file cannot be read now, so all files at the top of the inbox count as waiting"
-                    : "counted by their names; `dropmill explain FILE` says what one waits for")
+                    ? "its pipeline file cannot be read, so every file at the top of the inbox counts as waiting"
+                    : "counted by name; `dropmill explain FILE` says what a drop waits for")
         }
         if !isRunning, row.inbox == nil { notes.append("as of \(record.updatedAt.localText)") }
         return notes

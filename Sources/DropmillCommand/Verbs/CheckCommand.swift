@@ -9,8 +9,7 @@ struct CheckCommand: StageVerb {
         abstract: "Report every problem in every pipeline file; start nothing.",
         discussion: """
             Prints each problem as 'path:line:column: error: …' with its remedy and exits with status 78, or prints \
-            one line for \
-            each pipeline when all is well.
+            one line per pipeline if there are none.
 
             Example:
 
@@ -22,7 +21,7 @@ struct CheckCommand: StageVerb {
     @Flag(help: "Print one JSON object: 'pipelines' and 'problems'.")
     var json = false
 
-    @Flag(help: "Print the JSON Schema of pipeline files, for editors, and read none.")
+    @Flag(help: "Print the JSON Schema of pipeline files, for editors; check nothing.")
     var schema = false
 
     func run(with stages: StageRegistry) throws {

@@ -7,11 +7,11 @@ import PipelineKit
 struct DoctorCommand: StageVerb {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Try what the daemon does: in every folder, with every program and service; and ask it how it is.",
+        abstract: "Try everything the daemon needs: folders, programs, services; and query the running daemon.",
         discussion: """
-            Nothing is left behind, and a running daemon is not disturbed: what is put into a folder has a hidden name \
-            and is gone in a moment. Run it as the daemon's user, since rights and limits are that user's. Exits with \
-            status 1 where something does not work.
+            Leaves nothing behind and does not disturb a running daemon: test files have hidden names and are removed \
+            at once. Run it as the daemon's user, because rights and limits differ by user. Exits with status 1 if \
+            something does not work.
 
             Example: as the user of the systemd unit:
 

@@ -8,9 +8,9 @@ package import PipelineKit
 package struct DropmillCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "dropmill",
-        abstract: "A hot-folder daemon: takes what is dropped into a folder through the stages that a YAML file names.",
+        abstract: "A hot-folder daemon: runs what is dropped into a folder through the stages of a YAML file.",
         discussion: """
-            Example: make a first pipeline, look it over, and run it:
+            Example: create a first pipeline, check it and run it:
 
               dropmill init
               dropmill check
@@ -74,7 +74,7 @@ package struct DropmillCommand: ParsableCommand {
         let verbs = configuration.subcommands.compactMap { $0.configuration.commandName }
         guard let word, !word.hasPrefix("-"), !(verbs + ["help"]).contains(word) else { return nil }
         let meant = Suggestion.nearest(to: word, among: verbs).map { "did you mean '\($0)'?" }
-        return "there is no verb '\(EscapedText.of(RawArguments.bytes(of: word)))'; "
-            + (meant ?? "there are \(verbs.joined(separator: ", "))")
+        return "unknown verb '\(EscapedText.of(RawArguments.bytes(of: word)))'; "
+            + (meant ?? "known verbs: \(verbs.joined(separator: ", "))")
     }
 }

@@ -7,11 +7,10 @@ import SystemPackage
 struct ExplainCommand: StageVerb {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Tell which pipeline takes a file, by which rule, what it waits for now and what will happen to it.",
+        abstract: "Show which pipeline takes a file, by which rule, what it waits for and what will happen to it.",
         discussion: """
-            The file need not be there: a name alone is looked at as if it were dropped into every inbox. Where a \
-            daemon runs it is asked, else the file is watched for a moment. Exits with status 1 where no pipeline \
-            takes it.
+            The file need not exist: a bare name is treated as if it were dropped into every inbox. A running daemon \
+            is queried; without one the file is watched for a moment. Exits with status 1 if no pipeline takes it.
 
             Example: why is this one still there?
 

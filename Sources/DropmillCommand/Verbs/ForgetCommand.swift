@@ -8,18 +8,18 @@ import SystemPackage
 struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Give up jobs that no daemon can finish: they count as lost.",
+        abstract: "Give up jobs that no daemon can finish; they count as lost.",
         discussion: """
-            For jobs whose folders are gone, or on a file system that will not come back; and, while no daemon runs, \
-            for any other that is not over. What lies in a job's folder is set aside in 'astray' in the work folder, \
-            never removed. Exits with status 1 where one could not be given up.
+            For jobs whose folders are gone, or on a file system that will not come back; while no daemon is running, \
+            for any other unfinished job too. A job's folder is moved to 'astray' in the work folder, never deleted. \
+            Exits with status 1 if a job could not be given up.
 
-            Example: the jobs that the log calls left as they are:
+            Example: two jobs on a disk that is gone for good:
 
               dropmill forget 01HZX2 01HZX3
             """)
 
-    @Argument(help: "Jobs: ids or beginnings of ids, or drops' names (then the newest job).")
+    @Argument(help: "Ids of jobs or their beginnings, or drops' names (for the newest job).")
     var jobs: [String]
 
     @OptionGroup var state: StateArguments
@@ -61,14 +61,14 @@ struct ForgetCommand: ParsableCommand {
         let subject = "\(record.id) ('\(record.drop.path)')"
         guard !record.state.isFinal else {
             return .failure(
-                Problem(text: "job \(subject) is over (\(record.state.rawValue)); there is nothing to forget"))
+                Problem(text: "job \(subject) is finished (\(record.state.rawValue)); there is nothing to forget"))
         }
         let places = (works[record.pipeline] ?? []).map(\.path)
         var note = ""
         do throws(IOError) {
             if let found = places.first(where: { WorkFolder.holds(record.id, below: $0) }) {
                 guard !isRunning else {
-                    let remedy = "the daemon goes on with it; stop that one first, or let the job end"
+                    let remedy = "the daemon will finish it; stop the daemon first, or wait"
                     return .failure(Problem(text: "job \(subject) has its folder in '\(found.text)': \(remedy)"))
                 }
                 note = "; its folder is kept in '\(try WorkFolder.setAside(record.id, below: found).text)'"

@@ -8,7 +8,7 @@ import SystemPackage
 struct InitCommand: StageVerb {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Write a commented starter pipeline and make its folders; what is there already is left alone.",
+        abstract: "Write a commented starter pipeline and create its folders; existing files are left alone.",
         discussion: """
             Example:
 
@@ -16,7 +16,7 @@ struct InitCommand: StageVerb {
             """)
 
     @Argument(
-        help: ArgumentHelp("Where to; made if missing.", valueName: "dir"), completion: .directory,
+        help: ArgumentHelp("The folder to write to; created if missing.", valueName: "dir"), completion: .directory,
         transform: RawArguments.path)
     var folder: FilePath = "."
 
@@ -30,11 +30,11 @@ struct InitCommand: StageVerb {
             try Folder.make(base.appending("inbox"))
             for (file, text) in [(file, Self.starter), (schema, "\(PipelineSchema(stages).json)\n")] {
                 let written = try Self.create(file, Array(text.utf8))
-                print(written ? "wrote \(file.text)" : "\(file.text) is there already and was left as it is")
+                print(written ? "wrote \(file.text)" : "\(file.text) already exists and was left unchanged")
             }
         } catch {
             StandardError.print(
-                StandardError.line(of: "\(error); name a folder that can be made and written to: dropmill init DIR"))
+                StandardError.line(of: "\(error); name a folder that can be created and written to: dropmill init DIR"))
             throw ExitStatus.failure
         }
         let inbox = base.appending("inbox").lexicallyNormalized().text
@@ -77,28 +77,27 @@ struct InitCommand: StageVerb {
     static let starter = """
         # yaml-language-server: $schema=\(schema)
         # A pipeline: what happens to each file that is dropped into the inbox.
-        # Paths are relative to this file. 'dropmill check' finds mistakes, 'dropmill stages' lists what stages \
-        there are.
+        # Paths are relative to this file. 'dropmill check' finds mistakes, 'dropmill stages' lists the stages.
         name: starter
         inbox: ../inbox          # drop files here
         processed: ../processed  # where the originals go; 'delete' is also a value
         failed: ../failed        # what could not be processed, with the reason in NAME.error.json
 
-        # Which names are taken; everything, if this is left out.
+        # Which names are taken; all of them, if left out.
         # match:
         #   include: ["*.zip", "*.pdf"]
         #   exclude: ["draft-*"]
 
-        # When a file counts as complete: unchanged for this long, and nobody has it open for writing.
+        # When a file counts as complete: unchanged for this long, and no process has it open for writing.
         # ready:
         #   quiet: 1s
 
-        # How failures that may pass are tried again; a stage may have a 'retry' and a 'timeout' of its own.
+        # How transient failures are retried; a stage may have a 'retry' and a 'timeout' of its own.
         # retry: { attempts: 3, backoff: 2s, max_backoff: 15m }
 
         stages:
           - unpack                                          # an archive becomes its contents, anything else passes
-          # A program of yours; confined, it reads what is installed and a copy of the file, and writes its own folder.
+          # A program of yours; confined, it can read system files and a copy of the drop, and write its own folder.
           # - run: { command: [file, --brief, "{file}"], confine: true }
           - checksum: { algorithm: sha256, manifest: SHA256SUMS }
           - move: { to: "../output/{stem}" }                # all or nothing

@@ -9,7 +9,7 @@ struct JobsCommand: ParsableCommand {
         commandName: "jobs",
         abstract: "List jobs, newest first.",
         discussion: """
-            Exits with status 1 where none matches.
+            Exits with status 1 if no job matches.
 
             Example: what failed within the last two hours:
 
@@ -19,7 +19,7 @@ struct JobsCommand: ParsableCommand {
     @Option(
         name: .customLong("state"),
         help: ArgumentHelp(
-            "Only jobs in these states, with commas between: \(Self.words.joined(separator: ", ")).",
+            "Only jobs in these states, separated by commas: \(Self.words.joined(separator: ", ")).",
             valueName: "states"),
         transform: Self.states)
     var states: [[JobRecord.State]] = []
@@ -36,7 +36,7 @@ struct JobsCommand: ParsableCommand {
 
     @OptionGroup var folder: StateFolderOption
 
-    @Option(help: "At most so many.")
+    @Option(help: "How many jobs to list at most.")
     var limit = 50
 
     @Flag(help: "Print a JSON array, one object for each job.")
@@ -80,11 +80,11 @@ struct JobsCommand: ParsableCommand {
         try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
             if let state = JobRecord.State(rawValue: String(word)) { return state }
             guard word != "waiting" else {
-                throw ValidationError("a drop waits in its inbox, and a job is 'queued'; 'dropmill status' lists both")
+                throw ValidationError("drops wait in the inbox, jobs are 'queued'; 'dropmill status' shows both")
             }
             let hint = Suggestion.nearest(to: String(word), among: words).map { "did you mean '\($0)'?" }
             throw ValidationError(
-                "'\(word)' is no state of a job; \(hint ?? "there are " + words.joined(separator: ", ")) "
+                "'\(word)' is not a job state; \(hint ?? "known states: " + words.joined(separator: ", ")) "
                     + "(the state folder is given with --state-dir)")
         }
     }

@@ -8,21 +8,21 @@ struct RetryCommand: ParsableCommand {
         commandName: "retry",
         abstract: "Send failed originals back into their inboxes, whether the daemon runs or not.",
         discussion: """
-            Each becomes a new job that knows which one it is a retry of. Exits with status 1 where one could not be \
-            sent in, or none was found.
+            Each becomes a new job that refers to the failed one. Exits with status 1 if one could not be sent back or \
+            none was found.
 
-            Example: all of the pipeline 'scans' that failed, once the cause is mended:
+            Example: everything that failed in the pipeline 'scans', once the cause is fixed:
 
               dropmill retry --failed --pipeline scans
             """)
 
-    @Argument(help: "Jobs: ids or beginnings of ids, or drops' names (then the newest job).")
+    @Argument(help: "Ids of jobs or their beginnings, or drops' names (for the newest job).")
     var jobs: [String] = []
 
-    @Flag(help: "Every failed job whose original is still in its place.")
+    @Flag(help: "Every failed job whose original is still in place.")
     var failed = false
 
-    @Option(help: "With --failed: only those of this pipeline.")
+    @Option(help: "With --failed: only jobs of this pipeline.")
     var pipeline: String?
 
     @OptionGroup var state: StateArguments
@@ -33,7 +33,7 @@ struct RetryCommand: ParsableCommand {
     func validate() throws {
         if jobs.isEmpty, !failed { throw ValidationError("name jobs, or give --failed") }
         if !jobs.isEmpty, failed { throw ValidationError("jobs and --failed exclude each other; choose one") }
-        if pipeline != nil, !failed { throw ValidationError("--pipeline narrows --failed; give that too") }
+        if pipeline != nil, !failed { throw ValidationError("--pipeline works only with --failed; add that") }
     }
 
     func run() throws {
@@ -55,7 +55,7 @@ struct RetryCommand: ParsableCommand {
                 if let leftover = sent.leftover { StandardError.print("warning: \(leftover)") }
             }
             for problem in result.problems { StandardError.print("error: \(problem.subject): \(problem.message)") }
-            if !foundAny, result.problems.isEmpty { StandardError.print("no failed job's original is in its place") }
+            if !foundAny, result.problems.isEmpty { StandardError.print("no failed job has its original in place") }
         }
         if !foundAny || !result.problems.isEmpty { throw ExitStatus.failure }
     }

@@ -6,7 +6,8 @@ extension RunCommand {
     /// its from files; nil where either is not so.
     static var sandboxWarning: String? {
         guard geteuid() == 0, dm_landlock_version() == 0 else { return nil }
-        return "the daemon runs as root, and this kernel has no Landlock (Linux 5.13 and later can) to keep what reads "
-            + "strangers' files from all others; give it a user of its own"
+        return
+            "the daemon runs as root, and this kernel has no Landlock (Linux 5.13 or later) to confine the helpers "
+            + "that read strangers' files; run it as a user of its own"
     }
 }

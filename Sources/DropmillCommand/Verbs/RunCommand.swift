@@ -14,12 +14,11 @@ struct RunCommand: StageVerb {
         commandName: "run",
         abstract: "Watch the inboxes and process what is dropped there, in the foreground.",
         discussion: """
-            SIGTERM and SIGINT stop it: nothing more is claimed, running stages may finish within the grace period, \
-            and the rest is \
-            taken up at the next start. A second signal ends it at once, and nothing is lost then either. SIGHUP, \
-            SIGUSR1 and SIGUSR2 do nothing.
+            SIGTERM and SIGINT stop it: it claims nothing more, running stages may finish within the grace period, and \
+            the rest resumes at the next start. A second signal ends it at once; nothing is lost then either. SIGHUP, \
+            SIGUSR1 and SIGUSR2 have no effect.
 
-            Example: process what lies in the inbox now, then exit:
+            Example: process what is in the inbox now, then exit:
 
               dropmill run --once pipelines/quickstart.yaml
             """)
@@ -29,8 +28,8 @@ struct RunCommand: StageVerb {
 
     @Flag(
         help: """
-            Settle what is in the inboxes now, then exit; with status 1 if a job failed or is not over, or if a drop \
-            stays because its marker, manifest or format contradicts it.
+            Settle what is in the inboxes now, then exit; with status 1 if a job failed or is unfinished, or if a drop \
+            stays because its marker, manifest or format calls it incomplete.
             """)
     var once = false
 
@@ -38,20 +37,21 @@ struct RunCommand: StageVerb {
 
     @Option(
         help: ArgumentHelp(
-            "How long running stages may go on after a signal, such as 5m. (default: 30s)", valueName: "duration"),
+            "How long running stages may continue after a signal, such as 5m. (default: 30s)", valueName: "duration"),
         transform: TimeArgument.duration)
     var grace: Duration = .seconds(30)
 
     @Option(
         help: ArgumentHelp(
-            "How long the journal keeps jobs that are over, such as 30d. (default: 90d)", valueName: "duration"),
+            "How long the journal keeps finished jobs, such as 30d. (default: 90d)", valueName: "duration"),
         transform: TimeArgument.duration)
     var keepHistory: Duration = .seconds(90 * 86400)
 
     func run(with stages: StageRegistry) throws {
         // Before anything else is read: what it knows is not for other programs of its user, also not those it runs.
         guard dm_keep_private() == 0 else {
-            StandardError.print(StandardError.line(of: "memory cannot be closed to others: \(Errno.last)"))
+            StandardError.print(
+                StandardError.line(of: "cannot protect the daemon's memory from other processes: \(Errno.last)"))
             throw ExitStatus.failure
         }
         // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
@@ -83,7 +83,7 @@ struct RunCommand: StageVerb {
             log.record(
                 .warning(
                     pipeline: nil,
-                    message: "SIGHUP: reload is not there yet; start Dropmill again to have it read its pipelines anew")
+                    message: "SIGHUP is ignored: no reload yet; restart Dropmill to read its pipeline files again")
             )
         }
         if let warning = Self.sandboxWarning { log.record(.warning(pipeline: nil, message: warning)) }
@@ -119,7 +119,7 @@ struct RunCommand: StageVerb {
                 Self.answer(request, engine, reply)
             }
         } catch {
-            log.record(.warning(pipeline: nil, message: "\(error); 'status' and 'explain' cannot ask this daemon"))
+            log.record(.warning(pipeline: nil, message: "\(error); 'status' and 'explain' cannot query this daemon"))
             return nil
         }
     }
@@ -137,7 +137,7 @@ struct RunCommand: StageVerb {
             }
         case .drop:
             guard let pipeline = request.pipeline, let path = request.path else {
-                return reply(ControlReply(problem: "the question names no pipeline or no path"))
+                return reply(ControlReply(problem: "the request lacks a pipeline or a path"))
             }
             engine.reportWaiting(Array(path), of: pipeline) { @Sendable drop in
                 reply(ControlReply(drop: drop.map { ControlReply.Drop($0) }))

@@ -6,16 +6,16 @@ import PipelineKit
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Tell one job's whole story: what happened when, where everything is, why it failed, what to do.",
+        abstract: "Show one job: what happened when, where its files are, why it failed and what to do.",
         discussion: """
-            Exits with status 1 where there is no such job.
+            Exits with status 1 if there is no such job.
 
             Example: the newest job of a file:
 
               dropmill show report.pdf
             """)
 
-    @Argument(help: "A job's id or the beginning of it, or a drop's name: then its newest job.")
+    @Argument(help: "A job's id or the beginning of it, or a drop's name (for its newest job).")
     var job: String
 
     @OptionGroup var state: StateArguments

@@ -48,7 +48,7 @@ struct StagesCommand: StageVerb {
         guard found.isEmpty else { return found }
         let kinds = all.map(\.kind)
         let hint = Suggestion.nearest(to: kind, among: kinds).map { "did you mean '\($0)'?" }
-        let list = "there are " + kinds.joined(separator: ", ")
+        let list = "known stages: " + kinds.joined(separator: ", ")
         StandardError.print("error: unknown stage '\(EscapedText.of(kind))'; \(hint ?? list)")
         throw ExitStatus.failure
     }

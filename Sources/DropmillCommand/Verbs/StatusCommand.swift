@@ -9,24 +9,24 @@ import SystemPackage
 struct StatusCommand: StageVerb {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Tell for each pipeline what waits, runs, is done and failed, and whether a daemon runs.",
+        abstract: "Show what waits, runs, is done and failed in each pipeline, and whether a daemon is running.",
         discussion: """
-            Exits with status 1 where no daemon has ever run with this state folder.
+            Exits with status 1 if no daemon has ever run with this state folder.
 
-            Example: keep an eye on it, once a second, until Ctrl-C:
+            Example: refresh once a second, until Ctrl-C:
 
               dropmill status --watch
             """)
 
-    @Flag(help: "Show it again every second, until Ctrl-C.")
+    @Flag(help: "Refresh every second, until Ctrl-C.")
     var watch = false
 
-    @Option(help: "How many of the drops that have waited longest are listed for each pipeline.")
+    @Option(help: "How many of the longest-waiting drops to list for each pipeline.")
     var limit = 5
 
     @OptionGroup var state: StateArguments
 
-    @Flag(help: "Print one JSON object: 'daemon' and 'pipelines'; with --watch one a line.")
+    @Flag(help: "Print one JSON object: 'daemon' and 'pipelines'; with --watch, one per line.")
     var json = false
 
     func validate() throws {

@@ -54,8 +54,8 @@ package struct AttributeMemory: Equatable {
         guard let mount = mounts.mount(of: inbox), let memory = of(mount), memory.longest > quiet else { return nil }
         return .note(
             .times,
-            "\(mount.kind) may answer for \(memory.longest.text) from memory, and a drop must stand unchanged for "
-                + "\(quiet.text) only",
+            "\(mount.kind) may answer from its cache for \(memory.longest.text), but a drop has to stand "
+                + "unchanged for only \(quiet.text)",
             "Set `ready.quiet` above that, or \(memory.option)")
     }
 }

@@ -254,7 +254,7 @@ package struct Examiner {
         if let marker = rule.marker {
             var expected: Set<Digest> = []
             guard let markerName = marker.name(for: name) else {
-                return .marker(name, .unusable("its name would be longer than a name can be"))
+                return .marker(name, .unusable("its name would be too long"))
             }
             let fault =
                 rule.markerBeside == nil
@@ -295,7 +295,7 @@ package struct Examiner {
         do throws(IOError) {
             let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
             let status = try Attributes.deciding(sight).of(file)
-            guard FileKind(mode: status.st_mode) == .regular else { return .unusable("it is no regular file") }
+            guard FileKind(mode: status.st_mode) == .regular else { return .unusable("it is not a regular file") }
             let own = Fingerprint(status)
             // One that speaks for a whole folder speaks for what was there before it.
             if isShared, own.changed < fingerprint.changed { return .outdated }
@@ -311,7 +311,7 @@ package struct Examiner {
             case .tooManySymbolicLinkLevels: return .unusable("it is a symbolic link")
             // It is there; what it says is not for us.
             case .permissionDenied: return nil
-            case .noSuchAddressOrDevice: return .unusable("it is no regular file")
+            case .noSuchAddressOrDevice: return .unusable("it is not a regular file")
             case .resourceTemporarilyUnavailable: return .unusable(Self.leased(name, in: folder))
             default: throw error
             }
@@ -342,7 +342,7 @@ package struct Examiner {
                 return .size(announced: size, found: fingerprint.size)
             case .size, .anything: break
             case .digest(let digest):
-                guard rule.unit == .file else { return .unusable("it gives a digest, which a folder has not") }
+                guard rule.unit == .file else { return .unusable("it contains a digest, but the drop is a folder") }
                 expected.insert(digest)
             }
         }

@@ -25,7 +25,7 @@ package enum FormatCheck {
         return Reading(in: inbox, on: labels, for: owner) { @Sendable error in
             .passing(.untold("\(error)"))
         } read: { @Sendable unit, key, folder, cancellation, isFirst in
-            guard let judge else { return .passing(.untold("no program that knows formats was named")) }
+            guard let judge else { return .passing(.untold("no format checker is configured")) }
             let end = isFirst ? MonotonicTime.now() + .seconds(firstSeconds) : .distantFuture
             let asking = Asking(judge: judge, limits: limits, cancellation: cancellation, end: end)
             let found: Wholeness?
@@ -37,7 +37,7 @@ package enum FormatCheck {
             }
             switch found {
             case nil where isFirst: return .tooLong
-            case nil: return .passing(.untold("it took longer than \(seconds) s to look at"))
+            case nil: return .passing(.untold("examining it took longer than \(seconds) s"))
             case .untold(let reason): return .passing(.untold(reason))
             case .some(let wholeness): return .lasting(wholeness)
             }

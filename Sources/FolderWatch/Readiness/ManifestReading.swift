@@ -169,7 +169,7 @@ final class ManifestReading {
             return try reader.next()
         } catch {
             switch error {
-            case .strange(let line): throw .fault(.unusable(name, "line \(line) is no digest and path"))
+            case .strange(let line): throw .fault(.unusable(name, "line \(line) is not a digest and a path"))
             case .tooManyLines:
                 throw .fault(.unusable(name, "there are more than \(mostLines) lines in all; send the folder in parts"))
             case .unreadable(let errno): throw .fault(.unusable(name, "\(errno)"))

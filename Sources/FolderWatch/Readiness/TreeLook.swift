@@ -67,7 +67,7 @@ package final class TreeLook {
             return
         }
         guard FileKind(mode: status.st_mode) == .folder else {
-            end(.refused("no folder any more"))
+            end(.refused("no longer a folder"))
             return
         }
         note(top)
@@ -120,7 +120,7 @@ package final class TreeLook {
             default:
                 switch error.errno {
                 case .permissionDenied, .fileNameTooLong:
-                    end(.refused("a folder that cannot be read as a whole: \(error)"))
+                    end(.refused("a folder that cannot be read completely: \(error)"))
                 default: end(.blocked(error.errno, top))
                 }
             }
@@ -192,8 +192,8 @@ package final class TreeLook {
             listing &+= hasher.finalize()
             take(fingerprint, links: Int(status.st_nlink), path)
             if !isOver, let sight, !writer.areKnown { try ask(sight, name, level.descriptor, fingerprint, path) }
-        case .symbolicLink: end(.refused("it holds a symbolic link, '\(entry.text)'; put the file itself there"))
-        default: end(.refused("it holds a device, FIFO or socket, '\(entry.text)'"))
+        case .symbolicLink: end(.refused("it contains a symbolic link, '\(entry.text)'; put the file itself there"))
+        default: end(.refused("it contains a device, FIFO or socket, '\(entry.text)'"))
         }
     }
 

@@ -115,18 +115,18 @@ extension Waiting {
     /// One sentence without its subject and full stop: `held open for writing by rsync (pid 4121)`.
     package var text: String {
         switch self {
-        case .unseen: "not looked at yet"
+        case .unseen: "not examined yet"
         case .quiet(let passed, let quiet): "unchanged for \(Self.share(passed, of: quiet))"
         case .blind(let passed, let quiet):
-            "unchanged for \(Self.share(passed, of: quiet)), since open writers cannot be seen here"
+            "unchanged for \(Self.share(passed, of: quiet)), because open writers cannot be detected here"
         case .empty(let passed, let quiet): "empty, unchanged for \(Self.share(passed, of: quiet))"
         case .growing(let rate, let passed, let quiet):
             "growing: \(Self.rate(rate)), quiet for \(Self.share(passed, of: quiet))"
         case .changing(let passed, let quiet): "changing: quiet for \(Self.share(passed, of: quiet))"
         case .heldOpen(let writer) where writer.isInFolder:
-            "\(writer.text) is in the folder, and may still put files there"
+            "\(writer.text) is in the folder and may still add files"
         case .heldOpen(let writer) where writer.holdsLease:
-            "\(writer.text) keeps others from opening it, by a lease"
+            "\(writer.text) holds a lease that keeps others from opening it"
         case .heldOpen(let writer): "held open for writing by \(writer.text)"
         case .blocked(let reason): "it cannot be opened or examined: \(reason)"
         case .marker(let name, let fault): "marker \(name.text) \(fault.text)"
@@ -134,21 +134,21 @@ extension Waiting {
         case .verifying: "its digests are being verified"
         case .sibling(let name): "held back by \(name.text) beside it, \(SiblingNames.what(name))"
         case .siblingOf(let drop): "goes with \(drop.text) beside it, which it holds back"
-        case .incomplete(let lack): "not whole: \(lack)"
-        case .reading: "its content is being looked at"
-        case .untold(let reason): "whether it is whole cannot be told: \(reason)"
+        case .incomplete(let lack): "incomplete: \(lack)"
+        case .reading: "its content is being examined"
+        case .untold(let reason): "whether it is complete cannot be determined: \(reason)"
         case .suspect:
-            "the daemon stopped while it looked at this; it is looked at again when nothing else is to be done"
+            "the daemon crashed while examining it; it is examined again when there is no other work"
         case .room: "complete; waits for a free place among the active jobs"
         case .paused(let reason): "the pipeline is paused: \(reason)"
-        case .markerWithoutDrop: "a marker whose drop has not come"
-        case .markerOf(let drop): "a marker; its drop \(drop.text) is there, and takes it along when it is claimed"
+        case .markerWithoutDrop: "a marker whose drop has not arrived"
+        case .markerOf(let drop): "a marker; it is claimed together with its drop \(drop.text)"
         case .markerOfAll: "a marker for all drops of its folder"
         case .refused(let reason): "refused: \(reason)"
         case .ignoredEmpty: "ignored as long as it is empty (`ready.empty: ignore`)"
         case .ignored(let reason): "ignored: \(reason)"
-        case .notIncluded: "ignored: no pattern of `match.include` takes its name"
-        case .excluded(let pattern): "ignored: '\(EscapedText.of(pattern))' of `match.exclude` keeps its name"
+        case .notIncluded: "ignored: no pattern of `match.include` matches its name"
+        case .excluded(let pattern): "ignored: '\(EscapedText.of(pattern))' of `match.exclude` matches its name"
         }
     }
 
@@ -227,8 +227,8 @@ extension Waiting.MarkerFault {
         case .missing: "missing"
         case .outdated: "is older than the drop"
         case .unusable(let reason): "cannot be used: \(reason)"
-        case .size(let announced, let found): "announces \(announced) bytes; there are \(found)"
-        case .digest(let algorithm): "announces another \(algorithm) digest than the file has"
+        case .size(let announced, let found): "says \(announced) bytes; the drop has \(found)"
+        case .digest(let algorithm): "has a different \(algorithm) digest than the file"
         }
     }
 }
@@ -239,10 +239,10 @@ extension Waiting.ManifestFault {
         case .missing: "its manifest is missing"
         case .unusable(let name, let reason): "manifest \(name.text) cannot be used: \(reason)"
         case .unreadable(let reason): "what its manifest lists cannot be compared: \(reason)"
-        case .lacks(1, let first): "manifest lists a file that is missing: \(first)"
-        case .lacks(let count, let first): "manifest lists \(count) files that are missing, such as \(first)"
-        case .differs(1, let first): "manifest gives another digest for \(first)"
-        case .differs(let count, let first): "manifest gives other digests for \(count) files, such as \(first)"
+        case .lacks(1, let first): "manifest lists a missing file: \(first)"
+        case .lacks(let count, let first): "manifest lists \(count) missing files, such as \(first)"
+        case .differs(1, let first): "manifest has a different digest for \(first)"
+        case .differs(let count, let first): "manifest has different digests for \(count) files, such as \(first)"
         }
     }
 }

@@ -165,10 +165,10 @@ extension WriterSight.Means {
     /// A sentence without a full stop. `quiet`: how long drops must stand unchanged where nothing tells.
     package func text(quiet: Duration) -> String {
         switch self {
-        case .leases: "open writers are seen by read leases"
-        case .processes: "open writers are seen by a look at all processes, since leases do not work here"
+        case .leases: "open writers are detected by read leases"
+        case .processes: "open writers are detected by scanning /proc, because leases do not work here"
         case .longerQuiet:
-            "whether a process still writes to a drop cannot be seen here (a network file system, or files of other "
+            "open writers cannot be detected here (a network file system, or files of other "
                 + "users); drops must stand unchanged for \(quiet.text). Give Dropmill CAP_LEASE, or set "
                 + "`ready.quiet` to what the senders need"
         }

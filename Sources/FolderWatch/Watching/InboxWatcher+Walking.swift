@@ -15,7 +15,7 @@ extension InboxWatcher {
         var pending = [start]
         while let folder = pending.popLast() {
             guard folder.depth <= deepest else {
-                refuse(folder, "it lies more than \(deepest) folders deep in the inbox; raise `ready.max_depth`")
+                refuse(folder, "it is more than \(deepest) folders deep in the inbox; raise `ready.max_depth`")
                 continue
             }
             guard folder.bytes.count <= InboxFolder.longest else {
@@ -48,10 +48,10 @@ extension InboxWatcher {
                 forget(folder)
             } else if error.errno == .permissionDenied {
                 refuse(
-                    folder, "it may not be looked into (\(error.errno)); give the user that Dropmill runs as the right")
+                    folder, "it cannot be searched (\(error.errno)); give Dropmill's user the right to")
             } else {
                 guard error.errno.trouble(with: .drop) != .pauses else { throw error }
-                refuse(folder, "it cannot be looked into: \(error.errno)")
+                refuse(folder, "it cannot be searched: \(error.errno)")
             }
             return nil
         }
@@ -64,11 +64,10 @@ extension InboxWatcher {
         } catch {
             blindness =
                 switch error.errno {
-                case .noSpace: "the limit of watches is reached; raise fs.inotify.max_user_watches (see sysctl)"
+                case .noSpace: "the limit of inotify watches is reached; raise fs.inotify.max_user_watches (see sysctl)"
                 case .fileExists:
-                    "'\(opened.file.path.text)' is in the inbox of another pipeline too, by a bind mount; each "
-                        + "folder can "
-                        + "be in one inbox only"
+                    "'\(opened.file.path.text)' is also in another pipeline's inbox, by a bind mount; a "
+                        + "folder can be in only one inbox"
                 default: "\(error)"
                 }
         }

@@ -223,7 +223,7 @@ package actor InboxWatcher: QueueActor {
     private func setMode() {
         let reason =
             switch FileSystemKind.of(inbox) {
-            case .network(let name): "a \(name) file system gives no events for changes made elsewhere"
+            case .network(let name): "a \(name) file system reports no events for changes made elsewhere"
             case .local:
                 inotify == nil
                     ? "inotify could not be opened; raise fs.inotify.max_user_instances (see sysctl) or the limit of "
@@ -234,7 +234,7 @@ package actor InboxWatcher: QueueActor {
         let old = mode
         mode = new
         if timer != nil { startTimer() }
-        listener.watching(new, reason ?? (old == nil ? nil : "every folder of the inbox gives events again"))
+        listener.watching(new, reason ?? (old == nil ? nil : "events work again in every folder of the inbox"))
     }
 
     private func startTimer() {

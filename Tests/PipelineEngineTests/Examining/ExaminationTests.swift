@@ -140,7 +140,7 @@ import Testing
         let pipeline = try pipeline { $0.minFree = ByteSize(bytes: 1 << 30) }
         let space = try #require(try findings(pipeline, "processed").first { $0.check == .space })
         #expect(space.grade == .problem)
-        #expect(space.fact == "4.0 MiB free, and 1.0 GiB are kept free, so nothing is claimed")
+        #expect(space.fact == "4.0 MiB free, but `min_free` keeps 1.0 GiB, so nothing is claimed")
         let failed = try findings(pipeline, "failed")
         #expect(grade(failed, .fileSystem) == .problem)
         #expect(grade(failed, .rights) == .problem)

@@ -271,7 +271,7 @@ struct SQLiteJournalTests {
         try scratch.write("", to: "journal.sqlite")
         let error = #expect(throws: JournalError.self) { _ = try SQLiteJournal.open(reading: scratch.path) }
         #expect(error?.kind == .missing)
-        #expect(error?.message.hasPrefix("There is nothing in the journal") == true)
+        #expect(error?.message.hasSuffix("is empty; 'dropmill run' starts it.") == true)
     }
 
     @Test(

@@ -92,7 +92,7 @@ import Testing
         let folder = try #require(FileIdentity.of(scratch.path("inbox/a/sub")))
         #expect(await eventually { ProcessScan().visitor(of: [folder]) != nil })
         try engine.start()
-        let text = "sleep (pid \(visitor)) is in the folder, and may still put files there"
+        let text = "sleep (pid \(visitor)) is in the folder and may still add files"
         let isSeen = await eventually { await engine.waiting(for: "a")?.waiting.text == text }
         let waiting = await engine.waiting(for: "a")?.waiting.text
         #expect(isSeen, "\(waiting ?? "not there")")
@@ -120,7 +120,7 @@ import Testing
         #expect(try fault("b") == .lacks(1, first: "sub/file"))
         #expect(throws: IOError.self) { try fault("c") }
         #expect(
-            try TreeLook.take(of: "c".fileName, in: inbox.file, asking: nil).sample == .refused("no folder any more"))
+            try TreeLook.take(of: "c".fileName, in: inbox.file, asking: nil).sample == .refused("no longer a folder"))
     }
 
     @Test("One that holds a symbolic link stays, and is reported with the link; without it it is taken")
@@ -226,8 +226,8 @@ import Testing
         #expect(
             try Set(scratch.tree("processed")) == ["whole/", "whole/\(name)", "whole/data/", "whole/data/x"])
         for (folder, reason) in [
-            ("none", "its manifest is missing"), ("torn", "manifest gives another digest for data/x"),
-            ("lacks", "manifest lists a file that is missing: data/x"),
+            ("none", "its manifest is missing"), ("torn", "manifest has a different digest for data/x"),
+            ("lacks", "manifest lists a missing file: data/x"),
         ] {
             let report = try scratch.text("failed/\(folder).error.json")
             #expect(report.contains(reason), "\(folder): \(report)")

@@ -54,7 +54,7 @@ import Testing
         let engine = try engine()
         try engine.dropHere("a", "It is?")
         try engine.start(asking: isNobodyNamed ? nil : Self.byLastByte)
-        let reason = isNobodyNamed ? "no program that knows formats was named" : "nobody knows"
+        let reason = isNobodyNamed ? "no format checker is configured" : "nobody knows"
         #expect(await eventually { await engine.waiting(for: "a")?.waiting == .untold(reason) })
         _ = await engine.stop()
     }

@@ -77,7 +77,7 @@ import Testing
         #expect(await eventually { engine.reports.contains { $0.job.drop.name.text == "b.csv" } })
         guard kind != "3\n" else {
             #expect(await eventually { engine.reports.count == 2 })
-            #expect(try scratch.text("failed/a.csv.error.json").contains("announces 3 bytes; there are 6"))
+            #expect(try scratch.text("failed/a.csv.error.json").contains("says 3 bytes; the drop has 6"))
             #expect(scratch.exists("failed/a.csv.done"))
             _ = await engine.stop()
             return
@@ -212,7 +212,7 @@ import Testing
         #expect(
             engine.summary?.remaining.map { "\($0.path) \($0.reason)" }.sorted() == [
                 "a.csv stays in the inbox: marker a.csv.done missing",
-                "b.csv.done stays in the inbox: a marker whose drop has not come",
+                "b.csv.done stays in the inbox: a marker whose drop has not arrived",
             ])
     }
 

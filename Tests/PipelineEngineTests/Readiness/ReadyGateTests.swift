@@ -270,7 +270,7 @@ private let stories: [Story] = [
         "What is not complete in time is given up with its reason",
         arguments: [
             (file(.some(.init(process: 7, program: "dd"))), "held open for writing by dd (pid 7)", 2500),
-            (file(.unknown), "unchanged for 2.5 of 10 s, since open writers cannot be seen here", 2500),
+            (file(.unknown), "unchanged for 2.5 of 10 s, because open writers cannot be detected here", 2500),
             (file(size: 0), "empty, unchanged for 2.5 of 5 s", 2500),
         ] as [(Sample, String, Int)])
     private func overdue(_ sample: Sample, _ reason: String, _ expected: Int) {

@@ -50,7 +50,7 @@ import Testing
         #expect(
             await eventually {
                 text = await engine.waiting(for: "leased.txt")?.waiting.text ?? ""
-                return text.contains("(pid \(holder)) keeps others from opening it, by a lease")
+                return text.contains("(pid \(holder)) holds a lease that keeps others from opening it")
             }, "\(text)")
         for number in 1...5 { try engine.drop("honest-\(number)") }
         #expect(await eventually { engine.reports.count == 6 })

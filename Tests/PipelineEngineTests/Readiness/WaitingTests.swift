@@ -7,14 +7,14 @@ private let marker = FileName("a.csv.done")
 private let sums = FileName("SHA256SUMS")
 
 private let sentences: [(Waiting, String)] = [
-    (.unseen, "not looked at yet"),
+    (.unseen, "not examined yet"),
     (.quiet(for: .milliseconds(240), of: .seconds(1)), "unchanged for 0.2 of 1 s"),
     (.quiet(for: .seconds(2), of: .seconds(1)), "unchanged for 1 of 1 s"),
     (.quiet(for: .milliseconds(3), of: .milliseconds(50)), "unchanged for 3 of 50 ms"),
     (.quiet(for: .seconds(30), of: .seconds(120)), "unchanged for 30.0 s of 2 min"),
     (
         .blind(for: .seconds(4), of: .seconds(10)),
-        "unchanged for 4 of 10 s, since open writers cannot be seen here"
+        "unchanged for 4 of 10 s, because open writers cannot be detected here"
     ),
     (.empty(for: .seconds(1), of: .seconds(5)), "empty, unchanged for 1 of 5 s"),
     (
@@ -27,15 +27,15 @@ private let sentences: [(Waiting, String)] = [
     (.heldOpen(.init(process: 4121)), "held open for writing by process 4121"),
     (
         .heldOpen(.init(process: 7, program: "bash", isInFolder: true)),
-        "bash (pid 7) is in the folder, and may still put files there"
+        "bash (pid 7) is in the folder and may still add files"
     ),
     (.paused("The disk is full."), "the pipeline is paused: The disk is full."),
     (.heldOpen(.unknown), "held open for writing by a process"),
     (.verifying, "its digests are being verified"),
     (.refused("a symbolic link"), "refused: a symbolic link"),
-    (.excluded("*.bak"), "ignored: '*.bak' of `match.exclude` keeps its name"),
-    (.manifest(.lacks(3, first: "data/b.bin")), "manifest lists 3 files that are missing, such as data/b.bin"),
-    (.manifest(.differs(1, first: "data/b.bin")), "manifest gives another digest for data/b.bin"),
+    (.excluded("*.bak"), "ignored: '*.bak' of `match.exclude` matches its name"),
+    (.manifest(.lacks(3, first: "data/b.bin")), "manifest lists 3 missing files, such as data/b.bin"),
+    (.manifest(.differs(1, first: "data/b.bin")), "manifest has a different digest for data/b.bin"),
 ]
 
 @Suite("Waiting") struct WaitingTests {
@@ -49,7 +49,7 @@ private let sentences: [(Waiting, String)] = [
         #expect(Waiting.marker(marker, .missing).text == "marker a.csv.done missing")
         #expect(
             Waiting.marker(marker, .size(announced: 10, found: 7)).text
-                == "marker a.csv.done announces 10 bytes; there are 7")
+                == "marker a.csv.done says 10 bytes; the drop has 7")
         #expect(
             Waiting.manifest(.unusable(sums, "line 3 is no digest")).text
                 == "manifest SHA256SUMS cannot be used: line 3 is no digest")
