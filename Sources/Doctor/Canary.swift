@@ -9,10 +9,8 @@ struct Canary: ~Copyable {
     /// One that is older was left behind by a process that was killed.
     private static let abandonedAfter = 3600
 
-    /// Where it is now.
     private(set) var path: FilePath
 
-    /// Puts one there.
     init(in folder: FilePath) throws(IOError) {
         path = Self.path(in: folder)
         try OpenFile.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600).close()
@@ -25,10 +23,8 @@ struct Canary: ~Copyable {
         folder.appending("\(prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))")
     }
 
-    /// It was renamed.
     mutating func moved(to target: FilePath) { path = target }
 
-    /// Adds a byte to it.
     func change() throws(IOError) {
         let file = try OpenFile.open(path, O_WRONLY | O_APPEND | O_NOFOLLOW)
         try file.write([0])

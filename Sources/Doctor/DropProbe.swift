@@ -37,7 +37,7 @@ package final class DropProbe: @unchecked Sendable {
         formats = FormatCheck.reading(of: "probe", in: inbox, limits: rule.limits, by: judge, for: queue)
         examiner = Examiner(
             rule: rule, match: pipeline.match, sight: WriterSight(of: inbox), digests: digests, formats: formats,
-            isTold: false)
+            isNotified: false)
         gate = ReadyGate(rule: rule)
     }
 
@@ -54,7 +54,7 @@ package final class DropProbe: @unchecked Sendable {
         }
         let end = MonotonicTime.now() + patience
         while true {
-            switch probe.queue.sync(execute: { probe.look(until: end) }) {
+            switch probe.queue.sync(execute: { probe.sample(until: end) }) {
             case .failure(let error): throw error
             case .success(.over(let outcome)): return outcome
             case .success(.again(let pause)): usleep(useconds_t(max(1, pause.nanoseconds / 1000)))
@@ -67,7 +67,7 @@ package final class DropProbe: @unchecked Sendable {
         case again(after: Duration)
     }
 
-    private func look(until end: MonotonicTime) -> Result<Step, IOError> {
+    private func sample(until end: MonotonicTime) -> Result<Step, IOError> {
         dispatchPrecondition(condition: .onQueue(queue))
         do throws(IOError) {
             return .success(try step(until: end))
@@ -80,8 +80,8 @@ package final class DropProbe: @unchecked Sendable {
         let folder = try OpenInbox(inbox).open(path.folder)
         if gate.contains(path) { gate.recheck(path, at: .now()) } else { gate.touch(path, at: .now()) }
         for request in gate.due(at: .now()) {
-            let found: Examiner.Finding
-            switch try examiner.look(at: path, in: folder.file, deciding: request.deciding) {
+            let found: Examiner.Outcome
+            switch try examiner.examine(path, in: folder.file, deciding: request.deciding) {
             case .over(let finding): found = finding
             case .underWay(let look):
                 _ = try look.goOn(until: .distantFuture)

@@ -24,7 +24,7 @@ package struct Examination {
         let machine = ExaminedPlace(
             role: "machine", path: nil, findings: InotifyLimits.findings(needed: watches))
         let state = state.absolute
-        let examiner = FolderExaminer(state, mounts: mounts)
+        let examiner = FolderCheck(state, mounts: mounts)
         var journal = ExaminedPlace(role: "state", path: state, findings: examiner.basics(minFree: nil))
         if case .network(let kind) = FileSystemKind.of(examiner.existing) {
             journal.findings.append(
@@ -38,7 +38,7 @@ package struct Examination {
         return [machine, journal]
     }
 
-    /// How many folders a daemon watches for a pipeline: its inbox and those in it that are looked into, as far as they
+    /// How many folders a daemon watches for a pipeline: its inbox and the searched ones in it, as far as they
     /// may be.
     package static func watches(of pipeline: Pipeline) -> Int {
         do throws(IOError) {
@@ -71,13 +71,13 @@ package struct Examination {
     /// A pipeline's folders.
     package func pipeline(_ pipeline: Pipeline) -> ExaminedPipeline {
         var places: [ExaminedPlace] = []
-        func add(_ role: String, _ path: FilePath, _ findings: (FolderExaminer) -> [Finding]) {
+        func add(_ role: String, _ path: FilePath, _ findings: (FolderCheck) -> [Finding]) {
             guard !isStopped() else { return }
-            let examiner = FolderExaminer(path, mounts: mounts)
+            let examiner = FolderCheck(path, mounts: mounts)
             places.append(ExaminedPlace(role: role, path: path, findings: findings(examiner)))
         }
         let own = OwnFolders(of: pipeline)
-        let inbox = FolderExaminer(pipeline.inbox, mounts: mounts)
+        let inbox = FolderCheck(pipeline.inbox, mounts: mounts)
         let work = workFolder(of: pipeline)
         add("inbox", pipeline.inbox) { examiner in
             // What a link of a sender's leads to is not even tried.
@@ -92,7 +92,7 @@ package struct Examination {
             if let stranger = stranger(work) { return [stranger] }
             return [examiner.fileSystem(), rights(examiner, bench)] + own.findings(on: ("work", work))
                 + [examiner.space(pipeline.minFree)]
-                + (own.inboxFindings.isEmpty ? [RenameExaminer.claim(from: inbox.existing, to: bench)] : [])
+                + (own.inboxFindings.isEmpty ? [RenameCheck.claim(from: inbox.existing, to: bench)] : [])
         }
         for (role, path) in OwnFolders.targets(of: pipeline) {
             add(role, path) { examiner in
@@ -102,7 +102,7 @@ package struct Examination {
                 let trust = own.findings(on: (role, path))
                 guard stranger(work) == nil, !findings.contains(where: { $0.check == .rights && $0.grade == .problem })
                 else { return findings + trust }
-                findings.append(RenameExaminer.settlement(from: bench, to: examiner.existing))
+                findings.append(RenameCheck.settlement(from: bench, to: examiner.existing))
                 return findings + trust
             }
         }
@@ -130,7 +130,7 @@ package struct Examination {
         do throws(IOError) {
             try Folder.makeOwn(bench, mode: 0o700)
         } catch {
-            // Why nothing can be made there is told by `rights`.
+            // `rights` reports why nothing can be created there.
             return body(nil)
         }
         let findings = body(bench)
@@ -142,7 +142,7 @@ package struct Examination {
 
     // MARK: The work folder
 
-    /// Where it is, or will be; nil where the inbox's mount cannot be told, which the inbox's own findings say.
+    /// Where it is, or will be; nil if the inbox's mount is unknown, which the inbox's findings report.
     private func workFolder(of pipeline: Pipeline) -> FilePath? {
         do throws(IOError) {
             return try WorkFolder.path(for: pipeline)
@@ -154,7 +154,7 @@ package struct Examination {
     /// Where canaries may sit: among the spare folders of a work folder that is there, since a daemon that starts takes
     /// other names in it for somebody else's.
     private func bench(in work: FilePath) -> FilePath {
-        FolderExaminer(work.appending("spare"), mounts: mounts).existing
+        FolderCheck(work.appending("spare"), mounts: mounts).existing
     }
 
     /// The work folder is its user's alone, so that nothing can be tried in it as another one.
@@ -167,13 +167,13 @@ package struct Examination {
             "Run this as the daemon's own user")
     }
 
-    /// Which way drops of others become ours: that happens in the work folder.
+    /// How other users' drops are taken over; that happens in the work folder.
     private func ownership(_ pipeline: Pipeline, _ work: FilePath?) -> Finding? {
         guard let work, stranger(work) == nil else { return nil }
-        return OwnershipExaminer.finding(pipeline.ownership, in: bench(in: work))
+        return OwnershipCheck.finding(pipeline.ownership, in: bench(in: work))
     }
 
-    private func rights(_ examiner: FolderExaminer, _ bench: FilePath) -> Finding {
-        FolderExaminer(Folder.kind(of: examiner.folder) == nil ? examiner.folder : bench, mounts: mounts).rights()
+    private func rights(_ examiner: FolderCheck, _ bench: FilePath) -> Finding {
+        FolderCheck(Folder.kind(of: examiner.folder) == nil ? examiner.folder : bench, mounts: mounts).rights()
     }
 }

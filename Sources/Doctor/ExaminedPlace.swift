@@ -6,7 +6,7 @@ package struct ExaminedPlace: Sendable {
     /// What it is to its pipeline: `inbox`, `work`, `processed`, `failed`, `move.to`; `state`, `machine`,
     /// `daemon`; `stage unpack`.
     package let role: String
-    /// Where it is; nil for what is no folder.
+    /// Its path; nil if it is not a folder.
     package let path: FilePath?
     /// What was found.
     package internal(set) var findings: [Finding]

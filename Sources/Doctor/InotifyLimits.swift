@@ -24,14 +24,13 @@ struct InotifyLimits {
 
     /// Pure: near the limit, or over it.
     static func judge(_ check: Finding.Check, _ setting: String, used: Int, limit: Int, needed: Int) -> Finding {
-        let fact = "\(CurrentUser.name) uses \(used) of \(limit)"
+        let fact = "\(used) of \(limit) in use by \(CurrentUser.name)"
         let remedy = "Raise it: sysctl fs.inotify.\(setting)=\(max(limit * 4, (used + needed) * 2))"
         if used + needed > limit { return .problem(check, "\(fact), and \(needed) more are needed", remedy) }
-        if used + needed > limit / 10 * 9 { return .note(check, "\(fact), nearly all of them", remedy) }
+        if used + needed > limit / 10 * 9 { return .note(check, "\(fact), near the limit", remedy) }
         return .good(check, fact)
     }
 
-    /// Counts in all processes of this user.
     private static func used() -> (watches: Int, instances: Int) {
         var (watches, instances) = (0, 0)
         for process in entries("/proc") where process.bytes.allSatisfy({ (0x30...0x39).contains($0) }) {

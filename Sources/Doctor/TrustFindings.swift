@@ -48,6 +48,6 @@ extension Finding {
 }
 
 extension String {
-    /// Begun with a capital letter, as remedies are told here.
+    /// Capitalised, as remedies are here.
     fileprivate var sentence: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -7,7 +7,7 @@ package struct JobCount: Sendable, Hashable {
     package var pipeline: String
     /// Their state.
     package var state: JobRecord.State
-    /// Their stage's place; 0 for jobs that are over.
+    /// Their stage's place; 0 for finished jobs.
     package var stage: Int
     /// How many.
     package var count: Int

@@ -15,8 +15,7 @@ package struct JobQuery: Sendable, Hashable {
     package var since: Timestamp?
     /// Only those that a job of this id led to by `retry`.
     package var retryOf: JobID?
-    /// Only those that are over and left one of these there: the original, an output, or what lies beside one. Every
-    /// row is looked at for it. Empty: any.
+    /// Only finished jobs that left one of these: the original, an output, or a sidecar. Scans every row. Empty: any.
     package var left: [FilePath] = []
     /// At most so many.
     package var limit: Int?

@@ -1,7 +1,7 @@
 package import PipelineKit
 
 extension JobRecord {
-    /// How far the job is; nil for one that is over.
+    /// How far the job is; nil for a finished one.
     package var progress: JobState? {
         switch state {
         case .queued: .queued(stage: stage, failures: failures)

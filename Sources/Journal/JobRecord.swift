@@ -56,9 +56,9 @@ package struct JobRecord: Sendable, Equatable {
     package var payload: Payload?
     /// For a settling job: what is to be moved where, in order.
     package var intents: [Intent]
-    /// For a job that is over: what was published, then what lies beside that or beside the original.
+    /// Of a finished job: what was published, then sidecars of that or of the original.
     package var outputs: [FilePath]
-    /// For a job that is over: where the original is; nil where it was deleted or is itself an output.
+    /// Of a finished job: where the original is; nil if it was deleted or is itself an output.
     package var original: FilePath?
     /// Digests of the original, in hexadecimal, by algorithm (`sha256`).
     package var digests: [String: String]
@@ -95,7 +95,7 @@ extension JobRecord {
     /// How long the job took, or has been at work by `now`. Of one that began and ended in one run the monotonic clock
     /// says it; the wall clock may have been set meanwhile.
     package func took(at now: Timestamp = .now()) -> Duration {
-        // A run of a stage that failed is told by the same word.
+        // A failed run of a stage has the same word.
         if let last = history.last, last.event == state.rawValue, last.stage == nil, let duration = last.duration {
             return duration
         }

@@ -21,7 +21,7 @@ package protocol Journal: Sendable {
     /// The latest run, whether it has ended or not; nil where there was none.
     func lastRun() throws(JournalError) -> RunRecord?
 
-    /// Every job that is not over, oldest first.
+    /// Every unfinished job, oldest first.
     func unfinished() throws(JournalError) -> [JobRecord]
 
     /// One job, or nil.
@@ -48,7 +48,7 @@ package protocol Journal: Sendable {
     func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob?
 
     /// Removes jobs that were over before that time; returns how many, and content that was
-    /// noted before it. Those that are not over are never removed.
+    /// noted before it. Unfinished ones are never removed.
     func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int
 
     /// Lets go of everything.

@@ -29,7 +29,6 @@ package final class JournalWriter: Sendable {
         var batch = Batch()
         /// A write is on its way to the queue and will take all that gathers until then.
         var isQueued = false
-        /// The alarm is set.
         var isAlarmSet = false
         var retry = JournalWriter.firstRetry
         var failure: JournalError?
@@ -45,8 +44,8 @@ package final class JournalWriter: Sendable {
         }
     }
 
-    /// A writer to a journal, which stays its owner's to close. `report` is told, on the writer's queue, why nothing
-    /// can be written when that begins or changes, and nil when it is over.
+    /// A writer to a journal, which stays its owner's to close. `report` gets, on the writer's queue, why nothing
+    /// can be written when that begins or changes, and nil when it ends.
     package init(
         journal: any Journal, queue: DispatchQueue = DispatchQueue(label: "dropmill.journal"), alarm: Alarm? = nil,
         report: @escaping @Sendable (JournalError?) -> Void = { _ in }
@@ -141,7 +140,7 @@ package final class JournalWriter: Sendable {
         let (batch, hasMore) = state.withLock { state in
             state.isQueued = false
             // What could not be written goes along with the next thing that can.
-            let batch = state.batch.take(state.failure == nil ? portion : .all)
+            let batch = state.batch.dequeue(state.failure == nil ? portion : .all)
             return (batch, portion == .due && state.setsAlarm())
         }
         if hasMore { setAlarm(Self.delay) }
@@ -171,7 +170,7 @@ package final class JournalWriter: Sendable {
 
     private func failed(_ batch: Batch, _ error: JournalError) {
         let (isNews, delay) = state.withLock { state -> (Bool, Duration?) in
-            state.batch.takeBack(batch)
+            state.batch.restore(batch)
             defer { state.failure = error }
             var delay: Duration?
             // Damage does not go away by waiting.
@@ -191,7 +190,6 @@ private struct Batch {
     enum Portion { case committed, due, all }
 
     private struct Entry {
-        /// The newest record.
         var record: JobRecord
         /// The newest that was noted: what is kept where the transaction fails.
         var noted: JobRecord?
@@ -228,7 +226,7 @@ private struct Batch {
     }
 
     /// Keeps what was noted in a batch that could not be written, unless it was replaced since.
-    mutating func takeBack(_ failed: Batch) {
+    mutating func restore(_ failed: Batch) {
         pipelines.merge(failed.pipelines) { newer, _ in newer }
         for case let noted? in failed.entries.map(\.noted) {
             if let place = places[noted.id] {
@@ -243,7 +241,7 @@ private struct Batch {
         for place in entries.indices { entries[place].isDue = true }
     }
 
-    mutating func take(_ portion: Portion) -> Batch {
+    mutating func dequeue(_ portion: Portion) -> Batch {
         var rest = Batch()
         if portion != .all {
             for entry in entries where !entry.isIn(portion) { rest.put(entry) }

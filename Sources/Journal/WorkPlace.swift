@@ -2,14 +2,14 @@ import PipelineKit
 package import SystemPackage
 
 /// Where a pipeline's work folder was in a run, and beside which inbox: a later start finds jobs there whose folders
-/// are not where they are looked for now.
+/// are not where they are expected now.
 package struct WorkPlace: Sendable, Hashable {
     /// The work folder.
     package var path: FilePath
     /// The inode of the inbox: as long as that and the file system are the same ones, a work folder that is missing
-    /// beside it is not away with its file system, but gone. 0 for one that could not be told.
+    /// beside it is not away with its file system, but gone. 0 if unknown.
     package var inbox: UInt64
-    /// What its file system is known by; 0 for one that could not be told.
+    /// What its file system is known by; 0 if unknown.
     package var fileSystem: UInt64
 
     /// A place.
@@ -19,7 +19,7 @@ package struct WorkPlace: Sendable, Hashable {
         self.fileSystem = fileSystem
     }
 
-    /// Whether the inbox beside it was the same one, as far as can be told.
+    /// Whether the inbox beside it was the same one, as far as known.
     package func hasInbox(of other: WorkPlace) -> Bool {
         inbox == other.inbox && !isElsewhere(than: other)
     }
@@ -31,7 +31,7 @@ package struct WorkPlace: Sendable, Hashable {
     /// Those of earlier runs that had the path of this one beside another inbox, and may hold what is missing here:
     /// their file system may not be mounted, and this be what it covers. `isEmpty`: whether no job is here.
     package func covered(by places: [WorkPlace], isEmpty: Bool) -> [WorkPlace] {
-        // One that nobody noted: an older Dropmill's.
+        // Not noted: an older Dropmill's.
         if places.isEmpty, isEmpty { return [WorkPlace(path: path, inbox: 0)] }
         let others = places.filter { $0.path == path && !$0.hasInbox(of: self) }
         // It may have covered them before, and jobs were begun here since.

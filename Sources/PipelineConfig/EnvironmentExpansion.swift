@@ -3,7 +3,6 @@ import PipelineKit
 /// Puts the environment's values in place of `${VAR}` and `${VAR:-default}`. A `$` without a brace stays as it is;
 /// values are not expanded again.
 struct EnvironmentExpansion {
-    /// The variables.
     let environment: [String: String]
     private(set) var problems: [OptionProblem] = []
 
@@ -55,7 +54,7 @@ struct EnvironmentExpansion {
     }
 
     private mutating func value(of reference: Substring, at position: SourcePosition) -> String {
-        // Secrets are read by whoever may have them; where a file lies may come from a variable.
+        // Secrets are read by the stages that take them; a file's path may come from a variable.
         if reference.hasPrefix("env:") { return "${\(reference)}" }
         if reference.hasPrefix("file:") { return "${file:\(expand(String(reference.dropFirst(5)), at: position))}" }
         let name = String(reference.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })

@@ -1,10 +1,9 @@
 import PipelineKit
 import SystemPackage
 
-/// The folders of all pipelines, each looked for once, and found without a look at every pair of them: a thousand
+/// The folders of all pipelines, each resolved once, and found without comparing every pair: a thousand
 /// pipelines are half a million pairs.
 struct FolderIndex {
-    /// The folders of one pipeline, as far as they are given.
     struct Folders {
         var inbox: ResolvedFolder?
         var processed: ResolvedFolder?
@@ -29,18 +28,17 @@ struct FolderIndex {
 
         func owners(atOrBelow folder: ResolvedFolder) -> [Int] { (at[folder] ?? []) + (below[folder] ?? []) }
 
-        /// Those whose folder holds this one, lies in it, or is the same, be it under another path.
+        /// Those whose folder contains this one, is in it, or is the same, under whatever path.
         func owners(near folder: ResolvedFolder) -> [Int] {
             owners(atOrBelow: folder) + folder.ancestors.flatMap { at[$0] ?? [] }
                 + (folder.identity.flatMap { identities[$0] } ?? [])
         }
     }
 
-    /// Of each pipeline, in order.
     let folders: [Folders]
     /// Every place where claimed jobs live, once.
     let areas: Set<ResolvedFolder>
-    /// Every folder that originals end in, but for those that are somebody's inbox: they lead on from there.
+    /// Every folder that originals end in, except inboxes: originals move on from there.
     let ends: Set<ResolvedFolder>
     private let all: Tree
     /// Inboxes and work folders that are set: no two of these may meet.
@@ -48,7 +46,6 @@ struct FolderIndex {
     private let inboxes: [ResolvedFolder: [Int]]
     private let names: [String: [Int]]
 
-    /// Those of these drafts.
     init(of drafts: [PipelineDraft]) {
         func resolved(_ folder: FilePath?) -> ResolvedFolder? { folder.map { ResolvedFolder($0) } }
         var (all, guarded) = (Tree(), Tree())

@@ -8,7 +8,7 @@ struct OptionMap {
     /// Keys that are meant by unknown ones.
     private var misspelt: Set<String> = []
 
-    /// Reads a map and reports every unknown key. Nothing, or something that is no map, counts as an empty one.
+    /// Reads a map and reports every unknown key. Nothing, or anything but a map, counts as an empty one.
     init(_ node: OptionNode?, name: String, keys: [String], problems: inout [OptionProblem]) {
         self.name = name
         guard let node, !node.isNull else {
@@ -56,7 +56,7 @@ struct OptionMap {
         }
     }
 
-    /// Reports a key whose behaviour does not exist yet, so that nobody counts on it; a value that is wrong anyway gets
+    /// Reports a key that is not supported yet, so that it is not relied on; a wrong value gets
     /// its own report. `today` says whether the value asks for nothing but what happens today.
     func refuse<Value>(
         _ key: String, but only: String? = nil, problems: inout [OptionProblem],

@@ -1,7 +1,7 @@
 import PipelineKit
 import SystemPackage
 
-/// Where stages publish to, against the folders that are already somebody's.
+/// Where stages publish to, against the folders that pipelines already use.
 extension PipelineChecks {
     /// A folder that a pipeline lives on.
     private struct Own {
@@ -10,7 +10,7 @@ extension PipelineChecks {
     }
 
     /// Whatever is published must not land among claimed jobs; and where the payload may be a folder, it becomes the
-    /// target itself, so no folder of any pipeline may be that target or lie in it.
+    /// target itself, so no folder of any pipeline may be that target or inside it.
     ///
     /// For a target with placeholders this is: no such folder may have a name that the placeholders could spell. As
     /// `processed.zip` may come, `out/{stem}` excludes `out/processed`; `out/x-{stem}` does not.
@@ -34,7 +34,7 @@ extension PipelineChecks {
         }
     }
 
-    /// Whether a folder that is published would take the place of somebody's; that is told.
+    /// Reports a published folder that would replace a pipeline's own.
     private mutating func placeOfFolderTaken(
         _ option: String, _ template: PipelineDraft.Placed<PathTemplate>, from fixed: ResolvedFolder,
         _ draft: PipelineDraft,
@@ -55,7 +55,7 @@ extension PipelineChecks {
         return false
     }
 
-    /// A name must not lead an original into a folder that is somebody's.
+    /// A drop's name must not lead an original into a pipeline's own folder.
     mutating func originals(_ draft: PipelineDraft, of drafts: [PipelineDraft]) {
         for (key, template, position) in [
             ("processed", draft.processedTemplate, draft.processed?.position),

@@ -2,7 +2,7 @@ import PipelineKit
 import SystemPackage
 
 /// What can be wrong with pipelines whose every value is right: folders that get in each other's way, stages that lead
-/// to nothing. Looks at drafts, so that these problems are told together with all others.
+/// to nothing. Works on drafts, so that these problems are reported together with all others.
 struct PipelineChecks {
     private(set) var problems: [ConfigProblem] = []
     /// Where all of them have their folders.
@@ -80,7 +80,7 @@ struct PipelineChecks {
         guard !effects[(last + 1)...].contains(where: { !$0.isDisjoint(with: [.publishes, .publishesCopy]) }) else {
             return
         }
-        // What one that is not understood makes, nobody knows.
+        // An unknown kind may produce anything.
         guard draft.stages[last].entry != nil else { return }
         let kind = draft.stages[last].descriptor?.kind ?? ""
         report(

@@ -48,7 +48,7 @@ extension PipelineDecoder {
         return path.map { PipelineDraft.Placed(value: $0, position: entry.value.position) }
     }
 
-    /// A folder for originals, which may go on with placeholders: their fixed folder, and the whole.
+    /// A folder for originals, which may end with placeholders: its fixed part, and the template.
     private mutating func originals(
         _ key: String, _ map: OptionMap, _ template: inout PathTemplate?
     ) -> PipelineDraft.Placed<FilePath>? {

@@ -14,7 +14,7 @@ extension PipelineDecoder {
             })
     }
 
-    /// What stays its sender's is not ours to change, and a change of ours could not be told from one of his.
+    /// We do not change what stays its sender's: our change would look like one of the sender's.
     mutating func refuseRights(_ map: OptionMap) {
         for key in ["mode", "owner", "group"] {
             guard let entry = map.given(key) else { continue }
@@ -38,7 +38,6 @@ extension PipelineDecoder {
         return mode
     }
 
-    /// A user or group by name or number.
     private static func number(
         _ node: OptionNode, _ what: String, _ find: (String) -> UInt32?
     ) throws(OptionProblem) -> UInt32 {

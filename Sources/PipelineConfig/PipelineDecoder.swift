@@ -3,12 +3,10 @@ import SystemPackage
 
 /// Reads one pipeline from nodes: every key with its default, every problem reported.
 struct PipelineDecoder {
-    /// The file's own keys.
     static let keys = PipelineKey.all.map(\.name)
 
     /// The file, as it was given.
     let source: FilePath
-    /// The stage kinds there are.
     let registry: StageRegistry
     /// What `workers: auto` means.
     let cores: Int
@@ -32,7 +30,6 @@ struct PipelineDecoder {
     /// Where relative paths start: the file's own folder.
     var base: FilePath { source.absolute.removingLastComponent() }
 
-    /// Reads the file's root.
     mutating func decode(_ root: OptionNode) -> PipelineDraft {
         var draft = PipelineDraft(source: source)
         guard case .map = root.content else {
@@ -109,7 +106,6 @@ struct PipelineDecoder {
 }
 
 extension OptionNode.Content {
-    /// The text of a scalar.
     var text: String? {
         if case .scalar(let text, _) = self { text } else { nil }
     }

@@ -1,12 +1,12 @@
 import PipelineKit
 
-/// What tells whether the stages of two pipeline files do the same to a drop.
+/// Identifies what the stages of a pipeline file do to a drop.
 enum PipelineDefinition {
     /// Keys of a stage that change when and how often it runs, never what it makes.
     private static let indifferent: Set<String> = ["workers", "timeout", "retry"]
 
     /// One stage as canonical text: its kind, then its options as they are written (the environment filled in), in the
-    /// order of the alphabet. Where a relative target lies depends on the file's own folder, so that is told too.
+    /// order of the alphabet. Where a relative target lies depends on the file's own folder, so that is included too.
     static func text(of kind: String, _ options: [OptionNode.Entry], targets: [PathTemplate]) -> String {
         let told = options.filter { !indifferent.contains($0.key) }
         let places = targets.map { "@\(quoted($0.fixedFolder.text))" }
@@ -14,7 +14,7 @@ enum PipelineDefinition {
     }
 
     /// A whole pipeline's stages, in order, as 32 hexadecimal digits: FNV-1a of 128 bits (draft-eastlake-fnv). Whoever
-    /// writes the pipeline file owns both sides of the comparison, so nobody gains by a collision; only chance counts.
+    /// writes the pipeline file owns both sides of the comparison and gains nothing by a collision.
     static func fingerprint(of stages: [String]) -> String {
         var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
         let prime: UInt128 = 0x0000_0000_0100_0000_0000_0000_0000_013B

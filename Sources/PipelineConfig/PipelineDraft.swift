@@ -4,23 +4,16 @@ import SystemPackage
 /// What was read from one file, with where it stands: as much of it as is right, so that checks can say all that is
 /// wrong at once.
 struct PipelineDraft {
-    /// A value with its place.
     struct Placed<Value> {
         let value: Value
         let position: SourcePosition
     }
 
-    /// One stage, as far as it was understood.
     struct Stage {
-        /// What is known of its kind; nil for an unknown one.
         let descriptor: StageDescriptor?
-        /// The place of its kind.
         let position: SourcePosition
-        /// Its options that are paths, with their names.
         var templates: [(option: String, template: Placed<PathTemplate>)] = []
-        /// What it does to a drop, in canonical text.
         var definition = ""
-        /// The stage; nil where something is wrong with it.
         var entry: StageEntry?
 
         /// What it may do to the payload: with its options where these are known, else what its kind may do.
@@ -33,7 +26,7 @@ struct PipelineDraft {
     var inbox: Placed<FilePath>?
     var processed: Placed<Pipeline.Processed>?
     var failed: Placed<FilePath>?
-    /// How these two go on with placeholders.
+    /// The templates of these two, if they have placeholders.
     var processedTemplate: PathTemplate?
     var failedTemplate: PathTemplate?
     var work: Placed<FilePath>?

@@ -1,6 +1,6 @@
 import PipelineKit
 
-/// A key of pipeline files, as editors are told of it; README says more.
+/// A key of pipeline files, for the editors' schema; docs/pipelines.md says more.
 struct PipelineKey: Sendable {
     /// What it takes; of a map only its members' own values.
     indirect enum Shape: Sendable {

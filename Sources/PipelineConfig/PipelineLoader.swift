@@ -5,7 +5,7 @@ package import SystemPackage
 /// Reads pipelines from files: all that is wrong in any of them is reported at once, and only whole sets are handed
 /// out.
 package struct PipelineLoader: Sendable {
-    /// Where pipelines are looked for when nobody says.
+    /// The default place of pipelines.
     package static let defaultPath: FilePath = "pipelines"
 
     private static let largestFile = 1 << 20
@@ -95,7 +95,7 @@ package struct PipelineLoader: Sendable {
     }
 
     private static func read(_ path: FilePath) throws(IOError) -> [UInt8] {
-        // Not waiting for a writer, should somebody name a FIFO.
+        // Do not wait for a writer if the path is a FIFO.
         let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
         guard FileKind(mode: try file.status().st_mode) == .regular else {
             throw IOError("read", path, .invalidArgument)

@@ -93,7 +93,7 @@ package struct PipelineSchema {
                 }
             }
         }
-        // A folder that is taken whole is not looked into.
+        // A folder that is taken whole is not searched.
         json.object { json in
             json.object("if") { json in
                 json.array("required") { $0.text(nil, "ready") }
@@ -121,7 +121,6 @@ package struct PipelineSchema {
         }
     }
 
-    /// An object with these members, none of which is null.
     private static func given(_ keys: [String], in json: inout JSONText) {
         json.text("type", "object")
         json.array("required") { json in

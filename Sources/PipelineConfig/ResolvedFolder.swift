@@ -31,10 +31,9 @@ package struct ResolvedFolder: Hashable {
         return own == its
     }
 
-    /// Its path, for messages.
     var text: String { path.text }
 
-    /// The folders that it lies in, from the nearest one up to `/`.
+    /// The folders above it, from the nearest one up to `/`.
     var ancestors: [ResolvedFolder] {
         var ancestors: [ResolvedFolder] = []
         var next = path
@@ -49,22 +48,22 @@ package struct ResolvedFolder: Hashable {
         FileIdentity.of(path, followingLinks: true).map { [$0.device, $0.inode] }
     }
 
-    /// Whether it lies in the other one, at any depth.
+    /// Whether it is inside the other one, at any depth.
     package func isInside(_ other: ResolvedFolder) -> Bool { self != other && path.starts(with: other.path) }
 
-    /// Its path from the other one on; nil where it does not lie in it.
+    /// Its path relative to the other one; nil if it is not inside it.
     package func path(below other: ResolvedFolder) -> FilePath? {
         var below = path
         guard isInside(other), below.removePrefix(other.path) else { return nil }
         return below
     }
 
-    /// Whether one of the two lies in the other, or both are the same.
+    /// Whether one of the two contains the other, or both are the same.
     package func overlaps(_ other: ResolvedFolder) -> Bool {
         path.starts(with: other.path) || other.path.starts(with: path)
     }
 
-    /// Whether it lies in the other one below a name that begins with a dot, where no drop is looked for.
+    /// Whether it is inside the other one below a name that begins with a dot, where no drop is taken.
     package func isHidden(in other: ResolvedFolder) -> Bool {
         guard isInside(other) else { return false }
         let below = path.components.dropFirst(other.path.components.count).first

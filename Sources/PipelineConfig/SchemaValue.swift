@@ -29,7 +29,7 @@ enum SchemaValue {
         }
     }
 
-    /// `key: ~` is as good as no key.
+    /// `key: ~` counts as no key.
     static func optional(_ json: inout JSONText, _ body: (inout JSONText) -> Void) {
         json.array("anyOf") { json in
             json.object(nil, body)
@@ -92,7 +92,6 @@ enum SchemaValue {
         }
     }
 
-    /// One, or a list.
     private static func list(
         of member: OptionSchema, atLeast least: Int, isDistinct: Bool, _ json: inout JSONText
     ) {
@@ -107,7 +106,6 @@ enum SchemaValue {
         }
     }
 
-    /// A number with a unit.
     private static func quantity(
         _ units: [String], isUnitNeeded: Bool, isZeroTaken: Bool = true, _ json: inout JSONText
     ) {

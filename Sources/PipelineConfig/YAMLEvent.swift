@@ -12,7 +12,6 @@ struct YAMLEvent {
     }
 
     let content: Content
-    /// Where it begins.
     let position: SourcePosition
     var anchor: String?
     var tag: String?

@@ -7,7 +7,6 @@ import PipelineKit
 struct YAMLReader: ~Copyable {
     /// The most values that a file may stand for, its aliases written out.
     static let mostValues = 10_000
-    /// The deepest nesting, counted the same way.
     static let deepest = 32
 
     /// A node with what it stands for when its aliases are written out.
@@ -20,7 +19,6 @@ struct YAMLReader: ~Copyable {
     private let events: YAMLEvents
     private var anchors: [String: Composed] = [:]
     private var values = 0
-    /// Problems that do not end the reading.
     private var problems: [OptionProblem] = []
 
     private init(_ text: [UInt8]) { events = YAMLEvents(text) }
@@ -150,7 +148,7 @@ struct YAMLReader: ~Copyable {
     }
 
     /// YAML's core schema, as far as it matters here: only "nothing" differs from text; numbers and truth values are
-    /// told by whoever expects them.
+    /// reported where they are read.
     private static func scalar(_ text: String, plain: Bool, _ event: YAMLEvent) throws(OptionProblem) -> OptionNode {
         try checkTag(event, allowed: "tag:yaml.org,2002:str")
         let isText = !plain || event.tag != nil

@@ -4,7 +4,7 @@ import PipelineKit
 import SystemPackage
 
 /// Reads a row's columns from left to right. GRDB's own subscripts trap where a value is of another type; a damaged
-/// journal must be told of instead.
+/// journal must be reported instead.
 struct ColumnReader {
     private let row: Row
     private var next = 0

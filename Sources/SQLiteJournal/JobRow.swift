@@ -5,18 +5,17 @@ import SystemPackage
 
 /// A job's row: the record's values in the order of the table's columns. What is empty is NULL.
 enum JobRow {
-    /// The table's columns, in order.
     static let columns = [
         "id", "pipeline", "name", "folders", "size", "dropped_at", "device", "inode", "claimed_at", "finished_at",
         "state", "stage", "failures", "recoveries", "next_attempt", "failure", "failed_stage", "payload", "intents",
         "outputs", "original", "digests", "facts", "definition", "retry_of", "history",
     ]
 
-    /// Columns that keep what they were first given. SQLite writes every index anew whose columns are set, be it to
+    /// Columns that keep what they were first given. SQLite rewrites every index whose columns are set, be it to
     /// what they are, and each of these is in one.
     private static let unchanging: Set<String> = ["id", "pipeline", "name", "claimed_at"]
 
-    /// The states of jobs that are over, as SQL. The indexes of both kinds of jobs are partial by these very words, and
+    /// The states of finished jobs, as SQL. The indexes of both kinds of jobs are partial by these very words, and
     /// SQLite uses them only where a query has them too.
     static let isOver = "state IN ('processed', 'failed', 'lost')"
     static let isUnfinished = "state NOT IN ('processed', 'failed', 'lost')"
@@ -50,7 +49,6 @@ enum JobRow {
     /// The beginning of every query for whole rows.
     static let select = "SELECT \(columns.joined(separator: ", ")) FROM jobs"
 
-    /// Adds the values of a record's row.
     static func add(_ record: JobRecord, to values: inout RowValues) {
         values.text(record.id.text)
         values.text(record.pipeline)

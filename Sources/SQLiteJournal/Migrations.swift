@@ -72,7 +72,7 @@ enum Migrations {
             FROM jobs, json_each(jobs.history) AS entry;
         """
 
-    /// How many jobs are over, by pipeline and state: counting a million rows for every `status` would take longer than
+    /// Finished jobs by pipeline and state: counting a million rows for every `status` would take longer than
     /// all else that it does. Unfinished jobs are few and are counted. Kept by the writer and not by triggers: for a
     /// table with triggers SQLite prepares to undo each row by itself, which halves the rate.
     private static let totals = """
@@ -126,7 +126,7 @@ enum Migrations {
         ) WITHOUT ROWID;
         """
 
-    /// The pipelines' files: what waits in an inbox can be told by its pipeline's rules only.
+    /// The pipelines' files: only its pipeline's rules say what waits in an inbox.
     private static let sources = "ALTER TABLE pipelines ADD COLUMN source BLOB"
 
     /// The index has to have the very words of the queries that go by it.
@@ -137,6 +137,6 @@ enum Migrations {
         CREATE INDEX jobs_unfinished ON jobs (id) WHERE \(JobRow.isUnfinished);
         """
 
-    /// People ask by names, and a name that never was would else be looked for in every row.
+    /// Users look up names, and without an index an unknown name would scan every row.
     private static let names = "CREATE INDEX jobs_of_name ON jobs (name, claimed_at);"
 }

@@ -4,7 +4,7 @@ import PipelineKit
 import SystemPackage
 
 /// The rows of the table `retries`. A file that is sent in again goes into the inbox of its job's pipeline, where its
-/// inode's number tells it from all others; a device has another number after a mount.
+/// inode's number identifies it; a device has another number after a mount.
 enum RetryRow {
     /// As part of `JobRow.upsert`: the job whose file this one's is.
     static let search = """

@@ -5,7 +5,7 @@ import PipelineKit
 package import SystemPackage
 
 /// What is under the journal's name may become something else while it is open: it is removed, moved away, replaced by
-/// a backup, written over. SQLite goes on with the file that it has open, and nobody else ever sees that again.
+/// a backup, written over. SQLite keeps using the file that it has open, which no one else ever sees again.
 extension SQLiteJournal {
     /// What was done about it.
     package struct Mending: Sendable, Equatable {
@@ -58,7 +58,7 @@ extension SQLiteJournal {
                 }
             }
             do throws(JournalError) {
-                try take(over: try SQLiteJournal.open(writing: folder, durable: isDurable, checking: false))
+                try adopt(try SQLiteJournal.open(writing: folder, durable: isDurable, checking: false))
             } catch {
                 unopened.withLock { $0 = Spot(path).status.map { Fingerprint($0) } }
                 throw error

@@ -22,7 +22,7 @@ extension SQLiteJournal {
         }
         do {
             let name = try text(of: path)
-            if Folder.kind(of: path) == nil { try create(path) } else { try look(name, path, checking: checking) }
+            if Folder.kind(of: path) == nil { try create(path) } else { try inspect(name, path, checking: checking) }
             let pool = try DatabasePool(path: name, configuration: configuration())
             try Migrations.all.migrate(pool)
             // GRDB sets NORMAL while it opens, so this comes after, and is not believed but read back.
@@ -50,7 +50,7 @@ extension SQLiteJournal {
                 where error.resultCode == .SQLITE_CANTOPEN || error.resultCode == .SQLITE_READONLY
             {
                 // Even a reader makes the files `-wal` and `-shm` where they are missing, which takes the right to
-                // write to the folder. Where they are missing nobody writes, and so the database stands as it is.
+                // write to the folder. If they are missing nothing writes, so the database is complete by itself.
                 guard isAtRest(path) else { throw error }
                 queue = try openForReading("file:\(escaped(path))?immutable=1")
             }
@@ -74,9 +74,9 @@ extension SQLiteJournal {
         }
     }
 
-    /// Refuses what is not ours to write to. It only reads, so that a damaged journal, or that of a newer Dropmill,
+    /// Refuses a journal that must not be written. Reads only, so that a damaged journal, or that of a newer Dropmill,
     /// stays as it is.
-    private static func look(_ name: String, _ path: FilePath, checking: Bool) throws {
+    private static func inspect(_ name: String, _ path: FilePath, checking: Bool) throws {
         var configuration = configuration()
         configuration.readonly = true
         do {

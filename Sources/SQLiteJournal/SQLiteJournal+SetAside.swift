@@ -5,7 +5,7 @@ package import SystemPackage
 
 extension SQLiteJournal {
     /// Puts a damaged journal out of the way as `journal.corrupt-TIME`, its log with it, and overwrites nothing;
-    /// whoever looks into what happened finds all of it. Returns where it is. Nobody may have the journal open.
+    /// an investigation finds all of it. Returns where it is. The journal must not be open.
     package static func setAside(in folder: FilePath, at time: Timestamp) throws(JournalError) -> FilePath {
         let stem = "journal.corrupt-" + time.formatted("%Y%m%dT%H%M%SZ", utc: true)
         var number = 1

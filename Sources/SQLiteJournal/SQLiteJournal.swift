@@ -14,14 +14,12 @@ package final class SQLiteJournal: Journal {
         let identities: [FileIdentity?]
     }
 
-    /// Where it is, for messages.
     let path: FilePath
-    /// Whether a commit is on the disk.
     let isDurable: Bool
     private let connections: Mutex<Connections>
     /// What `mend` put in its place last and could not open; nil where it could.
     let unopened = Mutex<Fingerprint?>(nil)
-    /// One writes at a time, and nobody while another file takes the place of the one that is open.
+    /// One writer at a time, and none while the open file is being replaced.
     private let turn = DispatchSemaphore(value: 1)
 
     init(path: FilePath, reader: any DatabaseReader, writer: DatabasePool?, isDurable: Bool = false) {
@@ -38,8 +36,8 @@ package final class SQLiteJournal: Journal {
     /// Which files are open for writing.
     var identities: [FileIdentity?] { connections.withLock { $0.identities } }
 
-    /// Goes on with what another one has opened.
-    func take(over other: SQLiteJournal) throws(JournalError) {
+    /// Continues with the connections of another one.
+    func adopt(_ other: SQLiteJournal) throws(JournalError) {
         let taken = other.connections.withLock { $0 }
         let old = connections.withLock { connections in
             defer { connections = taken }
@@ -52,7 +50,7 @@ package final class SQLiteJournal: Journal {
         }
     }
 
-    /// Does what nobody may write meanwhile.
+    /// Runs `body` without any other writer.
     func exclusively<Value>(_ body: () throws(JournalError) -> Value) throws(JournalError) -> Value {
         turn.wait()
         defer { turn.signal() }
@@ -121,7 +119,7 @@ package final class SQLiteJournal: Journal {
     private static let pruneBatch = 500
 
     /// The pages of what is removed are used again by what comes next, so the file stays as large as the longest
-    /// history was; a VACUUM would write all of it anew while everybody waits.
+    /// history was; a VACUUM would rewrite all of it while everything waits.
     package func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int {
         var removed = 0
         while true {
@@ -147,7 +145,7 @@ package final class SQLiteJournal: Journal {
             removed += count
             if count < Self.pruneBatch { break }
         }
-        // A file that was sent in again and never came back as a job: nobody can ask for it any more.
+        // A file that was sent back and never became a job again is no longer asked for.
         try write { db in
             try db.execute(sql: "DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)")
             try db.execute(sql: "DELETE FROM contents WHERE at < ?", arguments: [time.nanoseconds])
@@ -169,12 +167,11 @@ package final class SQLiteJournal: Journal {
         }
     }
 
-    /// One transaction that writes.
     private func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
         try exclusively { () throws(JournalError) in try withoutWaiting(body) }
     }
 
-    /// The same for whoever has the turn.
+    /// The same for the holder of `turn`.
     func withoutWaiting<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
         guard let writer else {
             throw JournalError(.environment, "The journal '\(path.text)' was opened for reading only.")

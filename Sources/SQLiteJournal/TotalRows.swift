@@ -3,7 +3,7 @@ import Journal
 import PipelineKit
 import SystemPackage
 
-/// The rows of the table `totals`: how many jobs of a pipeline are over in each way. What a transaction changes is
+/// The rows of the table `totals`: how many jobs of a pipeline are finished, by state. What a transaction changes is
 /// added up and written once.
 struct TotalRows {
     private struct Key: Hashable {
@@ -18,7 +18,7 @@ struct TotalRows {
         search = try db.cachedStatement(sql: "SELECT pipeline, state FROM jobs WHERE id = ? AND \(JobRow.isOver)")
     }
 
-    /// Counts a job as its row has it: -1 before that is changed or removed, 1 after. One that is not over is in none.
+    /// Counts a job as its row has it: -1 before that is changed or removed, 1 after. Unfinished ones count nowhere.
     mutating func count(_ id: String, _ change: Int) throws {
         guard let row = try Row.fetchOne(search, arguments: [id]) else { return }
         var columns = ColumnReader(row)

@@ -38,8 +38,8 @@ import Testing
     }
 
     @Test func theLastLineSumsUp() {
-        #expect(report([.good(.fileSystem, "ext4")]).lines.last == "no problems")
-        #expect(report([.note(.leases, "a"), .note(.times, "b")]).lines.last == "no problems, 2 notes")
+        #expect(report([.good(.fileSystem, "ext4")]).lines.last == "all checks passed")
+        #expect(report([.note(.leases, "a"), .note(.times, "b")]).lines.last == "all checks passed, 2 notes")
         #expect(report([.problem(.rights, "a", "b"), .problem(.space, "a", "b")]).lines.last == "2 problems")
     }
 

@@ -172,14 +172,14 @@ import Testing
         second.retryOf = first.id
         second.outputs = ["/out/report.pdf", "/out/report.pdf.sha256"]
         try fixture.journal.write([first, second], pipelines: [try fixture.pipeline()])
-        let forth = try #require(try ShowCommand.look(for: first.id.text, in: fixture.journal).story)
-        let back = try #require(try ShowCommand.look(for: "report.pdf", in: fixture.journal).story)
+        let forth = try #require(try ShowCommand.find(first.id.text, in: fixture.journal).story)
+        let back = try #require(try ShowCommand.find("report.pdf", in: fixture.journal).story)
         #expect(forth.lines(now: .now()).contains("  retried as  \(second.id.text) (processed)"))
         #expect(!forth.lines(now: .now()).contains { $0.hasPrefix("To retry it") })
         #expect(back.lines(now: .now()).contains("  retry of    \(first.id.text)"))
         #expect(back.lines(now: .now()).contains("  outputs     /out/report.pdf"))
         #expect(JobJSON.story(forth.record, retries: forth.retries).contains(#""retried_as":["\#(second.id.text)"]"#))
-        #expect(try ShowCommand.look(for: "nothing", in: fixture.journal).story == nil)
+        #expect(try ShowCommand.find("nothing", in: fixture.journal).story == nil)
     }
 
     @Test(arguments: [

@@ -128,7 +128,7 @@ import Testing
         #expect(try await eventually { try run("status").text.contains("paused since") })
         let gone = try run("doctor")
         #expect(gone.status == 1)
-        #expect(gone.text.contains("is gone while a daemon runs"))
+        #expect(gone.text.contains("is missing; the running daemon waits for it"))
         #expect(gone.text.contains("the pipeline 'a' is paused since"))
         try daemon.end()
         // What a daemon was at is of a pipeline that nobody runs any more.

@@ -31,14 +31,14 @@ import Testing
         let spool = try spool()
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         try scratch.write("1", to: "inbox/a")
-        guard case .file(let fingerprint, _) = try Sample.take(of: "a".fileName, in: inbox) else { throw NotAName() }
+        guard case .file(let fingerprint, _) = try Sample.examine("a".fileName, in: inbox) else { throw NotAName() }
         try Folder.remove(scratch.path("inbox/a"))
         try scratch.link("inbox/a", to: "/etc/passwd")
         guard
             case .stillWritten(let job) = try spool.claimAndProve(
                 "a".fileName, ready: fingerprint, in: inbox, as: ids.next())
         else { throw NotAName() }
-        #expect(try spool.look(at: job).sample == .refused("it is not a regular file"))
+        #expect(try spool.look(at: job).sample == .refused("it is no regular file"))
         var lateWriters = LateWriters(rule: spool.pipeline.ready)
         lateWriters.add(job)
         let turn = lateWriters.turn(spool)

@@ -35,7 +35,7 @@ import Testing
     /// Claims a drop that a test has put into the inbox.
     private func claim(_ name: FileName, _ spool: Spool) throws -> Job {
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox),
+        guard case .file(let fingerprint, _) = try Sample.examine(name, in: inbox),
             case .taken(let claimed) = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next())
         else { throw NotAName() }
         return claimed.job
@@ -82,7 +82,7 @@ import Testing
         try scratch.write("x", to: "inbox/a")
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox) else {
+        guard case .file(let fingerprint, _) = try Sample.examine(name, in: inbox) else {
             Issue.record("no file")
             return
         }
@@ -101,7 +101,7 @@ import Testing
         try scratch.write("x", to: "inbox/a")
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: inbox) else { return }
+        guard case .file(let fingerprint, _) = try Sample.examine(name, in: inbox) else { return }
         try scratch.append(Array("y".utf8), to: scratch.path("inbox/a"))
         guard case .stillWritten = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next()) else {
             Issue.record("taken although it changed")
@@ -116,7 +116,7 @@ import Testing
         let writer = try OpenFile.open(path, O_WRONLY)
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let name = try "a".fileName
-        let found = try Sample.take(of: name, in: inbox, asking: spool.sight)
+        let found = try Sample.examine(name, in: inbox, asking: spool.sight)
         guard case .file(let fingerprint, let writers) = found else { return }
         try #require(writers.areKnown, "no leases here")
         let claim = try spool.claimAndProve(name, ready: fingerprint, in: inbox, as: ids.next())
@@ -343,7 +343,7 @@ import Testing
         try scratch.write("x", to: (["inbox"] + folders + [name]).joined(separator: "/"))
         let folder = try OpenInbox(spool.pipeline.inbox).open(path)
         let name = try name.fileName
-        guard case .file(let fingerprint, _) = try Sample.take(of: name, in: folder.file),
+        guard case .file(let fingerprint, _) = try Sample.examine(name, in: folder.file),
             case .taken(let claimed) = try spool.claimAndProve(
                 name, ready: fingerprint, in: folder.file, at: path, as: ids.next())
         else { throw NotAName() }

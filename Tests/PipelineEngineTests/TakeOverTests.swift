@@ -41,8 +41,8 @@ struct TakeOverTests {
         let inbox = try OpenFile.openFolder(spool.pipeline.inbox)
         let sample =
             spool.pipeline.ready.unit == .folder
-            ? try TreeLook.take(of: name.fileName, in: inbox, asking: nil).sample
-            : try Sample.take(of: name.fileName, in: inbox)
+            ? try TreeLook.examine(name.fileName, in: inbox, asking: nil).sample
+            : try Sample.examine(name.fileName, in: inbox)
         guard case .file(let ready, _) = sample else { throw NotAName() }
         return try spool.claimAndProve(name.fileName, ready: ready, in: inbox, as: ids.next())
     }

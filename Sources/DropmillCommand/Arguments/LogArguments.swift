@@ -3,12 +3,10 @@ import Logging
 
 /// `--log-format` and `--log-level`.
 struct LogArguments: ParsableArguments {
-    /// How lines look.
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case auto, text, json
     }
 
-    /// Which lines are written.
     enum Level: String, CaseIterable, ExpressibleByArgument {
         case debug, info, warning, error
 
@@ -28,7 +26,6 @@ struct LogArguments: ParsableArguments {
     @Option(help: "The lowest level that is logged.")
     var logLevel: Level = .info
 
-    /// The log of a daemon, on this output.
     func jobLog(on output: LogOutput, namesPipeline: Bool) -> JobLog {
         let level = logLevel.level
         let isText = logFormat == .text || logFormat == .auto && output.isTerminal

@@ -3,12 +3,11 @@ import PipelineKit
 import SystemPackage
 
 /// The program's arguments as they were given: bytes, which need not be UTF-8. They go through the parser as text in
-/// which each byte that is no text is a scalar of its own, from a private plane that nobody names files with.
+/// which each byte that is not UTF-8 is a scalar of its own, from a private plane that file names do not use.
 enum RawArguments {
     /// U+10FF00 and the byte.
     private static let base: UInt32 = 0x10_FF00
 
-    /// All but the program's own name, for the parser.
     static var all: [String] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
             CommandLine.unsafeArgv[index].map { text(of: bytes(at: $0)) }
@@ -20,7 +19,7 @@ enum RawArguments {
         if let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains(where: isMark) {
             return text
         }
-        // Whatever is no ASCII is spelled out: nothing has two meanings then.
+        // Everything but ASCII is spelled out, so nothing is ambiguous.
         var text = String.UnicodeScalarView()
         for byte in bytes {
             if let scalar = Unicode.Scalar(byte < 0x80 ? UInt32(byte) : base + UInt32(byte)) { text.append(scalar) }

@@ -13,6 +13,5 @@ struct StateArguments: ParsableArguments {
     @Option(name: .customLong("state"), help: .hidden, completion: .directory, transform: RawArguments.path)
     var former: FilePath?
 
-    /// The folder.
     var folder: StateFolder { StateFolder(given: option.given ?? former) }
 }

@@ -7,7 +7,6 @@ import SystemPackage
 
 /// The folder that holds the journal, and is locked by the daemon that runs.
 struct StateFolder {
-    /// Where it is.
     let path: FilePath
 
     /// The folder that was given, else the environment's, else the one in the current folder.
@@ -59,7 +58,7 @@ struct StateFolder {
         }
     }
 
-    /// The same; nil where that cannot be told, such as for another user's folder.
+    /// The same; nil if unknown, such as for another user's folder.
     var isHeldIfKnown: Bool? {
         do throws(IOError) {
             return try FolderLock.isHeld(path)
@@ -75,7 +74,7 @@ struct StateFolder {
                 + (isMended
                     ? "The journal is missing from '\(path.text)' while a daemon is using it; the daemon restores it "
                         + "within a minute." : error.message))
-        // Where there is no journal nothing can be found; all else needs somebody to change something first.
+        // Without a journal nothing can be found; every other failure needs a fix first.
         return error.kind == .missing ? ExitStatus.failure : ExitStatus.configuration
     }
 }

@@ -15,6 +15,5 @@ struct StateFolderOption: ParsableArguments {
         completion: .directory, transform: RawArguments.path)
     var given: FilePath?
 
-    /// The folder.
     var folder: StateFolder { StateFolder(given: given) }
 }

@@ -12,7 +12,7 @@ enum TimeArgument {
         return duration
     }
 
-    /// A time that is over: so long ago (`2h`), or a date in local time, with or without a time of day.
+    /// A past time: an age (`2h`), or a date in local time, with or without a time of day.
     @Sendable static func past(_ text: String) throws -> Timestamp {
         if let ago = Duration(configured: text) {
             return Timestamp(nanoseconds: Timestamp.now().nanoseconds - ago.nanoseconds)

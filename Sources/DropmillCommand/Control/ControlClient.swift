@@ -5,7 +5,6 @@ import SystemPackage
 
 /// Asks a running daemon.
 enum ControlClient {
-    /// Why there is no answer: a sentence with its remedy.
     struct Problem: Error, Equatable {
         let message: String
     }
@@ -20,7 +19,6 @@ enum ControlClient {
     /// Microseconds between two of them.
     private static let pause: useconds_t = 50_000
 
-    /// Asks and waits for the answer.
     static func ask(_ request: ControlRequest, in folder: FilePath) throws(Problem) -> ControlReply {
         let descriptor = ControlSocket.make(blocking: true)
         guard descriptor >= 0 else { throw problem("make a socket", .last) }
@@ -88,7 +86,7 @@ enum ControlClient {
         return line
     }
 
-    /// A daemon that was stopped answers nothing before it goes on.
+    /// A stopped daemon does not answer until it is continued.
     private static func stopped(_ descriptor: Int32) -> Problem? {
         let process = dm_peer_process(descriptor)
         guard process > 0, ProcessFiles.isStopped(process) else { return nil }

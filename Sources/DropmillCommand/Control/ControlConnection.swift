@@ -7,7 +7,7 @@ final class ControlConnection {
     /// Calls the body with the connection on the server's queue, while the server knows it.
     typealias Isolated = @Sendable (_ body: @Sendable (ControlConnection) -> Void) -> Void
 
-    /// Closed when neither the connection nor a source that looks at it is left.
+    /// Closed when neither the connection nor its sources are left.
     private final class Descriptor: Sendable {
         let number: Int32
         init(_ number: Int32) { self.number = number }
@@ -37,7 +37,6 @@ final class ControlConnection {
         self.over = over
     }
 
-    /// Begins to listen.
     func begin() {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.number, queue: queue)
         source.setEventHandler { @Sendable [isolated] in isolated { $0.read() } }
@@ -57,7 +56,6 @@ final class ControlConnection {
         source.activate()
     }
 
-    /// Ends it.
     func close() {
         guard !isClosed else { return }
         isClosed = true

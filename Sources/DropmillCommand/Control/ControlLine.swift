@@ -9,7 +9,6 @@ enum ControlLine {
     /// The longest reply, in bytes.
     static let longestReply = 8 << 20
 
-    /// A message as a line.
     static func bytes(of message: some Encodable) -> [UInt8] {
         do {
             return try Array(JSONEncoder().encode(message)) + [UInt8(ascii: "\n")]

@@ -12,7 +12,6 @@ struct ControlReply: Codable, Equatable {
         var known: Double?
         /// Why it waits: a word that stays the same.
         var code: String
-        /// The same as a sentence.
         var text: String
         /// Whether time or a sender will bring what it waits for.
         var waits = true
@@ -20,17 +19,13 @@ struct ControlReply: Codable, Equatable {
         var claimed = false
     }
 
-    /// One inbox.
     struct Inbox: Codable, Equatable {
-        /// How many drops wait.
         var waiting: Int
         /// Those that have waited longest.
         var longest: [Drop]
-        /// How many files are left alone.
         var leftAlone: Int
-        /// Some of these.
         var left: [Drop]
-        /// Seconds between two looks, where the kernel does not tell of changes.
+        /// The polling interval in seconds, where the kernel does not report changes.
         var poll: Double?
         /// Why nothing is claimed.
         var paused: Pause?
@@ -51,11 +46,9 @@ struct ControlReply: Codable, Equatable {
         var summary: String
         var remedy: String
 
-        /// As the journal has it.
         var failure: StageFailure { StageFailure(.environment, code: code, summary: summary, remedy: remedy) }
     }
 
-    /// For `waiting`: the inboxes by pipeline.
     var inboxes: [String: Inbox]?
     /// For `drop`: the file, where it is known.
     var drop: Drop?

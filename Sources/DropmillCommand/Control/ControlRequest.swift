@@ -4,7 +4,6 @@ import PipelineKit
 
 /// What is asked of a running daemon: one line of JSON. Nothing can be changed this way.
 struct ControlRequest: Codable, Equatable {
-    /// What is wanted to know.
     enum Ask: String, Codable {
         /// What waits in every inbox.
         case waiting
@@ -12,7 +11,6 @@ struct ControlRequest: Codable, Equatable {
         case drop
     }
 
-    /// What is wanted to know.
     var ask: Ask
     /// Of those that wait at most so many.
     var limit: Int?

@@ -11,7 +11,7 @@ actor ControlServer: QueueActor {
 
     /// Connections at once; others are closed at once.
     static let mostConnections = 8
-    /// How often the socket's name is looked for.
+    /// How often the socket's name is checked.
     private static let glance = Duration.seconds(20)
     /// How long a connection may last.
     private static let patience = Duration.seconds(5)
@@ -88,7 +88,7 @@ actor ControlServer: QueueActor {
         }
     }
 
-    /// Where the socket's name is gone, or its folder with it, and another folder is there: nobody could ask any more.
+    /// If the socket's name or its folder was removed or replaced, no client can connect any more.
     private func stayInPlace() {
         timer = executor.queue.every(Self.glance, leeway: .seconds(1)) { @Sendable [weak self] in
             self?.assumeIsolated { $0.returnToPlace() }

@@ -4,7 +4,6 @@ import SystemPackage
 
 /// The socket in the state folder, on which a running daemon answers questions.
 enum ControlSocket {
-    /// Its name.
     static let name = "control.sock"
 
     /// Room for a socket's path with its NUL (unix(7)).

@@ -9,7 +9,7 @@ enum FormatProgram {
 
     private static let helpers = FormatHelpers(program: "/proc/self/exe", arguments: [verb])
 
-    /// Who tells the engine. What could not be looked at is never taken for whole; what is of no format that can tell
+    /// The engine's judge. A file that could not be examined never counts as complete; a file whose format cannot tell
     /// is.
     static let judge: FormatJudge = { @Sendable file, seconds, isStopped in
         do throws(FormatFailure) {
@@ -17,10 +17,10 @@ enum FormatProgram {
             switch verdict {
             case .whole, .unclear, .unknown: return .whole
             case .lacks: return .lacks(verdict.lack ?? "")
-            case .unreadable(let errno): return .untold("it cannot be read: \(Errno(rawValue: errno))")
+            case .unreadable(let errno): return .undetermined("it cannot be read: \(Errno(rawValue: errno))")
             }
         } catch {
-            return error.isOfTime ? nil : .untold(error.text)
+            return error.isOfTime ? nil : .undetermined(error.text)
         }
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// drops needed, and what they left in the heap. More than half of it all (measured: 29 of 51 MiB after 20,000 drops).
 final class IdleMemory: Sendable {
     private struct State {
-        /// Whether it is going to be looked at; then an event only counts.
+        /// Whether a check is scheduled; then an event only counts.
         var isAwaited = false
         var hasHappened = false
         var release: @Sendable () -> Void = {}
@@ -28,17 +28,17 @@ final class IdleMemory: Sendable {
     /// Has this free what it can, before what is free is given back.
     func release(by body: @escaping @Sendable () -> Void) { state.withLock { $0.release = body } }
 
-    /// Something happened: memory is given back once, when nothing has happened for a while. Any thread may tell.
+    /// Something happened: memory is given back once, when nothing has happened for a while. Any thread may call this.
     func noteEvent() {
         let begins = state.withLock { state in
             state.hasHappened = true
             defer { state.isAwaited = true }
             return !state.isAwaited
         }
-        if begins { look() }
+        if begins { check() }
     }
 
-    private func look() {
+    private func check() {
         queue.asyncAfter(deadline: .now() + pause) { @Sendable [weak self] in
             guard let self else { return }
             let release = state.withLock { state in
@@ -46,7 +46,7 @@ final class IdleMemory: Sendable {
                 state.isAwaited = state.hasHappened
                 return state.hasHappened ? nil : state.release
             }
-            guard let release else { return look() }
+            guard let release else { return check() }
             release()
             giveBack()
         }

@@ -47,7 +47,7 @@ struct JSONLogHandler: LogHandler {
         case .flag(let flag): json.flag(key, flag)
         case .list(let paths): json.names(key, paths)
         case .times(let times):
-            // A kind may occur twice, so this is no object.
+            // A kind may occur twice, so this is not an object.
             json.array(key) { json in
                 for time in times {
                     json.object { json in

@@ -8,7 +8,7 @@ struct JobLog: Sendable {
     private let namesPipeline: Bool
     private let progress: ProgressLine?
 
-    /// A log. `progress` shows long stages; without it they are told of at level debug.
+    /// A log. `progress` shows long stages; without it they are logged at level debug.
     init(logger: Logger, namesPipeline: Bool, progress: ProgressLine?) {
         self.logger = logger
         self.namesPipeline = namesPipeline
@@ -24,7 +24,6 @@ struct JobLog: Sendable {
         logger.log(level: level, "\(record.message)", metadata: [LogRecord.key: .stringConvertible(record)])
     }
 
-    /// How much an event matters.
     static func level(of event: EngineEvent) -> Logger.Level {
         switch event {
         case .claimed, .stageStarted, .stageFinished, .stageProgress: .debug
@@ -42,7 +41,7 @@ struct JobLog: Sendable {
             progress.show(job, stage: stage, running: running, done)
         case .stageFinished(let job, _, _), .deferred(let job, _, _, _): progress.remove(job.id)
         case .settled(let report): progress.remove(report.job.id)
-        // The stage that found the trouble ended without a word; those that go on will tell of themselves again.
+        // The stage that found the trouble ended without an event; running ones will report progress again.
         case .paused(let pipeline, _): progress.remove(pipeline: pipeline)
         default: break
         }

@@ -2,14 +2,13 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Where log lines go: one descriptor, written by one serial queue, so that whoever logs need not wait for a terminal
+/// Where log lines go: one descriptor, written by one serial queue, so that logging does not wait for a terminal
 /// or a pipe. A line that comes alone is written at once; what comes within `pause` of a write goes out together with
 /// the next, since in a burst a write and its wake-up cost more than the line. Nothing is dropped while the program is
 /// at work: when very much is waiting, the caller waits too. Its end does not hang on a reader that does not read.
 final class LogOutput: Sendable {
     private struct State {
         var waiting: [UInt8] = []
-        /// The queue will take what waits, or is about to.
         var isScheduled = false
         var mayWait = true
         /// The line that is redrawn in place, and what of it is on the screen.
@@ -20,7 +19,7 @@ final class LogOutput: Sendable {
     private static let mostWaiting = 4 << 20
     /// Microseconds between two writes; what a crash in a burst may cost.
     private static let pause: UInt32 = 2000
-    /// How often somebody who waits looks whether to go on doing so.
+    /// How often a waiting caller checks whether to keep waiting.
     private static let glance = DispatchTimeInterval.milliseconds(100)
     private static let eraseLine = Array("\r\u{1B}[K".utf8)
 
@@ -28,10 +27,8 @@ final class LogOutput: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "dropmill.log")
 
-    /// An output on a descriptor, which stays the caller's.
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Whether the descriptor is a terminal.
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
     /// Columns of the terminal, 80 where it does not say.
@@ -53,7 +50,7 @@ final class LogOutput: Sendable {
         while drained.wait(timeout: .now() + Self.glance) == .timedOut, state.withLock({ $0.mayWait }) {}
     }
 
-    /// From now on nobody who logs waits, however much there is to write: the program is about to end.
+    /// From now on logging does not wait, however much is unwritten: the program is about to end.
     func stopWaiting() { state.withLock { $0.mayWait = false } }
 
     /// Shows a line below all others that is replaced by the next one; an empty one takes it away. Only for terminals.
@@ -75,7 +72,7 @@ final class LogOutput: Sendable {
     private func drained() -> DispatchSemaphore {
         let drained = DispatchSemaphore(value: 0)
         queue.async { @Sendable [self] in
-            if let bytes = state.withLock({ Self.take(&$0) }) { _ = Self.write(bytes, to: descriptor) }
+            if let bytes = state.withLock({ Self.dequeue(&$0) }) { _ = Self.write(bytes, to: descriptor) }
             drained.signal()
         }
         return drained
@@ -87,22 +84,21 @@ final class LogOutput: Sendable {
         queue.async { @Sendable [self] in drain() }
     }
 
-    /// On the queue.
     private func drain() {
         let bytes = state.withLock { state in
-            let bytes = Self.take(&state)
+            let bytes = Self.dequeue(&state)
             state.isScheduled = bytes != nil
             return bytes
         }
         guard let bytes else { return }
-        // Where writing fails (nobody reads any more, the disk is full) these lines have nowhere to go; later ones may.
+        // If writing fails (no reader, a full disk) these lines are dropped; later ones may succeed.
         _ = Self.write(bytes, to: descriptor)
         usleep(Self.pause)
         // After those who wait for what was written.
         queue.async { @Sendable [self] in drain() }
     }
 
-    private static func take(_ state: inout State) -> [UInt8]? {
+    private static func dequeue(_ state: inout State) -> [UInt8]? {
         guard !state.waiting.isEmpty || state.status != state.shown else { return nil }
         var bytes: [UInt8] = []
         swap(&bytes, &state.waiting)

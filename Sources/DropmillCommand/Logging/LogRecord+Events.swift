@@ -111,7 +111,7 @@ extension LogRecord {
         }
     }
 
-    /// Where somebody would look for the result: what was published, unless that merely lies beside the original.
+    /// Where to find the result: what was published, unless that is merely a sidecar of the original.
     private static func target(of report: JobReport) -> FilePath? {
         guard let original = report.original else { return report.outputs.first }
         guard report.outcome == .processed else { return original }

@@ -4,7 +4,6 @@ import PipelineKit
 /// One log line before it is laid out: a sentence for people and fields for programs. It travels through `Logger` as
 /// one metadata value, so that the fields keep their order and types.
 struct LogRecord: Sendable, CustomStringConvertible {
-    /// A field's value.
     enum Value: Sendable {
         case text(String)
         /// A name or path.
@@ -34,13 +33,11 @@ struct LogRecord: Sendable, CustomStringConvertible {
 
     /// A stable word for programs: `processed`.
     let event: String
-    /// The sentence.
     let message: String
     /// For the terminal.
     let mark: Mark
     /// Sentences below the line: the reason, the remedy.
     let notes: [String]
-    /// Fields, in order.
     let fields: [Field]
 
     init(_ event: String, _ message: String, mark: Mark = .plain, notes: [String] = [], fields: [Field]) {
@@ -51,10 +48,8 @@ struct LogRecord: Sendable, CustomStringConvertible {
         self.fields = fields
     }
 
-    /// The sentence.
     var description: String { message }
 
-    /// The record that a log event carries, if it carries one.
     static func carried(by metadata: Logger.Metadata?) -> LogRecord? {
         guard case .stringConvertible(let value) = metadata?[key] else { return nil }
         return value as? LogRecord

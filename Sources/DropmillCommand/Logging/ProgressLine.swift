@@ -13,10 +13,8 @@ final class ProgressLine: Sendable {
     /// The one that reported last at the end.
     private let running = Mutex<[Running]>([])
 
-    /// A line on a terminal.
     init(output: LogOutput) { self.output = output }
 
-    /// Shows how far a stage is.
     func show(_ job: Job, stage: String, running duration: Duration, _ progress: StageProgress) {
         let text = "\(job.drop.name.text) \(Self.text(stage: stage, running: duration, progress))"
         running.withLock { running in
@@ -26,7 +24,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// A stage of the job is over.
+    /// A stage of the job has ended.
     func remove(_ id: JobID) { remove(where: { $0.id == id }) }
 
     /// No stage of the pipeline is known to run.

@@ -1,14 +1,13 @@
 import Glibc
 
-/// Messages that are no log lines.
+/// Messages other than log lines.
 enum StandardError {
-    /// Prints a line to standard error.
     static func print(_ line: String) {
-        // There is nobody to tell should this fail.
+        // A failure here cannot be reported anywhere.
         _ = LogOutput.write(Array((line + "\n").utf8), to: STDERR_FILENO)
     }
 
-    /// A problem as a line that says that it is one: `error: …`, unless it does so already, after the file it is about.
+    /// Prefixes a problem with `error: `, unless it names its file and says so already.
     static func line(of problem: String) -> String {
         problem.contains(": error: ") ? problem : "error: \(problem)"
     }

@@ -4,7 +4,7 @@ import SystemPackage
 /// Where results go.
 enum StandardOutput {
     /// Sees to it that 0, 1 and 2 are taken: what is opened later could otherwise become one of them, and be written
-    /// to. Where there is no standard output, writing to it fails.
+    /// to. Without a standard output, writing to it fails.
     static func prepare() {
         for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
             _ = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR)

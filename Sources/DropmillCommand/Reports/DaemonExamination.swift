@@ -7,7 +7,7 @@ import SystemPackage
 
 /// What the daemon that runs, and the journal, know of what is wrong.
 struct DaemonExamination {
-    /// Whether one runs; nil where that cannot be told.
+    /// Whether one runs; nil if unknown.
     let isRunning: Bool?
     /// The pipelines that it runs.
     private(set) var running: Set<String> = []
@@ -15,10 +15,8 @@ struct DaemonExamination {
     /// Why pipelines pause, as the daemon says.
     private var pauses: [String: StageFailure] = [:]
 
-    /// What was found.
     var place: ExaminedPlace { ExaminedPlace(role: "daemon", path: nil, findings: findings) }
 
-    /// Asks both.
     init(of state: StateFolder, _ pipelines: [Pipeline]) {
         isRunning = state.isHeldIfKnown
         if isRunning == true { ask(state, pipelines) }
@@ -26,9 +24,9 @@ struct DaemonExamination {
             let journal = try SQLiteJournal.open(reading: state.path)
             defer { journal.close() }
             let records = try journal.pipelines()
-            if isRunning == true { tellPauses(records) }
+            if isRunning == true { reportPauses(records) }
             let works = Dictionary(records.map { ($0.name, $0.works.map(\.path)) }) { first, _ in first }
-            try lookForStranded(try journal.unfinished(), pipelines, works, journal)
+            try reportStranded(try journal.unfinished(), pipelines, works, journal)
         } catch {
             guard error.kind != .missing || isRunning == true else { return }
             findings.append(.problem(.journal, Self.plain(error.message), Self.plain(error.remedy)))
@@ -53,7 +51,7 @@ struct DaemonExamination {
         }
     }
 
-    private mutating func tellPauses(_ records: [PipelineRecord]) {
+    private mutating func reportPauses(_ records: [PipelineRecord]) {
         for record in records where running.isEmpty || running.contains(record.name) {
             guard let pause = record.paused ?? pauses[record.name] else { continue }
             let since = record.pausedSince.map { " since \($0.localText)" } ?? ""
@@ -64,8 +62,8 @@ struct DaemonExamination {
         }
     }
 
-    /// Jobs that no start takes up: of pipelines that are gone, and those whose folders are.
-    private mutating func lookForStranded(
+    /// Jobs that no start resumes: their pipeline or their folder is gone.
+    private mutating func reportStranded(
         _ unfinished: [JobRecord], _ pipelines: [Pipeline], _ works: [String: [FilePath]], _ journal: any Journal
     ) throws(JournalError) {
         let known = running.union(pipelines.map(\.name))
@@ -79,7 +77,7 @@ struct DaemonExamination {
         for pipeline in pipelines {
             guard let jobs = left[pipeline.name], let work = Self.work(of: pipeline) else { continue }
             let active = work.appending("active")
-            // What is over by now was not when the list was read.
+            // Jobs may have finished since the list was read.
             var lost: [JobRecord] = []
             for job in jobs where Self.isMissing(active.appending(job.id.text)) {
                 if try journal.job(job.id)?.state.isFinal == false { lost.append(job) }

@@ -6,11 +6,10 @@ import SystemPackage
 struct DoctorReport {
     /// As whom it was tried.
     let user: String
-    /// Whether a daemon holds the state folder; nil where that cannot be told.
+    /// Whether a daemon holds the state folder; nil if unknown.
     let isRunning: Bool?
     /// The machine and the state folder.
     let surroundings: [ExaminedPlace]
-    /// The pipelines.
     let pipelines: [ExaminedPipeline]
 
     private var findings: [Finding] { (surroundings + pipelines.flatMap(\.places)).flatMap(\.findings) }
@@ -22,7 +21,6 @@ struct DoctorReport {
 
     // MARK: For people
 
-    /// The lines.
     var lines: [String] {
         var lines = [headline]
         for place in surroundings { lines += ["", heading(place)] + Self.lines(of: place, indent: "  ") }
@@ -47,8 +45,8 @@ struct DoctorReport {
 
     private var closing: String {
         func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
-        if problems == 0, notes == 0 { return "no problems" }
-        if problems == 0 { return "no problems, \(count(notes, "note"))" }
+        if problems == 0, notes == 0 { return "all checks passed" }
+        if problems == 0 { return "all checks passed, \(count(notes, "note"))" }
         return count(problems, "problem") + (notes == 0 ? "" : ", \(count(notes, "note"))")
     }
 

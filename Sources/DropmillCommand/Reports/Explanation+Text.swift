@@ -3,7 +3,6 @@ import SystemPackage
 
 // For people.
 extension Explanation {
-    /// The lines.
     var lines: [String] { headline + accounts.flatMap { [""] + lines(of: $0) } + jobLines }
 
     private var headline: [String] {

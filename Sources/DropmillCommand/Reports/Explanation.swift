@@ -4,7 +4,7 @@ import Journal
 import PipelineKit
 import SystemPackage
 
-/// What becomes of a file, as far as its path, the pipelines, the journal and a running daemon tell.
+/// What happens to a file, by its path, the pipelines, the journal and a running daemon.
 struct Explanation {
     /// What one pipeline makes of it.
     struct Account {
@@ -12,11 +12,10 @@ struct Explanation {
         let name: FileName
         /// The folders between the inbox and the file.
         let folders: [FileName]
-        /// Whether its name is one that the pipeline takes; as long as the file itself is no hindrance.
+        /// Whether the pipeline takes this name, whatever the file is.
         let isTaken: Bool
         /// Which rule says so.
         let rule: String
-        /// What it waits for.
         var standing: Standing?
 
         /// Whether its name is one of a marker.
@@ -27,9 +26,8 @@ struct Explanation {
     struct Standing {
         /// A word for programs; `gone` and `complete` besides those of `Waiting`.
         let code: String
-        /// A sentence.
         let text: String
-        /// Whether a daemon said it; else it was looked at by this program.
+        /// Whether a daemon reported it; else this program observed it.
         let isFromDaemon: Bool
         /// Whether the pipeline will take it, sooner or later.
         let isTaken: Bool
@@ -38,11 +36,9 @@ struct Explanation {
     let file: FilePath
     let place: PipelineFolders.Place
     private(set) var accounts: [Account] = []
-    /// The newest job of this file, where one is known.
     private(set) var job: JobRecord?
     /// Why a daemon that runs did not say what the file waits for.
     private(set) var silence: String?
-    /// The pipelines that were asked.
     let pipelines: [Pipeline]
     let now: Timestamp
 
@@ -75,7 +71,7 @@ struct Explanation {
 
     static func account(_ pipeline: Pipeline, _ between: [FileName], _ file: FileName) -> Account {
         var (folders, name) = (between, file)
-        // What lies in a dropped folder goes with it.
+        // The contents of a dropped folder go with it.
         if pipeline.ready.unit == .folder, let drop = between.first { (folders, name) = ([], drop) }
         let (isTaken, rule) =
             pipeline.ready.isMarkerBeside(name)

@@ -4,20 +4,16 @@ import Journal
 import PipelineKit
 import SystemPackage
 
-/// What is in the inboxes now, as far as it can be told: a daemon that runs says what waits and why; where none runs,
+/// What is in the inboxes now, as far as that is known: a running daemon reports what waits and why; without one,
 /// the files are counted.
 struct InboxLook {
-    /// One inbox.
     struct Inbox: Equatable {
-        /// How many drops wait.
         var waiting: Int
         /// Those that have waited longest.
         var longest: [ControlReply.Drop] = []
-        /// How many files are left alone.
         var leftAlone = 0
-        /// Some of these.
         var left: [ControlReply.Drop] = []
-        /// Seconds between two looks, where the kernel does not tell of changes.
+        /// The polling interval in seconds, where the kernel does not report changes.
         var poll: Double?
         /// Whether only names that are never taken were left out, since the pipeline's rules are not known.
         var isRough = false
@@ -25,12 +21,11 @@ struct InboxLook {
         var paused: StageFailure?
     }
 
-    /// The inboxes, by pipeline.
     var inboxes: [String: Inbox] = [:]
     /// Why a daemon that runs does not say what waits.
     var problem: String?
 
-    /// Asks the daemon that holds the folder; of what waits in an inbox the first so many are told.
+    /// Queries the daemon that holds the folder for the first `limit` waiting drops of each inbox.
     static func asking(_ folder: FilePath, limit: Int) -> InboxLook {
         do throws(ControlClient.Problem) {
             let reply = try ControlClient.ask(.waiting(limit: limit), in: folder)
@@ -40,8 +35,8 @@ struct InboxLook {
         }
     }
 
-    /// Counts what lies in the inboxes and is taken by its name. `rules`: a pipeline as its file describes it now; nil
-    /// where that cannot be told.
+    /// Counts what is in the inboxes and taken by name. `rules`: a pipeline as its file describes it now; nil if
+    /// unknown.
     static func counting(_ records: [PipelineRecord], rules: (PipelineRecord) -> Pipeline?) -> InboxLook {
         var look = InboxLook()
         for record in records {
@@ -54,7 +49,7 @@ struct InboxLook {
                     look.inboxes[record.name] = Inbox(waiting: try count(guess), isRough: true)
                 }
             } catch {
-                // What the journal knew last is told instead, with its time.
+                // The journal's last count is shown instead, with its time.
             }
         }
         return look

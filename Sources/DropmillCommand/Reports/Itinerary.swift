@@ -3,17 +3,13 @@ import SystemPackage
 
 /// What happens to a drop from its claim to its end, in words.
 struct Itinerary {
-    /// One step.
     struct Step: Equatable {
         /// `claim`, a stage's kind, `success` or `failure`.
         let title: String
-        /// What happens.
         let text: String
-        /// More to say, each in a line of its own.
         var notes: [String] = []
         /// Folders that are named, with placeholders filled in, by their options' names.
         var targets: [String: FilePath] = [:]
-        /// Whether this drop skips it.
         var isSkipped = false
     }
 
@@ -36,7 +32,6 @@ struct Itinerary {
                     + report))
     }
 
-    /// When it is taken.
     static func readiness(_ rule: ReadyRule, of name: FileName) -> String {
         var conditions = ["it has been unchanged for \(rule.quiet.text)"]
         if rule.writers == .wait { conditions.append("no process has it open for writing") }
@@ -71,7 +66,6 @@ struct Itinerary {
         return step
     }
 
-    /// Where an original goes, with placeholders filled in.
     private static func folder(_ fixed: FilePath, _ template: PathTemplate?, _ values: TemplateValues) -> String {
         do throws(TemplateProblem) {
             return try template?.path(values).shortText ?? fixed.shortText

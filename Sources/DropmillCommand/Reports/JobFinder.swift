@@ -1,10 +1,9 @@
 import Journal
 import PipelineKit
 
-/// Finds the job that somebody means: by its id, by the beginning of one, or by its drop's name.
+/// Finds a job by its id, the beginning of it, or its drop's name.
 enum JobFinder {
-    /// What was found.
-    enum Finding: Equatable {
+    enum Match: Equatable {
         case found(JobRecord)
         /// Nothing, or too much: a sentence with its remedy.
         case nothing(String)
@@ -13,7 +12,7 @@ enum JobFinder {
     private static let shown = 3
 
     /// An id comes first, then the beginning of exactly one, then a name; of several drops of a name the newest.
-    static func find(_ text: String, in journal: any Journal) throws(JournalError) -> Finding {
+    static func find(_ text: String, in journal: any Journal) throws(JournalError) -> Match {
         let upper = text.uppercased()
         if let id = JobID(upper), let record = try journal.job(id) { return .found(record) }
         var similar: [JobRecord] = []

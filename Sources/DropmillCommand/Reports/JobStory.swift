@@ -4,11 +4,9 @@ import SystemPackage
 
 /// One job's whole story for a person: what it is, what happened, why it failed and what to do.
 struct JobStory {
-    /// The job.
     let record: JobRecord
     /// The jobs that it led to by `retry`, newest first.
     let retries: [JobRecord]
-    /// What is known of its pipeline.
     let pipeline: PipelineRecord?
     /// What it may wait for besides a worker.
     var surroundings = JobSurroundings()

@@ -6,7 +6,7 @@ enum JobTable {
     private static let longestName = 40
     private static let longestReason = 60
 
-    /// A head, and a line for each job. `now` is when the jobs that are not over are looked at.
+    /// A head, and a line for each job. `now`: the time up to which unfinished jobs are counted.
     static func lines(
         _ records: [JobRecord], _ surroundings: JobSurroundings = JobSurroundings(), now: Timestamp
     ) -> [String] {

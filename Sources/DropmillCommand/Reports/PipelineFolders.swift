@@ -33,12 +33,11 @@ struct PipelineFolders {
         do throws(IOError) {
             return try WorkFolder.path(for: pipeline)
         } catch {
-            // Without its inbox it has none; nothing lies in it then.
+            // Without its inbox it has none.
             return pipeline.inbox.removingLastComponent().appending(".dropmill").appending(pipeline.name)
         }
     }
 
-    /// Where a path belongs.
     func place(of given: FilePath) -> Place {
         let path = given.absolute.lexicallyNormalized()
         guard let name = path.lastName else { return .elsewhere }

@@ -5,7 +5,6 @@ import SystemPackage
 
 /// Sends failed jobs' originals back through the front door, one by one: what goes wrong with one stops no other.
 struct Resubmission {
-    /// One that was sent in.
     struct Sent {
         let record: JobRecord
         let path: FilePath
@@ -13,7 +12,6 @@ struct Resubmission {
         let leftover: String?
     }
 
-    /// One that was not.
     struct Problem {
         /// What was asked for: an id or a name.
         let subject: String
@@ -32,7 +30,7 @@ struct Resubmission {
         pipelines = Dictionary(try journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// Sends in what somebody named: ids, beginnings of ids, drops' names.
+    /// Sends back the named jobs: ids, beginnings of ids, drops' names.
     mutating func send(_ names: [String]) throws(JournalError) {
         var seen: Set<JobID> = []
         for name in names {
@@ -70,7 +68,7 @@ struct Resubmission {
         return !candidates.isEmpty
     }
 
-    /// Why a job that somebody named cannot be sent in; nil where it can.
+    /// Why a named job cannot be sent back; nil if it can.
     private func refusal(of record: JobRecord) throws(JournalError) -> String? {
         switch record.state {
         case .failed: break
@@ -128,7 +126,6 @@ struct Resubmission {
         }
     }
 
-    /// Returns what went wrong, or nil.
     private func forget(_ identities: ArraySlice<FileIdentity>, of record: JobRecord) -> String? {
         do throws(JournalError) {
             for identity in identities { try journal.forgetRetry(of: record.id, as: identity) }

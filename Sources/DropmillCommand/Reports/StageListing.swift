@@ -2,7 +2,6 @@ import PipelineKit
 
 /// Stage kinds laid out for people, programs, README and docs/stages.md.
 enum StageListing {
-    /// A paragraph for each kind.
     static func text(_ descriptors: [StageDescriptor]) -> String {
         var lines: [String] = []
         for descriptor in descriptors {
@@ -30,7 +29,6 @@ enum StageListing {
         return lines.joined(separator: "\n")
     }
 
-    /// A line for each kind.
     static func brief(_ descriptors: [StageDescriptor]) -> String {
         let width = descriptors.map(\.kind.count).max() ?? 0
         return descriptors.map { descriptor in
@@ -63,7 +61,6 @@ enum StageListing {
         return (["| stage | what it does |", "|---|---|"] + rows).joined(separator: "\n")
     }
 
-    /// An array of objects.
     static func json(_ descriptors: [StageDescriptor]) -> String {
         var json = JSONText()
         json.array { json in

@@ -3,7 +3,7 @@ import PipelineKit
 // For people.
 extension StatusReport {
     /// The lines; `now` is when they are read. Where there are fewer columns than the table needs, each pipeline's
-    /// numbers are told in words.
+    /// numbers are given in words.
     func lines(now: Timestamp, columns: Int? = nil) -> [String] {
         var lines = [daemon(now: now)]
         if let silence { lines.append("cannot say what waits: \(EscapedText.printable(silence))") }

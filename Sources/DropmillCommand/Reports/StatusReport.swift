@@ -3,16 +3,13 @@ import PipelineKit
 
 /// How things stand: the daemon, and each pipeline.
 struct StatusReport {
-    /// One pipeline.
     struct Row {
         /// Jobs of one stage: those that wait for a worker, and those that are with one.
         typealias Stage = (queued: Int, running: Int)
 
         /// What is known of it; nil where only its jobs are.
         let record: PipelineRecord?
-        /// Its name.
         let name: String
-        /// How many jobs are in each state.
         var jobs: [JobRecord.State: Int] = [:]
         /// How many jobs wait for a stage or are at it, by its place.
         var stages: [Int: Stage] = [:]
@@ -32,7 +29,6 @@ struct StatusReport {
         /// Jobs that wait for a worker or are with one.
         var active: Int { self[.queued] + self[.running] }
 
-        /// Jobs in a state.
         subscript(_ state: JobRecord.State) -> Int { jobs[state] ?? 0 }
 
         /// Active jobs by the kind of their stage, in the stages' order.
@@ -50,14 +46,11 @@ struct StatusReport {
 
     /// Whether a daemon holds the state folder.
     let isRunning: Bool
-    /// The latest run.
     let run: RunRecord?
-    /// The pipelines, by name.
     private(set) var rows: [Row]
     /// Why the daemon that runs does not say what waits; nil where it does, or where none runs.
     private(set) var silence: String?
 
-    /// Looks into the journal.
     init(_ journal: any Journal, isRunning: Bool) throws(JournalError) {
         self.isRunning = isRunning
         run = try journal.lastRun()
@@ -76,7 +69,6 @@ struct StatusReport {
         self.rows = rows.values.sorted { $0.name < $1.name }
     }
 
-    /// Adds what is in the inboxes.
     mutating func add(_ look: InboxLook) {
         silence = look.problem
         // A daemon that has just begun is ahead of what is written down.

@@ -1,6 +1,5 @@
 /// Columns of text, each as wide as its widest cell.
 struct TextTable {
-    /// Where a column's text stands.
     enum Alignment {
         case left, right
     }
@@ -8,13 +7,11 @@ struct TextTable {
     private let alignments: [Alignment]
     private var rows: [[String]]
 
-    /// A table with its head.
     init(_ columns: [(title: String, alignment: Alignment)]) {
         alignments = columns.map(\.alignment)
         rows = [columns.map(\.title)]
     }
 
-    /// Adds a row of as many cells as there are columns.
     mutating func add(_ cells: [String]) { rows.append(cells) }
 
     /// The head and the rows, without spaces at their ends.

@@ -49,7 +49,6 @@ struct CheckCommand: StageVerb {
         return "\(pipeline.name): \(steps.joined(separator: " → "))"
     }
 
-    /// The same for programs.
     static func json(_ pipelines: [Pipeline], _ problems: [ConfigProblem]) -> String {
         var json = JSONText()
         json.object { json in

@@ -30,7 +30,7 @@ struct DoctorCommand: StageVerb {
         let pipelines = try pipelines.loadOrReport(stages)
         let interruption = Interruption()
         let report = Self.examine(pipelines, state: state.folder, interruption)
-        // Where a signal waits, it ends the program here: by now nothing of ours lies in any folder.
+        // A pending signal ends the program here, when no test file is left in any folder.
         interruption.allow()
         if json { print(report.json) } else { for line in report.lines { print(line) } }
         if report.problems > 0 { throw ExitStatus.failure }
@@ -62,14 +62,12 @@ private struct Interruption {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Whether one waits.
     var isAskedFor: Bool {
         var pending = sigset_t()
         sigpending(&pending)
         return [SIGINT, SIGTERM, SIGHUP].contains { sigismember(&pending, $0) == 1 }
     }
 
-    /// Lets them come.
     func allow() {
         var signals = signals
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)

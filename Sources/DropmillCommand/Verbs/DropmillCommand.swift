@@ -23,7 +23,7 @@ package struct DropmillCommand: ParsableCommand {
             RetryCommand.self, ForgetCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
         ])
 
-    /// The verbs of the processes that `run` starts; nobody else's, so no list of verbs has them.
+    /// Internal verbs of the processes that `run` starts; help does not list them.
     package init() {}
 
     private static let unpackVerb = "unpack-worker"
@@ -31,7 +31,7 @@ package struct DropmillCommand: ParsableCommand {
 
     /// Runs the verb that the command line names, with these kinds of stages, and ends the process.
     package static func main(stages: StageRegistry) -> Never {
-        // Without it glibc looks at /etc/localtime for every time that it converts: twice for an archive's entry.
+        // Without it glibc stats /etc/localtime for every time that it converts: twice for an archive's entry.
         setenv("TZ", ":/etc/localtime", 0)
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == unpackVerb { UnpackProgram.run() }
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == typeVerb { TypeProgram.run() }
@@ -63,7 +63,7 @@ package struct DropmillCommand: ParsableCommand {
             exit(withError: ExitStatus.unwritten)
         }
         guard let error, code != .success else { exit() }
-        // What no verb has turned into a status of its own is nobody's fault but ours.
+        // An error that no verb has turned into a status is a bug.
         guard code == .failure, !(error is ExitCode) else { exit(withError: error) }
         StandardError.print("error: a bug in Dropmill: \(error); please report it")
         exit(withError: ExitStatus.software)

@@ -3,7 +3,7 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// `dropmill explain`: what becomes of a file, and what it waits for.
+/// `dropmill explain`: what happens to a file, and what it waits for.
 struct ExplainCommand: StageVerb {
     static let configuration = CommandConfiguration(
         commandName: "explain",

@@ -45,7 +45,6 @@ struct ForgetCommand: ParsableCommand {
         if hasFailed { throw ExitStatus.failure }
     }
 
-    /// Why one is not given up.
     private struct Problem: Error {
         let text: String
     }

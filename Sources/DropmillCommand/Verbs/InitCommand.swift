@@ -73,7 +73,6 @@ struct InitCommand: StageVerb {
     /// What editors check and complete pipelines by.
     private static let schema = "dropmill.schema.json"
 
-    /// The starter pipeline.
     static let starter = """
         # yaml-language-server: $schema=\(schema)
         # A pipeline: what happens to each file that is dropped into the inbox.

@@ -42,7 +42,6 @@ struct JobsCommand: ParsableCommand {
     @Flag(help: "Print a JSON array, one object for each job.")
     var json = false
 
-    /// The words for states.
     private static let words = JobRecord.State.allCases.map(\.rawValue)
 
     func validate() throws {
@@ -66,7 +65,6 @@ struct JobsCommand: ParsableCommand {
         throw ExitStatus.failure
     }
 
-    /// What is asked for.
     var query: JobQuery {
         var query = JobQuery()
         query.states = states.flatMap { $0 }

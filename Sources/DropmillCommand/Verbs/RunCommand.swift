@@ -54,10 +54,10 @@ struct RunCommand: StageVerb {
                 StandardError.line(of: "cannot protect the daemon's memory from other processes: \(Errno.last)"))
             throw ExitStatus.failure
         }
-        // A reader that goes away, and leases that break, are told by errno; they must not end the daemon.
+        // Closed pipes and broken leases are reported by errno; their signals must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGIO, SIG_IGN)
-        // Told of once there is a log.
+        // Reported once there is a log.
         signal(SIGHUP, SIG_IGN)
         // Whoever started this may have ignored it, and then children are not kept until they are waited for.
         signal(SIGCHLD, SIG_DFL)
@@ -145,7 +145,7 @@ struct RunCommand: StageVerb {
         }
     }
 
-    /// Whether somebody has to look: a drop that merely stayed in its inbox is no trouble, unless its marker, its
+    /// Whether `--once` failed: a drop that merely stayed in its inbox is no failure, unless its marker, its
     /// manifest or its format says that it is not all there.
     static func hadTrouble(_ summary: RunSummary) -> Bool {
         summary.failed + summary.unfinished > 0 || summary.remaining.contains(where: \.isContradicted)

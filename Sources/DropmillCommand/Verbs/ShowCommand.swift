@@ -25,11 +25,11 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         let folder = state.folder
-        let (finding, story) = try folder.read { journal throws(JournalError) in
-            try Self.look(for: job, in: journal, isRunning: folder.isHeldIfKnown)
+        let (match, story) = try folder.read { journal throws(JournalError) in
+            try Self.find(job, in: journal, isRunning: folder.isHeldIfKnown)
         }
         guard let story else {
-            if case .nothing(let message) = finding { StandardError.print("error: \(message)") }
+            if case .nothing(let message) = match { StandardError.print("error: \(message)") }
             throw ExitStatus.failure
         }
         if json {
@@ -39,12 +39,11 @@ struct ShowCommand: ParsableCommand {
         }
     }
 
-    /// The job and all that belongs to it.
-    static func look(
-        for text: String, in journal: any Journal, isRunning: Bool? = nil
-    ) throws(JournalError) -> (finding: JobFinder.Finding, story: JobStory?) {
-        let finding = try JobFinder.find(text, in: journal)
-        guard case .found(let record) = finding else { return (finding, nil) }
+    static func find(
+        _ text: String, in journal: any Journal, isRunning: Bool? = nil
+    ) throws(JournalError) -> (match: JobFinder.Match, story: JobStory?) {
+        let match = try JobFinder.find(text, in: journal)
+        guard case .found(let record) = match else { return (match, nil) }
         var query = JobQuery()
         query.retryOf = record.id
         let retries = try journal.jobs(query)
@@ -52,7 +51,7 @@ struct ShowCommand: ParsableCommand {
         let pipeline = pipelines.first { $0.name == record.pipeline }
         let surroundings = JobSurroundings(of: pipelines, isRunning: isRunning)
         return (
-            finding, JobStory(record: record, retries: retries, pipeline: pipeline, surroundings: surroundings)
+            match, JobStory(record: record, retries: retries, pipeline: pipeline, surroundings: surroundings)
         )
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PipelineKit
 
-/// `dropmill stages`: the stage kinds, as their own descriptors tell.
+/// `dropmill stages`: the stage kinds, from their own descriptors.
 struct StagesCommand: StageVerb {
     static let configuration = CommandConfiguration(
         commandName: "stages",

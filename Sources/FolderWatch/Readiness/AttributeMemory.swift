@@ -1,12 +1,12 @@
 package import PipelineKit
 package import SystemPackage
 
-/// How long a file system may answer from memory what somebody else has changed since: also where the kernel asks it
-/// anew, some programs that keep one do not look. Data, as far as it is known; `docs/readiness.md` tells of it.
+/// How long a file system may answer from its own cache what other hosts have changed: even when the kernel asks
+/// again, some programs that serve one do not. Known values; `docs/readiness.md` lists them.
 package struct AttributeMemory: Equatable {
-    /// How long.
+    /// How long its answers may be out of date.
     package let longest: Duration
-    /// What makes it shorter.
+    /// The mount option that shortens it.
     package let option: String
 
     /// A kind of file system: its own time, and the mount options that set another.
@@ -15,7 +15,7 @@ package struct AttributeMemory: Equatable {
         let longest: Duration
         /// In seconds.
         var options: [String] = []
-        /// Those that switch it off.
+        /// Options that switch it off.
         var off: [String] = []
         let advice: String
     }
@@ -27,13 +27,13 @@ package struct AttributeMemory: Equatable {
         Rule(
             kinds: ["cifs", "smb3"], longest: .seconds(1), options: ["acregmax", "actimeo"],
             advice: "mount it with a smaller actimeo="),
-        // Their options are not the kernel's to tell.
+        // The kernel does not know their options.
         Rule(kinds: ["fuse.sshfs"], longest: .seconds(20), advice: "mount it with -o dir_cache=no"),
         Rule(kinds: ["fuse.rclone"], longest: .seconds(300), advice: "mount it with a smaller --dir-cache-time"),
         Rule(kinds: ["fuse.s3fs"], longest: .seconds(900), advice: "mount it with a smaller -o stat_cache_expire="),
     ]
 
-    /// That of a mount; nil where nothing is known of it.
+    /// A mount's cache time; nil if unknown.
     package static func of(_ mount: MountTable.Mount) -> AttributeMemory? {
         guard let rule = rules.first(where: { $0.kinds.contains(mount.kind) }) else { return nil }
         guard mount.options.allSatisfy({ !rule.off.contains($0) }) else { return nil }
@@ -48,7 +48,7 @@ package struct AttributeMemory: Equatable {
         return AttributeMemory(longest: longest, option: rule.advice)
     }
 
-    /// What is to be said of an inbox where that is longer than drops must stand unchanged.
+    /// A note about an inbox whose cache time exceeds `quiet`.
     package static func finding(on inbox: FilePath, _ ready: ReadyRule, _ mounts: MountTable) -> Finding? {
         let quiet = ready.holding(in: inbox).quiet
         guard let mount = mounts.mount(of: inbox), let memory = of(mount), memory.longest > quiet else { return nil }

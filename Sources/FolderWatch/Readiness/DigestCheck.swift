@@ -10,7 +10,7 @@ package enum DigestCheck {
 
     /// What one file has to be.
     package struct Expectation: Sendable, Hashable {
-        /// From the folder on that the drop lies in.
+        /// Relative to the drop's folder.
         package let path: FilePath
         package let digest: Digest
     }
@@ -29,7 +29,7 @@ package enum DigestCheck {
         /// The file has another digest by this algorithm.
         case differs(DigestAlgorithm)
         case lacks(Waiting.ManifestFault)
-        /// Why it could not be told.
+        /// Why it could not be determined.
         case failed(String)
     }
 

@@ -7,8 +7,8 @@ import SystemPackage
 /// Looks at the candidates of one inbox for its gate: what they are, who writes to them, and whether all that has to
 /// come with them (a marker, the files of a manifest) is there and right. A value of the intake.
 package struct Examiner {
-    /// What to tell the gate.
-    package struct Finding {
+    /// The result for the gate.
+    package struct Outcome {
         package let sample: Sample
         /// What the candidate lacks, if this look was to decide.
         package var lacking: Waiting?
@@ -24,14 +24,14 @@ package struct Examiner {
 
     /// A look that was begun.
     package enum Look {
-        case over(Finding)
-        /// It takes as long as there is much in the folder; `finding` tells what it found.
+        case over(Outcome)
+        /// It takes as long as the folder is large; `finding` gives the result.
         case underWay(TreeLook)
     }
 
     /// What a change of the inbox is about.
     package struct Meaning {
-        /// The drops that are to be looked at again.
+        /// The drops to examine again.
         package var again: Set<DropPath> = []
         /// Whether it is one of a drop.
         package var isOfDrop = true
@@ -43,23 +43,23 @@ package struct Examiner {
     private let digests: DigestCheck.Reading
     private let formats: FormatCheck.Reading
     private var markers: MarkerIndex
-    /// Nil where nobody tells what is in the inbox, so that it is looked for.
+    /// Nil without change notifications: then siblings are looked up on disk.
     private var siblings: SiblingIndex?
 
-    /// Markers hold a size or a digest; more than that is no marker of ours, and not read.
+    /// Markers hold a size or a digest; a larger file is not a marker, and is not read.
     private static let largestMarker = 64 << 10
 
-    /// `isTold`: whether `take` is called for each change of the inbox.
+    /// `isNotified`: whether `receive` is called for each change of the inbox.
     package init(
         rule: ReadyRule, match: MatchRule, sight: WriterSight, digests: DigestCheck.Reading,
-        formats: FormatCheck.Reading, isTold: Bool
+        formats: FormatCheck.Reading, isNotified: Bool
     ) {
         self.rule = rule
         self.match = match
         self.sight = sight
         self.digests = digests
         self.formats = formats
-        siblings = isTold ? SiblingIndex() : nil
+        siblings = isNotified ? SiblingIndex() : nil
         let marker = rule.markerBeside
         markers = MarkerIndex(timeout: rule.timeout) { @Sendable drop in marker?.name(for: drop) }
     }
@@ -68,7 +68,7 @@ package struct Examiner {
 
     /// Takes in a change of the inbox. `isThere`: whether a name is in the inbox; `all`: the drops that wait in a
     /// folder.
-    package mutating func take(
+    package mutating func receive(
         _ change: InboxChange, at now: MonotonicTime, isThere: (DropPath) -> Bool,
         all: (InboxFolder) -> Set<DropPath>
     ) -> Meaning {
@@ -85,7 +85,7 @@ package struct Examiner {
         // Those of a drop that goes with another one may be waiting for that.
         if case .changed = change {} else { meaning.again = Set(siblings(of: path)) }
         if let drop = SiblingNames.drop(of: path.name).map({ DropPath($0, in: path.folder) }) {
-            if take(change, beside: drop) { meaning.again.insert(drop) }
+            if receive(change, beside: drop) { meaning.again.insert(drop) }
             meaning.isOfDrop = match.verdict(on: path.name) == .taken
         }
         guard meaning.isOfDrop else { return meaning }
@@ -97,8 +97,8 @@ package struct Examiner {
         return meaning
     }
 
-    /// Takes in a change of a name beside a drop that holds that back; whether the drop is to be looked at again.
-    private mutating func take(_ change: InboxChange, beside drop: DropPath) -> Bool {
+    /// Handles a change of a sibling that holds a drop back; returns whether to examine the drop again.
+    private mutating func receive(_ change: InboxChange, beside drop: DropPath) -> Bool {
         if case .vanished(let path) = change {
             siblings?.vanished(path.name, beside: drop)
             return true
@@ -106,12 +106,12 @@ package struct Examiner {
         return siblings?.appeared(change.path.name, beside: drop) ?? false
     }
 
-    /// What lies beside a drop and holds it back, as far as changes told.
+    /// The known siblings that hold a drop back.
     package func siblings(of path: DropPath) -> [DropPath] {
         (siblings?.beside(path) ?? []).map { DropPath($0, in: path.folder) }
     }
 
-    /// The drop was taken out by us. Returns the marker that went with it.
+    /// We claimed the drop. Returns the marker that was claimed with it.
     package mutating func took(_ path: DropPath, at now: MonotonicTime) -> DropPath? {
         if rule.isMarkerBeside(path.name) {
             _ = markers.vanished(path)
@@ -147,7 +147,7 @@ package struct Examiner {
     /// Whether it is one of these.
     package func isMarkerAlone(_ path: DropPath) -> Bool { markers.isAlone(path) }
 
-    /// A drop that the marker speaks for; nil where none is there, and for all that is no marker.
+    /// A drop that the marker is for; nil if there is none or the path is not a marker.
     package func drop(ofMarker path: DropPath) -> DropPath? { markers.drop(of: path, only: onlyDrop(of: path)) }
 
     /// Whether it is the marker for all drops of its folder.
@@ -172,7 +172,7 @@ package struct Examiner {
         rule.markerBeside?.onlyDrop(of: marker.name).map { DropPath($0, in: marker.folder) }
     }
 
-    /// The marker beside a drop that it needs, or nil where none lies there.
+    /// The sidecar marker that a drop needs; nil if the rule has none.
     private func marker(of path: DropPath) -> DropPath? {
         rule.markerBeside?.name(for: path.name).map { DropPath($0, in: path.folder) }
     }
@@ -180,11 +180,11 @@ package struct Examiner {
     // MARK: Looking
 
     /// One look at a candidate, in its folder. `deciding`: it may be the one that finds it complete.
-    package func look(at path: DropPath, in inbox: borrowing OpenFile, deciding: Bool) throws(IOError) -> Look {
+    package func examine(_ path: DropPath, in inbox: borrowing OpenFile, deciding: Bool) throws(IOError) -> Look {
         let asked = deciding && rule.writers == .wait ? sight : nil
         let attributes = deciding ? Attributes.deciding(sight) : .remembered
-        let sample = try Sample.take(
-            of: path.name, in: inbox, unit: rule.unit, asking: rule.unit == .file ? asked : nil,
+        let sample = try Sample.examine(
+            path.name, in: inbox, unit: rule.unit, asking: rule.unit == .file ? asked : nil,
             by: attributes)
         guard rule.unit == .folder, case .file = sample else {
             return .over(try finding(sample, nil, of: path, in: inbox, deciding: deciding))
@@ -192,36 +192,36 @@ package struct Examiner {
         return .underWay(try TreeLook(at: path.name, in: inbox, limits: rule.limits, asking: asked, by: attributes))
     }
 
-    /// What a look at a folder found, once it is over.
+    /// The result of a finished look at a folder.
     package func finding(
         of look: TreeLook, at path: DropPath, in inbox: borrowing OpenFile, deciding: Bool
-    ) throws(IOError) -> Finding {
+    ) throws(IOError) -> Outcome {
         try finding(look.sample, look.excess, of: path, in: inbox, deciding: deciding)
     }
 
     private func finding(
         _ sample: Sample, _ excess: ReadyRule.Limits.Excess?, of path: DropPath, in inbox: borrowing OpenFile,
         deciding: Bool
-    ) throws(IOError) -> Finding {
+    ) throws(IOError) -> Outcome {
         guard deciding, case .file(let fingerprint, let writers) = sample, !writers.areKnown else {
-            return Finding(sample: sample)
+            return Outcome(sample: sample)
         }
         if let excess = excess ?? rule.limits.excess(ofSize: fingerprint.size), !rule.isMarkerBeside(path.name) {
-            return Finding(sample: sample, excess: excess)
+            return Outcome(sample: sample, excess: excess)
         }
         do throws(IOError) {
             var lack = try sibling(of: path, in: inbox)
             if lack == nil { lack = try self.lack(of: path, in: inbox, fingerprint) }
-            return Finding(sample: sample, lacking: lack ?? wholeness(of: path, fingerprint))
+            return Outcome(sample: sample, lacking: lack ?? wholeness(of: path, fingerprint))
         } catch {
             // It vanished or was replaced just now, or what came with it cannot be opened: the next look will show it.
-            return Finding(sample: try Sample.blocked(error, fingerprint))
+            return Outcome(sample: try Sample.blocked(error, fingerprint))
         }
     }
 
-    /// What lies beside it and says that it is not done, or the drop of which it says so itself.
+    /// The sibling that marks it as unfinished, or the drop that it marks so itself.
     private func sibling(of path: DropPath, in inbox: borrowing OpenFile) throws(IOError) -> Waiting? {
-        // One that is known is looked for too: its end may not have been told.
+        // A known one is looked up too: its removal may not have been reported.
         let names =
             siblings?.beside(path) ?? SiblingNames.siblings(of: path.name).filter { !rule.isMarkerBeside($0) }
         for name in names {
@@ -236,14 +236,14 @@ package struct Examiner {
         try MadeCalls.look(name, in: folder).map { FileKind(mode: $0.st_mode) }
     }
 
-    /// What its own content says against it, where the pipeline asks for that.
+    /// What its own content lacks, if the pipeline asks for that.
     private func wholeness(of path: DropPath, _ fingerprint: Fingerprint) -> Waiting? {
         guard rule.complete == .format, !rule.isMarkerBeside(path.name) else { return nil }
         switch formats.answer(of: path, in: fingerprint, asking: rule.unit) {
         case nil: return .reading
         case .whole: return nil
         case .lacks(let lack): return .incomplete(lack)
-        case .untold(let reason): return .untold(reason)
+        case .undetermined(let reason): return .undetermined(reason)
         }
     }
 
@@ -286,7 +286,7 @@ package struct Examiner {
         }
     }
 
-    /// What is wrong with a marker, or what is to be compared because of it.
+    /// What is wrong with a marker, or which digests it wants compared.
     private func fault(
         of name: FileName, in folder: borrowing OpenFile, isShared: Bool, drop: FileName, _ fingerprint: Fingerprint,
         _ expected: inout Set<Digest>
@@ -319,7 +319,7 @@ package struct Examiner {
         return judge(text, of: name, drop, fingerprint, &expected)
     }
 
-    /// Who keeps a marker from being opened, as it is said of a drop.
+    /// The process whose lease keeps a marker from being opened.
     private static func leased(_ name: FileName, in folder: borrowing OpenFile) -> String {
         let holder = FileStatus.of(name, in: folder).map { LeaseHolders.holder(of: FileIdentity($0)) } ?? .unknown
         return Waiting.heldOpen(holder).text

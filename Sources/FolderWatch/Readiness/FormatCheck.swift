@@ -3,11 +3,11 @@ import Glibc
 package import PipelineKit
 package import SystemPackage
 
-/// Tells of an open file whether it is whole; nil where that takes more than so many seconds. Blocks; asks now and then
-/// whether to go on. It must not say `whole` of what it could not look at.
+/// Judges whether an open file is complete; nil if that takes more than so many seconds. Blocks; polls `isStopped`.
+/// Must not return `whole` for a file that it could not examine.
 package typealias FormatJudge = @Sendable (_ file: Int32, _ seconds: Int64, _ isStopped: () -> Bool) -> Wholeness?
 
-/// Asks of drops whether they are whole by their content. The engine knows no format; it asks whoever does.
+/// Checks whether drops are complete by their content. Formats are known only to the `FormatJudge` passed in.
 package enum FormatCheck {
     package typealias Reading = InboxReading<ReadyRule.Unit, Wholeness>
 
@@ -23,9 +23,9 @@ package enum FormatCheck {
     ) -> Reading {
         let labels = (1...width).map { "dropmill.\(pipeline).formats.\($0)" }
         return Reading(in: inbox, on: labels, for: owner) { @Sendable error in
-            .passing(.untold("\(error)"))
+            .passing(.undetermined("\(error)"))
         } read: { @Sendable unit, key, folder, cancellation, isFirst in
-            guard let judge else { return .passing(.untold("no format checker is configured")) }
+            guard let judge else { return .passing(.undetermined("no format checker is configured")) }
             let end = isFirst ? MonotonicTime.now() + .seconds(firstSeconds) : .distantFuture
             let asking = Asking(judge: judge, limits: limits, cancellation: cancellation, end: end)
             let found: Wholeness?
@@ -37,8 +37,8 @@ package enum FormatCheck {
             }
             switch found {
             case nil where isFirst: return .tooLong
-            case nil: return .passing(.untold("examining it took longer than \(seconds) s"))
-            case .untold(let reason): return .passing(.untold(reason))
+            case nil: return .passing(.undetermined("examining it took longer than \(seconds) s"))
+            case .undetermined(let reason): return .passing(.undetermined(reason))
             case .some(let wholeness): return .lasting(wholeness)
             }
         }
@@ -48,7 +48,6 @@ package enum FormatCheck {
         let judge: FormatJudge
         let limits: ReadyRule.Limits
         let cancellation: Cancellation
-        /// When all of it has to be told.
         let end: MonotonicTime
 
         func file(_ name: FileName, in folder: borrowing OpenFile) throws(IOError) -> Wholeness? {
@@ -63,7 +62,7 @@ package enum FormatCheck {
             FileStatus.of(name, in: folder).map { FileKind(mode: $0.st_mode) } ?? .unknown
         }
 
-        /// Each file of a folder and of those in it, as deep as drops may be; the first that is not whole is told.
+        /// Each file of a folder and of those in it, as deep as drops may be; reports the first incomplete one.
         func folder(_ opened: borrowing OpenFile, at path: [UInt8], depth: Int) throws(IOError) -> Wholeness? {
             var found: Wholeness? = .whole
             var inside: [FileName] = []

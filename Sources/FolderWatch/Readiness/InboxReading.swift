@@ -8,10 +8,9 @@ import SystemPackage
 /// nothing else is, and where there are several queues never on all of them.
 // @unchecked: every `var` below is touched on the queue of the intake (`owner`) only.
 package final class InboxReading<Question: Hashable & Sendable, Answer: Sendable>: @unchecked Sendable {
-    /// What came of reading a drop.
     enum Reply: Sendable {
         case lasting(Answer)
-        /// It may be another one later, so it is asked for again: each time after twice as many looks at the drop.
+        /// It may change later, so it is asked for again, each time after twice as many looks at the drop.
         case passing(Answer)
         /// A first reading was too short.
         case tooLong

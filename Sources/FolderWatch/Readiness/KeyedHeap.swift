@@ -1,7 +1,7 @@
 /// Keys with a value each, found by key and taken in order, in little memory: an entry costs its key, its value and 10
 /// to 20 bytes. A dictionary and a heap beside it would keep every key twice, and half their room empty. Pure.
 struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Where an entry lies, until one is taken out.
+    /// An entry's place; valid until an entry is removed.
     struct Slot: Hashable, Sendable {
         fileprivate let number: UInt32
     }
@@ -25,10 +25,8 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private static var unqueued: UInt32 { .max }
 
-    /// How many entries there are, whether queued or not.
     var count: Int { entries.count }
 
-    /// Nothing yet, with the order of what will be queued.
     init(order comesBefore: @escaping Order) { self.comesBefore = comesBefore }
 
     // MARK: Entries
@@ -36,7 +34,6 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The slot of a key; nil where it is not there.
     func find(_ key: Key) -> Slot? { bucket(of: key).map { Slot(number: buckets[$0] - 1) } }
 
-    /// The key of an entry.
     func key(of slot: Slot) -> Key { self[slot.number].key }
 
     /// The value of an entry. After a change of what it is ordered by, `enqueue` is to be called.
@@ -45,7 +42,6 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         _modify { yield &self[slot.number].value }
     }
 
-    /// The slots of all entries, in no order.
     var slots: some Sequence<Slot> {
         (0..<UInt32(count)).lazy.map { Slot(number: $0) }
     }
@@ -72,14 +68,13 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             self[slot.number] = entry
         }
         entries.removeLast()
-        // A flood that is over leaves its memory to others, by and by.
+        // Shrinks gradually after a burst.
         if 8 * count < buckets.count, buckets.count > Blocks<Entry>.size { rebuild(buckets.count / 2) }
         return last == slot ? nil : last
     }
 
     // MARK: Order
 
-    /// The first of those that are queued.
     var first: Slot? { queue.first.map { Slot(number: $0) } }
 
     /// Queues an entry, or brings it to where it belongs by its present value.
@@ -99,7 +94,7 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard place != Self.unqueued else { return }
         self[slot.number].place = Self.unqueued
         let last = queue.removeLast()
-        // Those that wait for something that is told need no order.
+        // Entries that wait for an event need no order.
         if queue.isEmpty { queue = [] }
         guard last != slot.number else { return }
         put(last, at: Int(place))
@@ -158,7 +153,7 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return nil
     }
 
-    /// Empties a bucket; those behind it that could lie there move up, so that no search ends before them.
+    /// Empties a bucket; entries behind it that belong there move up, so that no search stops short of them.
     private mutating func vacate(_ bucket: Int) {
         let mask = buckets.count - 1
         var hole = bucket

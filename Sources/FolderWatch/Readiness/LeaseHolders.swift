@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Who has a lease on a file, as `/proc/locks` shows it: `7: LEASE  ACTIVE    WRITE 4121 fe:01:4711 0 EOF` (proc(5)).
 package enum LeaseHolders {
-    /// Somebody with a lease on the file; without a process where it cannot be told.
+    /// The holder of a lease on the file; without a process if that is unknown.
     package static func holder(of file: FileIdentity) -> Waiting.Writer {
         let process = process(with: file, in: text)
         return Waiting.Writer(process: process, program: process.flatMap(ProcessScan.program), holdsLease: true)

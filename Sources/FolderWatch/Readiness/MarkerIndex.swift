@@ -1,15 +1,15 @@
 import PipelineKit
 
-/// Which markers lie in an inbox, which drops they speak for, and which of them have been alone for too long. Pure.
+/// Which markers are in an inbox, which drops they speak for, and which of them have been alone for too long. Pure.
 ///
-/// A marker that can speak for one drop only is told of with it; drops are kept for markers that may have several.
+/// A marker for one drop only is reported with it; drops are kept for markers that may have several.
 struct MarkerIndex {
     /// How long a marker may be alone before it is reported, where the rule sets no time.
     static let patience = Duration.seconds(600)
 
     private let patience: Duration
     private let markerName: @Sendable (FileName) -> FileName?
-    /// Since when each is alone; `accompanied` while its drop is there. Queued while that is to be told.
+    /// Since when each is alone; `accompanied` while its drop is there. Queued until that is reported.
     private var markers = KeyedHeap<DropPath, MonotonicTime> { @Sendable _, left, _, right in left < right }
     private static let accompanied = MonotonicTime.distantFuture
     private var drops: [InboxFolder: MarkedDrops] = [:]
@@ -21,7 +21,7 @@ struct MarkerIndex {
     }
 
     /// The marker is there, or was touched. `drop`: the only one that it can speak for, if that is there. The drops
-    /// that it speaks for are to be looked at again.
+    /// that it speaks for must be examined again.
     mutating func appeared(_ marker: DropPath, with drop: DropPath? = nil, at now: MonotonicTime) -> Set<DropPath> {
         let drops = drop.map { [$0] } ?? drops(needing: marker)
         if markers.find(marker) == nil {
@@ -31,7 +31,7 @@ struct MarkerIndex {
         return drops
     }
 
-    /// The marker is gone, or taken. The drops that it spoke for are to be looked at again.
+    /// The marker is gone or was claimed. Its drops must be examined again.
     mutating func vanished(_ marker: DropPath, with drop: DropPath? = nil) -> Set<DropPath> {
         if let slot = markers.find(marker) { _ = markers.remove(slot) }
         return drop.map { [$0] } ?? drops(needing: marker)
@@ -62,7 +62,6 @@ struct MarkerIndex {
         drops[marker.folder]?.needing(marker.name).contains { $0 != drop.name } ?? false
     }
 
-    /// Markers whose drops have not come for too long, each once.
     mutating func overdue(at now: MonotonicTime) -> [DropPath] {
         var overdue: [DropPath] = []
         while let due = nextDue, due <= now, let first = markers.first {
@@ -75,12 +74,10 @@ struct MarkerIndex {
     /// When the next marker may have been alone for too long.
     var nextDue: MonotonicTime? { markers.first.map { markers[$0] + patience } }
 
-    /// The markers that are alone.
     var alone: some Sequence<DropPath> {
         markers.slots.lazy.filter { markers[$0] != Self.accompanied }.map { markers.key(of: $0) }
     }
 
-    /// Whether it is one of these.
     func isAlone(_ marker: DropPath) -> Bool {
         markers.find(marker).map { markers[$0] != Self.accompanied } ?? false
     }

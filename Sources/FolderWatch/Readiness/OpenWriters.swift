@@ -11,7 +11,7 @@ package enum OpenWriters: Sendable, Hashable {
     case none
     /// At least one has; which, as far as it is known.
     case some(Waiting.Writer)
-    /// It cannot be told: no leases on this file system, or the file is somebody else's.
+    /// Unknown: no leases on this file system, or the file belongs to another user.
     case unknown
     /// Nobody asked.
     case notAsked

@@ -28,7 +28,7 @@ struct ProcessScan: Sendable {
             let own = getpid()
             try Folder.forEachEntry(of: "/proc") { (name, _) throws(IOError) in
                 guard name.bytes.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
-                if let process = Int32(name.text), process != own { look(at: process) }
+                if let process = Int32(name.text), process != own { inspect(process) }
             }
         } catch {
             isComplete = false
@@ -48,7 +48,7 @@ struct ProcessScan: Sendable {
         }
     }
 
-    private mutating func look(at process: Int32) {
+    private mutating func inspect(_ process: Int32) {
         do throws(IOError) {
             let folder = try OpenFile.open(FilePath("/proc/\(process)/fd"), O_RDONLY | O_DIRECTORY)
             try Folder.forEachEntry(of: folder) { (name, _) throws(IOError) in
@@ -69,7 +69,7 @@ struct ProcessScan: Sendable {
         do throws(IOError) {
             for file in try Self.mappedFiles(of: process) { processes[file] = process }
         } catch {
-            // Whose mappings are nobody's to read (the first process, mostly) is not thought to write through them.
+            // A process whose mappings cannot be read (mostly pid 1) is assumed not to write through them.
         }
     }
 
@@ -100,7 +100,7 @@ struct ProcessScan: Sendable {
     private static func mappedFiles(of process: Int32) throws(IOError) -> [FileIdentity] {
         let text = try SmallFile.read(FilePath("/proc/\(process)/maps"), atMost: 16 << 20)
         return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            // Of thousands of lines hardly one is of interest, so they are told apart before they are taken apart.
+            // Hardly one of thousands of lines matters, so they are filtered before they are parsed.
             guard let space = line.firstIndex(of: UInt8(ascii: " ")), line.endIndex - space > 5,
                 line[space + 2] == UInt8(ascii: "w"), line[space + 4] == UInt8(ascii: "s")
             else { return nil }

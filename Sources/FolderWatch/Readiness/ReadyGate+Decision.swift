@@ -1,19 +1,19 @@
 package import PipelineKit
 
 extension ReadyGate {
-    /// Between two looks at a folder that lacks something: as often as an inbox is looked through without events.
+    /// Between two looks at an incomplete folder: as often as an inbox is polled.
     package static var folderPause: Duration { .seconds(2) }
 
-    /// Before a question that got no answer is asked again: what nobody can answer is not asked all the time.
-    package static var untoldPause: Duration { .seconds(30) }
+    /// Before a question without an answer is asked again, so that it is not asked all the time.
+    package static var undeterminedPause: Duration { .seconds(30) }
 
-    /// How long until the next look at whether a candidate still lacks that; nil where whoever brings it will say so,
+    /// How long until the next look at whether a candidate still lacks that; nil if an event will report its arrival,
     /// be it an event or an answer that is there.
     static func pause(for lacking: Waiting, _ unit: ReadyRule.Unit) -> Duration? {
         switch lacking {
-        case .untold: untoldPause
+        case .undetermined: undeterminedPause
         case .sibling, .verifying, .reading: nil
-        // Nothing tells of what happens inside a dropped folder.
+        // No event reports changes inside a dropped folder.
         default: unit == .folder ? folderPause : nil
         }
     }
@@ -36,7 +36,7 @@ extension ReadyGate {
         case vanished
         /// Never taken as it is; kept in mind until it is touched or vanishes.
         case refused(String)
-        /// Empty, and empty files are ignored; looked at again when touched.
+        /// Empty, and empty files are ignored; examined again when touched.
         case ignored
         /// Not complete after the time that it may take, in this state; why. The candidate is no longer in the gate.
         case overdue(Fingerprint, Waiting)

@@ -12,7 +12,6 @@ package struct ReadyGate: Sendable {
         /// The hash of the fingerprint that was last seen, keyed at random in each process; the claim proves the whole
         /// of it. Means nothing before the first sample.
         var state = 0
-        /// Its bytes.
         var size: Int64 = 0
         /// When it was first heard of.
         let admitted: MonotonicTime
@@ -35,7 +34,6 @@ package struct ReadyGate: Sendable {
 
     private struct Marks: OptionSet {
         let rawValue: UInt8
-        /// It has a state.
         static var sampled: Marks { Marks(rawValue: 1) }
         /// Something touched it since.
         static var touched: Marks { Marks(rawValue: 2) }
@@ -64,7 +62,6 @@ package struct ReadyGate: Sendable {
     private var remarks: [Slot: Waiting] = [:]
     /// Bytes that those grew by, in all, that were seen to change.
     private var growth: [Slot: Int64] = [:]
-    /// How many candidates are parked.
     private var parked = 0
 
     /// Samples of a candidate that is being written are at least this far apart.
@@ -77,7 +74,7 @@ package struct ReadyGate: Sendable {
     /// How much longer an empty file must stand still: writers often create a file some time before they fill it.
     package static var emptyFactor: Int { 5 }
 
-    /// Between two looks at one that cannot be opened or examined: nothing tells when that is over.
+    /// Between two looks at one that cannot be opened or examined: no event reports the end of that.
     package static var blockedPause: Duration { .seconds(1) }
 
     /// And at least so many times what one look took: no more than a twentieth of the time goes into them.
@@ -123,7 +120,7 @@ package struct ReadyGate: Sendable {
         // Else the sample that takes this touch in is due already.
     }
 
-    /// Something that has to come with the candidate may have come, or changed: it is looked at again, without losing
+    /// Something that has to come with the candidate may have come, or changed: it is examined again, without losing
     /// the time that it has stood still.
     package mutating func recheck(_ key: DropPath, at now: MonotonicTime) {
         if let slot = candidates.find(key) { recheck(slot, at: now) }
@@ -152,12 +149,12 @@ package struct ReadyGate: Sendable {
         park(slot)
     }
 
-    /// Looks again at what was refused or ignored, or lacks something: for those that are not told of every change.
+    /// Looks again at what was refused or ignored, or lacks something: for inboxes without events for every change.
     package mutating func touchParked(at now: MonotonicTime) {
         for slot in Array(candidates.slots) {
             if candidates[slot].marks.contains(.parked) {
                 touch(candidates.key(of: slot), at: now)
-            } else if lacks(slot), remarks[slot]?.isUntold != true {
+            } else if lacks(slot), remarks[slot]?.isUndetermined != true {
                 recheck(slot, at: now)
             }
         }
@@ -209,7 +206,7 @@ package struct ReadyGate: Sendable {
             return .refused(reason)
         case .file(let fingerprint, let writers):
             let (decision, due) = judge(slot, fingerprint, writers, lacking, cost * Self.restForLooks, now)
-            // What takes long to read is not the drop's fault; whoever reads it says when it is done.
+            // A long read is not the drop's fault; the reader announces its end.
             if decision == .waiting(.lacking), let lacking, lacking.isUnderWay {
                 candidates[slot].due = .distantFuture
                 candidates.dequeue(slot)
@@ -236,7 +233,6 @@ package struct ReadyGate: Sendable {
         rule.timeout.map { now >= candidates[slot].admitted + $0 } ?? false
     }
 
-    /// It has had its time.
     private mutating func overdue(_ key: DropPath, _ fingerprint: Fingerprint, _ now: MonotonicTime) -> Decision {
         let waiting = waiting(for: key, at: now) ?? .unseen
         forget(key)
@@ -283,7 +279,7 @@ package struct ReadyGate: Sendable {
         return (.waiting(.lacking), pause.map { now + max($0, rest) } ?? .distantFuture)
     }
 
-    /// The wait begins, or begins anew: in this state it was not seen before, or it was touched.
+    /// The wait begins or restarts: this state is new, or the candidate was touched.
     private mutating func begin(_ slot: Slot, _ fingerprint: Fingerprint, _ now: MonotonicTime) {
         let before = candidates[slot]
         if before.marks.contains(.sampled), !before.isStill(fingerprint) {
@@ -316,14 +312,14 @@ package struct ReadyGate: Sendable {
     }
 
     private mutating func schedule(_ slot: Slot, at due: MonotonicTime) {
-        // One that takes too long is looked at once more when its time is over.
+        // A candidate past its timeout is examined once more.
         let deadline = rule.timeout.map { candidates[slot].admitted + $0 } ?? .distantFuture
         candidates[slot].due = min(due, deadline)
         if candidates[slot].due < .distantFuture { candidates.enqueue(slot) } else { candidates.dequeue(slot) }
     }
 }
 
-/// What the gate tells of those that wait.
+/// The gate's report on waiting candidates.
 extension ReadyGate {
     /// What the candidate waits for; nil where it is not known.
     package func waiting(for key: DropPath, at now: MonotonicTime) -> Waiting? {

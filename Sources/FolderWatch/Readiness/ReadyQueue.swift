@@ -34,7 +34,7 @@ package struct ReadyQueue: Sendable {
 
     private let order: Pipeline.Order
     private var drops: Drops
-    /// All that drops ever came from: one, or as often as its file system was mounted anew.
+    /// Every device that drops came from: one, or one for each mount of the file system.
     private var devices: [UInt64] = []
     /// What a fingerprint of a folder has beside: files have none.
     private var listings: [Drops.Slot: Int] = [:]
@@ -70,7 +70,7 @@ package struct ReadyQueue: Sendable {
     package mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
         remove(path)
         lastNumber += 1
-        // Beyond what has a place it is that of another: then it is found changed at its claim, and looked at anew.
+        // Beyond what has a place it is that of another: then it is found changed at its claim and examined again.
         let device = devices.firstIndex(of: fingerprint.device) ?? min(devices.count, Int(UInt16.max))
         if device == devices.count { devices.append(fingerprint.device) }
         let slot = drops.insert(path, Ready(fingerprint, number: lastNumber, device: device))

@@ -13,10 +13,10 @@ package enum Sample: Sendable, Hashable {
     /// Something that cannot be opened or examined for now, for a reason of its own; what it is, as far as it is known.
     case blocked(Errno, Fingerprint?)
 
-    /// Looks at an entry of a folder; of a folder that is a drop, at itself alone: `TreeLook` sees what it holds.
+    /// Looks at an entry of a folder; of a folder that is a drop, at itself alone: `TreeLook` examines its contents.
     /// `sight`: also ask it for a file's open writers, which costs opening it.
-    package static func take(
-        of name: FileName, in folder: borrowing OpenFile, unit: ReadyRule.Unit = .file,
+    package static func examine(
+        _ name: FileName, in folder: borrowing OpenFile, unit: ReadyRule.Unit = .file,
         asking sight: WriterSight? = nil,
         by attributes: Attributes = .remembered
     ) throws(IOError) -> Sample {
@@ -51,12 +51,12 @@ package enum Sample: Sendable, Hashable {
             return .file(fingerprint, sight.writers(of: file.descriptor, fingerprint.identity))
         } catch {
             switch error.errno {
-            // Not readable is no reason to wait: the stage that reads it says what is wrong.
+            // An unreadable file does not wait: the stage that reads it reports the error.
             case .permissionDenied: return .file(seen, sight.seen(seen.identity))
             case .noSuchFileOrDirectory: return .gone
             // It was replaced just now: what it is by now, without asking.
-            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return try take(of: name, in: folder)
-            // Others may not open it now: somebody has a write lease on it.
+            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return try examine(name, in: folder)
+            // A write lease keeps others from opening it.
             case .resourceTemporarilyUnavailable: return .file(seen, .some(LeaseHolders.holder(of: seen.identity)))
             default: return try blocked(error, seen)
             }

@@ -5,14 +5,13 @@ package import SystemPackage
 /// One look at a folder with all it holds, as a drop. It goes down with those folders open that it is in, one `openat`
 /// for each, and ends where the rule's limits are passed. It can be broken off at any entry and gone on with.
 package final class TreeLook {
-    /// What it is as a whole, once the look is over.
+    /// The result, once the look is finished.
     package private(set) var sample = Sample.gone
     /// Files that have another name outside the folder, so that they can still be reached when it is claimed.
     package private(set) var linked: [FilePath] = []
     /// The limit that it is beyond; then the sample is of what was seen up to there.
     package private(set) var excess: ReadyRule.Limits.Excess?
 
-    /// A folder that is being listed.
     private struct Level {
         let stream: OpaquePointer
         /// Its path from the drop on; empty for the drop itself.
@@ -20,7 +19,7 @@ package final class TreeLook {
         var descriptor: Int32 { dirfd(stream) }
     }
 
-    /// Whether some of it is not ours alone.
+    /// Whether other users can change some of it.
     package private(set) var isForeign = false
 
     private let sight: WriterSight?
@@ -78,8 +77,8 @@ package final class TreeLook {
 
     /// Takes a whole look. `breaksOff`: asked after each slice, with when the look began; once it says so, the error is
     /// `canceled`.
-    package static func take(
-        of name: FileName, in parent: borrowing OpenFile, limits: ReadyRule.Limits = ReadyRule.Limits(),
+    package static func examine(
+        _ name: FileName, in parent: borrowing OpenFile, limits: ReadyRule.Limits = ReadyRule.Limits(),
         asking sight: WriterSight?, since: MonotonicTime? = nil, by attributes: Attributes = .remembered,
         breaksOff: (_ begun: MonotonicTime) -> Bool = { _ in false }
     ) throws(IOError) -> TreeLook {
@@ -92,7 +91,7 @@ package final class TreeLook {
         return look
     }
 
-    /// Goes on until that time; whether the look is over. Throws what is no trouble of this drop alone.
+    /// Continues until `end`; returns whether the look is finished. Throws errors that concern more than this drop.
     package func goOn(until end: MonotonicTime) throws(IOError) -> Bool {
         while !isOver {
             guard let level = levels.last else {
@@ -101,14 +100,14 @@ package final class TreeLook {
             }
             try attempt { () throws(IOError) in
                 guard let name = try next(in: level) else { return leave() }
-                try look(at: name, in: level)
+                try visit(name, in: level)
             }
             if MonotonicTime.now() >= end { break }
         }
         return isOver
     }
 
-    /// What goes wrong with one entry is no trouble of any other drop.
+    /// An error of one entry concerns this drop only.
     private func attempt(_ body: () throws(IOError) -> Void) throws(IOError) {
         do throws(IOError) {
             try body()
@@ -167,8 +166,7 @@ package final class TreeLook {
         }
     }
 
-    /// Takes in one entry.
-    private func look(at name: FileName, in level: Level) throws(IOError) {
+    private func visit(_ name: FileName, in level: Level) throws(IOError) {
         let entry = level.path.appending(name)
         let path = root.pushing(entry)
         // Stages open files by their paths.
@@ -190,14 +188,14 @@ package final class TreeLook {
             // The rename of the top folder changes the ctime of that folder alone.
             hasher.combine(fingerprint)
             listing &+= hasher.finalize()
-            take(fingerprint, links: Int(status.st_nlink), path)
+            add(fingerprint, links: Int(status.st_nlink), path)
             if !isOver, let sight, !writer.areKnown { try ask(sight, name, level.descriptor, fingerprint, path) }
         case .symbolicLink: end(.refused("it contains a symbolic link, '\(entry.text)'; put the file itself there"))
         default: end(.refused("it contains a device, FIFO or socket, '\(entry.text)'"))
         }
     }
 
-    private func take(_ file: Fingerprint, links: Int, _ path: FilePath) {
+    private func add(_ file: Fingerprint, links: Int, _ path: FilePath) {
         size = size.addingSaturated(file.size)
         if links > 1 { names[file.identity] = ((names[file.identity]?.found ?? 0) + 1, links, path) }
         if let most = limits.size, size > most.bytes { pass(.size) }
@@ -208,7 +206,7 @@ package final class TreeLook {
         changed = max(changed, fingerprint.changed)
     }
 
-    /// One file that nobody can tell about makes the whole unknown; one that is held open, held open.
+    /// One file in an unknown state makes the whole unknown; one held open makes it held open.
     private func ask(
         _ sight: WriterSight, _ name: FileName, _ folder: Int32, _ fingerprint: Fingerprint, _ path: FilePath
     ) throws(IOError) {
@@ -222,7 +220,7 @@ package final class TreeLook {
         } else {
             switch Errno.last {
             case .permissionDenied: found = sight.seen(fingerprint.identity, since: since)
-            // Others may not open it now: somebody has a write lease on it.
+            // A write lease keeps others from opening it.
             case .resourceTemporarilyUnavailable: found = .some(LeaseHolders.holder(of: fingerprint.identity))
             case let error: throw IOError("open", path, error)
             }

@@ -17,7 +17,7 @@ extension Waiting {
         case .siblingOf: "sibling-of-drop"
         case .incomplete: "incomplete"
         case .reading: "reading"
-        case .untold: "untold"
+        case .undetermined: "untold"
         case .suspect: "suspect"
         case .room: "room"
         case .paused: "paused"

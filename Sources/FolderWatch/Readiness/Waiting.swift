@@ -3,11 +3,11 @@ package import PipelineKit
 /// What stands between a file or folder of an inbox and its claim, as a value that others print: `status` and `explain`
 /// show its sentence.
 package enum Waiting: Sendable, Hashable {
-    /// It has not been looked at yet.
+    /// It has not been examined yet.
     case unseen
     /// It stands still, and has for so long of the time that is asked for.
     case quiet(for: Duration, of: Duration)
-    /// The same, with a longer time than the rule's, since nobody can tell whether it is still being written.
+    /// The same, with a longer time than the rule's, since open writers are not detectable.
     case blind(for: Duration, of: Duration)
     /// It has zero bytes, which asks for a longer time.
     case empty(for: Duration, of: Duration)
@@ -31,11 +31,11 @@ package enum Waiting: Sendable, Hashable {
     case siblingOf(FileName)
     /// By its content it is not whole; what is missing.
     case incomplete(String)
-    /// Whether it is whole is being looked at.
+    /// Its completeness is being examined.
     case reading
-    /// Whether it is whole could not be told, and is asked again; why.
-    case untold(String)
-    /// The daemon died while it looked at it: it is looked at again when nothing else is to be done.
+    /// Its completeness could not be determined and is examined again later; why.
+    case undetermined(String)
+    /// The daemon died while examining it: it is examined again when there is no other work.
     case suspect
     /// It is complete; the active window has no room.
     case room
@@ -47,7 +47,7 @@ package enum Waiting: Sendable, Hashable {
     case markerOf(FileName)
     /// It is the marker for all drops of its folder.
     case markerOfAll
-    /// It stays where it is until somebody changes it; why.
+    /// It stays where it is until it is changed; why.
     case refused(String)
     /// It has zero bytes, and such files are ignored.
     case ignoredEmpty
@@ -60,7 +60,7 @@ package enum Waiting: Sendable, Hashable {
 
     /// A process that has a drop open for writing, as far as it is known.
     package struct Writer: Sendable, Hashable {
-        /// Its id; nil where only the kernel's word is there that somebody is.
+        /// Its id; nil if the kernel reports only that there is a writer.
         package var process: Int32?
         /// The name of its program (comm of proc(5)), or nil where it was gone before it could be read.
         package var program: String?
@@ -78,7 +78,7 @@ package enum Waiting: Sendable, Hashable {
             self.holdsLease = holdsLease
         }
 
-        /// Somebody, nobody knows who.
+        /// Unknown writer.
         package static let unknown = Writer()
     }
 
@@ -88,7 +88,7 @@ package enum Waiting: Sendable, Hashable {
         case missing
         /// A marker for the whole inbox is there, but it is older than the drop.
         case outdated
-        /// It is no regular file, or it cannot be read; why.
+        /// It is not a regular file, or it cannot be read; why.
         case unusable(String)
         /// It announces another size than the drop has.
         case size(announced: Int64, found: Int64)
@@ -136,7 +136,7 @@ extension Waiting {
         case .siblingOf(let drop): "goes with \(drop.text) beside it, which it holds back"
         case .incomplete(let lack): "incomplete: \(lack)"
         case .reading: "its content is being examined"
-        case .untold(let reason): "whether it is complete cannot be determined: \(reason)"
+        case .undetermined(let reason): "whether it is complete cannot be determined: \(reason)"
         case .suspect:
             "the daemon crashed while examining it; it is examined again when there is no other work"
         case .room: "complete; waits for a free place among the active jobs"
@@ -163,7 +163,7 @@ extension Waiting {
     /// Whether something that has to come with the drop is not there, or not right.
     package var isLack: Bool {
         switch self {
-        case .marker, .manifest, .verifying, .sibling, .siblingOf, .incomplete, .reading, .untold: true
+        case .marker, .manifest, .verifying, .sibling, .siblingOf, .incomplete, .reading, .undetermined: true
         default: false
         }
     }
@@ -177,9 +177,9 @@ extension Waiting {
     }
 
     /// Whether it is a question that got no answer.
-    var isUntold: Bool { if case .untold = self { true } else { false } }
+    var isUndetermined: Bool { if case .undetermined = self { true } else { false } }
 
-    /// Whether somebody is at work on the answer, and will say when there is one.
+    /// Whether an answer is being computed and will be announced.
     package var isUnderWay: Bool { self == .verifying || self == .reading }
 
     /// `0.2 of 1 s`: at a glance how far it is.

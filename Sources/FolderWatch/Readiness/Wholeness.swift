@@ -5,12 +5,12 @@ import SystemPackage
 
 /// What the content of a file says of its being whole.
 package enum Wholeness: Sendable, Hashable {
-    /// It is, or it is of no format that could tell.
+    /// It is, or its format cannot show that.
     case whole
     /// It is not; what it is: `a zip archive without its end record`.
     case lacks(String)
-    /// Nobody could tell; why.
-    case untold(String)
+    /// It could not be determined; why.
+    case undetermined(String)
 }
 
 extension Wholeness {
@@ -19,7 +19,7 @@ extension Wholeness {
         switch self {
         case .whole: self
         case .lacks(let lack): .lacks("\(EscapedText.of(path)) is \(lack)")
-        case .untold(let reason): .untold("\(EscapedText.of(path)): \(reason)")
+        case .undetermined(let reason): .undetermined("\(EscapedText.of(path)): \(reason)")
         }
     }
 }

@@ -8,7 +8,7 @@ package import SystemPackage
 /// Finds out who has a drop open for writing, by the best means that there is for it: a read lease, else a look at all
 /// processes, else nothing, so that a longer quiet time has to do.
 ///
-/// Asked from the queues of the inbox and of whoever claims.
+/// Used on the inbox's queue and on the queues that claim.
 package final class WriterSight: Sendable {
     /// The means in force, the best first.
     package enum Means: Int, Sendable, Comparable {
@@ -16,7 +16,7 @@ package final class WriterSight: Sendable {
         case leases
         /// The descriptors and mappings of all processes.
         case processes
-        /// Nothing tells.
+        /// Not detectable.
         case longerQuiet
 
         /// The better one first.
@@ -25,9 +25,8 @@ package final class WriterSight: Sendable {
 
     private struct State {
         var scan: ProcessScan?
-        /// Whether a scan is under way on `background`.
         var isScanning = false
-        /// Looks at the processes that somebody waited for.
+        /// Scans that a caller waited for.
         var scans = 0
         var restEnds = MonotonicTime(nanoseconds: 0)
         var worst: Means?
@@ -37,11 +36,11 @@ package final class WriterSight: Sendable {
     /// The name of the network file system that holds the inbox: a lease says nothing of writers on other machines.
     package let network: String?
     private let state = Mutex(State())
-    /// Where names are looked for; nil: whoever asks waits for them.
+    /// Where names are searched for; nil: the caller waits for them.
     private let background: DispatchQueue?
 
     /// The sight that there is of an inbox. `isPatient`: the name of a writer may be missing from the first answers,
-    /// since finding it takes a look at all processes, which nobody is to wait for.
+    /// since finding it takes a scan of all processes, which must not delay anyone.
     package init(of inbox: FilePath, isPatient: Bool = false) {
         background = isPatient ? DispatchQueue(label: "dropmill.processes", qos: .utility) : nil
         network = if case .network(let name) = FileSystemKind.of(inbox) { name } else { nil }
@@ -89,7 +88,7 @@ package final class WriterSight: Sendable {
         scan(since: since, mappings: false).visitor(of: folders)
     }
 
-    /// The name of somebody who is known to be there; for people, so it may be some seconds old.
+    /// The name of a known writer; for display, so it may be some seconds old.
     private func name(of file: FileIdentity) -> Waiting.Writer {
         let (known, mustLook) = state.withLock { state in
             guard let scan = state.scan else { return (nil as Waiting.Writer?, true) }
@@ -141,7 +140,7 @@ package final class WriterSight: Sendable {
     /// goes into them.
     package var restEnds: MonotonicTime { state.withLock { $0.restEnds } }
 
-    /// How many looks at the processes somebody waited for: for tests.
+    /// Scans that a caller waited for; for tests.
     var scans: Int { state.withLock { $0.scans } }
 
     /// How old a scan may be that serves several looks, where scans are cheap; else so many times what one takes. A
@@ -162,7 +161,7 @@ extension WriterSight.Means {
         }
     }
 
-    /// A sentence without a full stop. `quiet`: how long drops must stand unchanged where nothing tells.
+    /// A sentence without a full stop. `quiet`: how long drops must stand unchanged where writers are not detectable.
     package func text(quiet: Duration) -> String {
         switch self {
         case .leases: "open writers are detected by read leases"

@@ -1,7 +1,7 @@
 import Glibc
 import PipelineKit
 
-/// Notices that the process was away: the machine slept, the process was stopped, or somebody set the clock. Pure: it
+/// Notices that the process was away: the machine slept, the process was stopped, or the clock was set. Pure: it
 /// is shown the clocks at a steady pulse and compares how far each went.
 package struct AbsenceDetector: Sendable {
     /// The clocks at one moment, in nanoseconds.

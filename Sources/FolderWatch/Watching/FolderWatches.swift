@@ -25,21 +25,18 @@ struct FolderWatches {
         folders[watch] = opened.folder
     }
 
-    /// Ends the watch of a folder.
     mutating func end(_ folder: InboxFolder) {
         guard let watch = watches.removeValue(forKey: folder), folders[watch] == folder else { return }
         folders[watch] = nil
         inotify.end(watch)
     }
 
-    /// Ends all watches.
     mutating func endAll() {
         for watch in folders.keys { inotify.end(watch) }
         watches = [:]
         folders = [:]
     }
 
-    /// Ends all watches, for good.
     mutating func stop() {
         endAll()
         inotify.unsubscribe(subscriber)

@@ -9,11 +9,9 @@ package struct InboxScan: Sendable {
         /// When each name was last seen: the number of the listing. It comes round, which does no harm: what was seen
         /// in the last whole listing has that one's.
         fileprivate var names: [FileName: UInt8] = [:]
-        /// The same for folders that are looked into.
         fileprivate var folders: [FileName: UInt8] = [:]
         fileprivate var number = Listing.doubtful
 
-        /// The number of names that are in doubt.
         fileprivate static let doubtful: UInt8 = 0
 
         /// A name is there; whether it is new, or was in doubt.
@@ -27,7 +25,7 @@ package struct InboxScan: Sendable {
             return (known, saw(known))
         }
 
-        /// A folder is there that is looked into.
+        /// A folder to search appeared.
         package mutating func sawFolder(_ name: FileName) { folders[name] = number }
 
         fileprivate mutating func end() -> Gone {
@@ -44,7 +42,7 @@ package struct InboxScan: Sendable {
     package struct Gone: Sendable {
         /// Names.
         package let names: [FileName]
-        /// Folders that were looked into; their own listings are still known.
+        /// Folders that were searched; their own listings are still known.
         package let folders: [FileName]
     }
 
@@ -85,7 +83,7 @@ package struct InboxScan: Sendable {
         listings[folder]?.names.removeValue(forKey: name).map { _ in .vanished(DropPath(name, in: folder)) }
     }
 
-    /// A folder appeared that is looked into.
+    /// A folder to search appeared.
     package mutating func heard(ofFolder name: FileName, in folder: InboxFolder) {
         listings[folder, default: Listing()].sawFolder(name)
     }

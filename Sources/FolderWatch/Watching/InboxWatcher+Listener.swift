@@ -3,11 +3,11 @@ package import PipelineKit
 extension InboxWatcher {
     /// What the watcher says.
     package struct Listener: Sendable {
-        /// The listing changed. Much is told in parts.
+        /// The listing changed. Large changes come in parts.
         package var changed: @Sendable ([InboxChange]) -> Void
-        /// A full scan is over, whether anything was different or not. `isInitial`: the first since the start.
+        /// A full scan finished, whether anything differed or not. `isInitial`: the first since the start.
         package var scanned: @Sendable (_ isInitial: Bool) -> Void
-        /// A folder in the inbox cannot be looked into, and why; said at every scan.
+        /// A folder in the inbox cannot be searched, and why; repeated at every scan.
         package var refused: @Sendable (DropPath, _ reason: String) -> Void
         /// The way of watching, at the start and when it changes, with the reason where there is one.
         package var watching: @Sendable (WatchMode, _ reason: String?) -> Void

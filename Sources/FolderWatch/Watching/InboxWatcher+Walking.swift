@@ -5,7 +5,7 @@ import SystemPackage
 
 /// The walk through an inbox's folders.
 extension InboxWatcher {
-    /// How many changes are told together.
+    /// Changes per batch.
     private static let part = 4096
 
     /// Watches and lists a folder and all in it that are looked into. Each is watched before it is listed, so that what
@@ -27,8 +27,8 @@ extension InboxWatcher {
                 refuse(folder, "another file system is mounted there; give it a pipeline of its own")
                 continue
             }
-            // It may be looked into now.
-            if refused.remove(folder) != nil, let path = folder.path { told(.vanished(path)) }
+            // It can be searched now.
+            if refused.remove(folder) != nil, let path = folder.path { report(.vanished(path)) }
             watch(opened)
             do throws(IOError) {
                 try list(opened, &pending)
@@ -82,11 +82,11 @@ extension InboxWatcher {
                     seen.sawFolder(name)
                     inside.append(folder.appending(name))
                 } else if isOfInterest(name), seen.saw(name) {
-                    told(.appeared(DropPath(name, in: folder)))
+                    report(.appeared(DropPath(name, in: folder)))
                 }
             }
         }
-        for name in gone.names { told(.vanished(DropPath(name, in: folder))) }
+        for name in gone.names { report(.vanished(DropPath(name, in: folder))) }
         for name in gone.folders { forget(folder.appending(name)) }
         pending += inside
     }
@@ -102,28 +102,26 @@ extension InboxWatcher {
         listener.refused(path, reason)
     }
 
-    /// A folder is gone, with all that was in it.
     func forget(_ folder: InboxFolder) {
         let gone = listing.forget(folder)
-        for path in gone.names { told(.vanished(path)) }
+        for path in gone.names { report(.vanished(path)) }
         for inside in gone.folders {
             watches?.end(inside)
             let wasRefused = refused.remove(inside) != nil
-            if wasRefused || inside == folder, let path = inside.path { told(.vanished(path)) }
+            if wasRefused || inside == folder, let path = inside.path { report(.vanished(path)) }
         }
     }
 
-    /// A change that is to be told, together with others.
-    func told(_ change: InboxChange) {
-        untold.append(change)
-        if untold.count >= Self.part { tell() }
+    /// Queues a change; a full batch is sent at once.
+    func report(_ change: InboxChange) {
+        unreported.append(change)
+        if unreported.count >= Self.part { notify() }
     }
 
-    /// Tells the changes so far.
-    func tell() {
-        guard !untold.isEmpty else { return }
-        let changes = untold
-        untold = []
+    func notify() {
+        guard !unreported.isEmpty else { return }
+        let changes = unreported
+        unreported = []
         listener.changed(changes)
     }
 }

@@ -4,18 +4,17 @@ package import PipelineKit
 import Synchronization
 package import SystemPackage
 
-/// Watches one inbox, with the folders in it that are looked into, and tells its listener what appeared, changed and
-/// vanished. Events, where the kernel gives them, make it quick; a scan at the start, every 60 seconds, after lost
-/// events and after an absence makes it sure.
+/// Watches one inbox and the searched folders in it, and notifies its listener of what appeared, changed and vanished.
+/// Kernel events make it quick; scans make it sure: at the start, every 60 seconds, after lost events and after an
+/// absence.
 ///
-/// An inbox that is gone, or whose file system is, is never read as one whose files were deleted: nothing is told but
-/// that, once, and again when it is back.
+/// A missing inbox or file system never counts as deleted files: it is reported once, and again when it is back.
 ///
 /// It lives on its owner's queue; the listener is called there.
 package actor InboxWatcher: QueueActor {
     let inbox: FilePath
     let match: MatchRule
-    /// Folders that lie deeper in it are not looked into.
+    /// Folders deeper than this are not searched.
     let deepest: Int
     private let alsoOfInterest: @Sendable (FileName) -> Bool
     let listener: Listener
@@ -28,10 +27,10 @@ package actor InboxWatcher: QueueActor {
 
     var listing = InboxScan()
     var watches: FolderWatches?
-    /// Folders that could not be looked into.
+    /// Folders that could not be searched.
     var refused: Set<InboxFolder> = []
-    /// Changes that are to be told together.
-    var untold: [InboxChange] = []
+    /// Changes to report in one batch.
+    var unreported: [InboxChange] = []
     /// Why not every folder is watched, as far as the scan that is under way has seen.
     var blindness: String?
     /// How the inbox is watched; nil before the first scan and after the end.
@@ -43,13 +42,12 @@ package actor InboxWatcher: QueueActor {
     private var isScanAsked = false
     private var isRunning = false
     private var hasScanned = false
-    /// Whether the inbox cannot be used.
     private var isLost = false
     /// Which folder the inbox was at the last scan.
     private var identity: FileIdentity?
 
     /// A watcher that is not started. `inotify`: nil where the kernel gave none; `check` throws while the inbox is not
-    /// what it should be (its file system is away). `alsoOfInterest`: names that are told of though they are no drops.
+    /// what it should be (its file system is away). `alsoOfInterest`: other names to report.
     package init(
         inbox: FilePath, match: MatchRule, deepest: Int = .max,
         alsoOfInterest: @escaping @Sendable (FileName) -> Bool = { _ in false },
@@ -67,7 +65,7 @@ package actor InboxWatcher: QueueActor {
         self.check = check
     }
 
-    /// Whether something of this name is told of.
+    /// Whether changes to this name are reported.
     func isOfInterest(_ name: FileName) -> Bool { alsoOfInterest(name) || match.verdict(on: name) == .taken }
 
     /// Begins to watch and scans at once. When it runs already, nothing happens.
@@ -80,7 +78,7 @@ package actor InboxWatcher: QueueActor {
             let heard = heard
             watches = FolderWatches(inotify) { @Sendable [weak self] events in
                 guard let self, heard.add(events) else { return }
-                enqueue { watcher in watcher.take(heard.take()) }
+                enqueue { watcher in watcher.receive(heard.take()) }
             }
         }
         scan()
@@ -99,7 +97,7 @@ package actor InboxWatcher: QueueActor {
         timer = nil
     }
 
-    /// The drop was taken out of the inbox by us: its vanishing is no news.
+    /// We claimed the drop: its disappearance is not reported.
     package func took(_ path: DropPath) {
         listing.remove(path)
     }
@@ -109,7 +107,7 @@ package actor InboxWatcher: QueueActor {
 
     // MARK: Scans
 
-    /// Lists the inbox and tells what is different.
+    /// Lists the inbox and reports the differences.
     package func scan() {
         guard isRunning else { return }
         isScanAsked = false
@@ -137,16 +135,16 @@ package actor InboxWatcher: QueueActor {
         } catch {
             return lose(because: error)
         }
-        tell()
+        notify()
         guard isLost else { return }
         isLost = false
         listener.recovered()
     }
 
     private func lose(because error: WatchError) {
-        // What was found out before is true, and the listing that knew it would not tell it again.
-        tell()
-        // What waits in it goes on waiting; once it is back everything is looked at anew.
+        // Report what was found before the failure: the listing already contains it and would not report it again.
+        notify()
+        // Drops keep waiting; once the inbox is back, all of them are examined afresh.
         listing.doubt()
         watches?.endAll()
         guard !isLost else { return }
@@ -168,7 +166,7 @@ package actor InboxWatcher: QueueActor {
 
     // MARK: Events
 
-    private func take(_ events: [InotifyEvents.Event]) {
+    private func receive(_ events: [InotifyEvents.Event]) {
         guard isRunning, !isLost else { return }
         var mustScan = false
         attempt { () throws(IOError) in
@@ -177,15 +175,15 @@ package actor InboxWatcher: QueueActor {
                 case .overflow: mustScan = true
                 case .folder(let watch, let event):
                     guard let folder = watches?.folder(of: watch) else { continue }
-                    if try take(event, in: folder) { mustScan = true }
+                    if try handle(event, in: folder) { mustScan = true }
                 }
             }
         }
         if mustScan { askForScan() }
     }
 
-    /// Takes in one event; whether only a scan can tell what it means.
-    private func take(_ event: FolderEvent, in folder: InboxFolder) throws(IOError) -> Bool {
+    /// Handles one event; returns whether a scan is needed.
+    private func handle(_ event: FolderEvent, in folder: InboxFolder) throws(IOError) -> Bool {
         switch event {
         case .appeared(let name, isFolder: true) where match.enters(name, in: folder),
             .touched(let name, isFolder: true) where match.enters(name, in: folder):
@@ -196,9 +194,9 @@ package actor InboxWatcher: QueueActor {
         case .vanished(let name, isFolder: true) where match.enters(name, in: folder):
             forget(folder.appending(name))
         case .appeared(let name, _), .touched(let name, _):
-            if isOfInterest(name) { told(listing.heard(of: name, in: folder)) }
+            if isOfInterest(name) { report(listing.heard(of: name, in: folder)) }
         case .vanished(let name, _):
-            if let change = listing.lost(name, in: folder) { told(change) }
+            if let change = listing.lost(name, in: folder) { report(change) }
         case .rightsChanged: return true
         case .gone:
             if folder.isTop {
@@ -206,7 +204,7 @@ package actor InboxWatcher: QueueActor {
                 return true
             }
             // Where it is known still, its watch may be one that a scan found under its new name before the news of its
-            // move came: what lies in it must not wait for the next scan.
+            // move came: its contents must not wait for the next scan.
             let isKnown = listing.knows(folder)
             forget(folder)
             if isKnown, let path = folder.path, listing.knows(path.folder) {
@@ -250,7 +248,7 @@ package actor InboxWatcher: QueueActor {
         guard isRunning else { return }
         let wasAway = absence.wasAway(.now())
         let pause = mode == .events ? pace.rescan : pace.poll
-        // No event tells that something was mounted over the inbox, or that a folder above it was exchanged.
+        // No event reports a mount over the inbox or a replaced folder above it.
         if isLost || wasAway || MonotonicTime.now() - lastScan >= pause || !isInPlace() { scan() }
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 import SystemPackage
 
 /// One inotify descriptor for the whole daemon, read through a Dispatch source. Each subscriber watches any number of
-/// folders and is told of all of them in the kernel's order, since moves between folders depend on it.
+/// folders and receives all events in the kernel's order, since moves between folders depend on it.
 package final class InotifyEvents: Sendable {
     /// Somebody who watches.
     package struct Subscriber: Hashable, Sendable {
@@ -17,11 +17,11 @@ package final class InotifyEvents: Sendable {
         fileprivate let descriptor: Int32
     }
 
-    /// What a subscriber is told.
+    /// What a subscriber receives.
     package enum Event: Sendable, Equatable {
         /// Something happened to a folder.
         case folder(Watch, FolderEvent)
-        /// The kernel's queue ran over, so that events are lost: only a scan can tell what happened.
+        /// The kernel's queue overflowed and events are lost: only a scan shows what happened.
         case overflow
     }
 
@@ -55,7 +55,7 @@ package final class InotifyEvents: Sendable {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         let descriptor = descriptor
         source.setEventHandler { @Sendable [weak self] in self?.read() }
-        // Only here may it be closed: the source still looks at it until then.
+        // Only here may it be closed: the source still reads it until then.
         source.setCancelHandler { @Sendable in _ = Glibc.close(descriptor) }
         state.withLock { $0.source = source }
         source.activate()
@@ -74,7 +74,7 @@ package final class InotifyEvents: Sendable {
         source?.cancel()
     }
 
-    /// Adds somebody who watches; the handler is called on a queue of this object.
+    /// Adds a subscriber; the handler is called on a queue of this object.
     package func subscribe(_ handler: @escaping Handler) -> Subscriber {
         state.withLock { state in
             state.lastNumber += 1
@@ -88,7 +88,7 @@ package final class InotifyEvents: Sendable {
     package func unsubscribe(_ subscriber: Subscriber) { state.withLock { $0.handlers[subscriber] = nil } }
 
     /// Watches a folder that is open: this very one, whatever has its name by now. One that is watched already keeps
-    /// its watch. Throws EEXIST where somebody else watches it, under another path to it (a bind mount), since the
+    /// its watch. Throws EEXIST if another subscriber watches it under another path to it (a bind mount), since the
     /// kernel has one watch for both; ENOSPC where the user's limit of watches is reached
     /// (fs.inotify.max_user_watches).
     package func watch(_ folder: borrowing OpenFile, for subscriber: Subscriber) throws(IOError) -> Watch {
@@ -109,7 +109,7 @@ package final class InotifyEvents: Sendable {
         }
     }
 
-    /// Ends one watch; nothing that is read from now on is told of it.
+    /// Ends one watch; its events are no longer delivered.
     package func end(_ watch: Watch) {
         state.withLock { state in
             guard state.source != nil, state.owners.removeValue(forKey: watch.descriptor) != nil else { return }

@@ -2,7 +2,7 @@ import Glibc
 package import PipelineKit
 package import SystemPackage
 
-/// An inbox opened for one round of looks at what lies in it. Its folders are opened name by name from the inbox on,
+/// An inbox opened to examine its contents once. Its folders are opened name by name from the inbox on,
 /// never through a symbolic link: whoever may drop files could otherwise lead Dropmill to files elsewhere.
 package final class OpenInbox {
     /// A folder that is open.

@@ -4,6 +4,6 @@ package import PipelineKit
 package enum WatchError: Error, Sendable {
     /// It cannot be opened or listed.
     case io(IOError)
-    /// It is not the folder that it should be, as whoever has it watched found out.
+    /// It is not the expected folder, as the owner's check found.
     case away(code: String, summary: String, remedy: String)
 }

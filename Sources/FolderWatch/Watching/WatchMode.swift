@@ -3,8 +3,8 @@ import SystemPackage
 
 /// How an inbox is watched.
 package enum WatchMode: Sendable, Equatable {
-    /// The kernel tells what happens (inotify(7)), and a scan now and then makes sure.
+    /// inotify(7) events, with occasional scans to make sure.
     case events
-    /// A scan every so often, since the kernel does not tell.
+    /// Regular scans, since the kernel does not report all changes.
     case polling(every: Duration)
 }

@@ -63,13 +63,13 @@ extension Intake {
             if !longLooks.add(underway) { gate.postpone(underway.path, to: .distantFuture) }
             return
         }
-        let found: Examiner.Finding
+        let found: Examiner.Outcome
         do throws(IOError) {
             let folder = try inbox.open(underway.path.folder)
             found = try examiner.finding(
                 of: underway.look, at: underway.path, in: folder.file, deciding: underway.deciding)
         } catch {
-            found = Examiner.Finding(sample: error.isUnreachable ? .gone : try Sample.blocked(error, nil))
+            found = Examiner.Outcome(sample: error.isUnreachable ? .gone : try Sample.blocked(error, nil))
         }
         record(found, of: underway.path, cost: underway.cost)
     }
@@ -82,7 +82,7 @@ extension Intake {
     }
 
     /// What a look found, and what follows.
-    private func record(_ found: Examiner.Finding, of path: DropPath, cost: Duration) {
+    private func record(_ found: Examiner.Outcome, of path: DropPath, cost: Duration) {
         longLooks.forget(path)
         switch found.sample {
         case .file(_, .some(let writer)): reportHeldOpen(path, .drop(path), by: writer)
@@ -239,7 +239,7 @@ extension Intake {
         guard ready.listing == 0 else { return true }
         do throws(IOError) {
             let attributes = Attributes.deciding(spool.sight)
-            if case .file(let state, _) = try Sample.take(of: name, in: folder, by: attributes) {
+            if case .file(let state, _) = try Sample.examine(name, in: folder, by: attributes) {
                 return state == ready
             }
             return true

@@ -53,7 +53,7 @@ extension Intake {
 
     private func examineMarker(_ marker: DropPath, in inbox: OpenInbox) throws(IOError) -> Sample {
         do throws(IOError) {
-            return try Sample.take(of: marker.name, in: try inbox.open(marker.folder).file)
+            return try Sample.examine(marker.name, in: try inbox.open(marker.folder).file)
         } catch {
             if error.isUnreachable { return .gone }
             guard error.errno == .permissionDenied else { return try Sample.blocked(error, nil) }
@@ -68,12 +68,12 @@ extension Intake {
         do throws(IOError) {
             folder = try inbox.open(path.folder)
         } catch {
-            if error.isUnreachable { return .over(Examiner.Finding(sample: .gone)) }
+            if error.isUnreachable { return .over(Examiner.Outcome(sample: .gone)) }
             guard error.errno == .permissionDenied else {
-                return .over(Examiner.Finding(sample: try Sample.blocked(error, nil)))
+                return .over(Examiner.Outcome(sample: try Sample.blocked(error, nil)))
             }
-            return .over(Examiner.Finding(sample: .refused("its folder cannot be entered (\(error.errno))")))
+            return .over(Examiner.Outcome(sample: .refused("its folder cannot be entered (\(error.errno))")))
         }
-        return try examiner.look(at: path, in: folder.file, deciding: deciding)
+        return try examiner.examine(path, in: folder.file, deciding: deciding)
     }
 }

@@ -33,7 +33,7 @@ extension Intake {
     private func receive(_ changes: [InboxChange]) {
         let now = MonotonicTime.now()
         for change in changes {
-            let meaning = examiner.take(
+            let meaning = examiner.receive(
                 change, at: now, isThere: { knows($0) },
                 all: { folder in Set((gate.keys + ready.some(.max)).filter { $0.folder == folder }) })
             look(again: meaning.again, at: now)

@@ -119,7 +119,7 @@ actor Intake: QueueActor {
             of: spool.pipeline.name, in: spool.pipeline.inbox, limits: rule.limits, by: judge, for: executor.queue)
         examiner = Examiner(
             rule: rule, match: spool.pipeline.match, sight: spool.sight, digests: digests, formats: formats,
-            isTold: true)
+            isNotified: true)
         ready = ReadyQueue(order: spool.pipeline.order)
         quarantine = Quarantine(limit: Recovery.limit(of: spool.pipeline))
         claimOrder = ClaimOrder(spool.pipeline.order)

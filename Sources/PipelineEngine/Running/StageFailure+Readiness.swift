@@ -55,7 +55,7 @@ extension StageFailure {
         case .manifest: "Drop the folder again with a matching manifest."
         case .sibling(let name):
             "Drop it again once it is complete; if it already is, remove '\(name)' beside it first."
-        case .untold: "Drop it again; if that does not help, remove `ready.complete`."
+        case .undetermined: "Drop it again; if that does not help, remove `ready.complete`."
         default: "Drop it again complete, or raise `ready.timeout`."
         }
     }

@@ -232,8 +232,8 @@ package struct Spool: Sendable {
         if job.drop.isFolder {
             do throws(IOError) {
                 let folder = try OpenFile.openFolder(job.folder)
-                let look = try TreeLook.take(
-                    of: job.drop.name, in: folder, limits: pipeline.ready.limits, asking: sight, since: since,
+                let look = try TreeLook.examine(
+                    job.drop.name, in: folder, limits: pipeline.ready.limits, asking: sight, since: since,
                     by: attributes, breaksOff: breaksOff)
                 return Look(
                     sample: look.sample, linked: look.linked, isForeign: look.isForeign, excess: look.excess)

@@ -265,7 +265,7 @@ package final class WorkFolder: Sendable {
         // It was claimed by the rule of that time, so what it is decides.
         let isFolder = Folder.kind(of: folder.appending(drop)) == .folder
         let opened = try OpenFile.openFolder(folder)
-        let sample = try Sample.take(of: drop, in: opened, unit: isFolder ? .folder : .file)
+        let sample = try Sample.examine(drop, in: opened, unit: isFolder ? .folder : .file)
         let fingerprint: Fingerprint
         switch sample {
         case .file(let found, _): fingerprint = found

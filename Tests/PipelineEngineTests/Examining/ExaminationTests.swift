@@ -54,12 +54,12 @@ import Testing
         let keeping = try finding(try pipeline { $0.ownership = .keep })
         #expect(keeping.grade == .note && keeping.fact.contains("costs nothing"))
         let taking = try finding(try pipeline())
-        switch try OwnershipExaminer.way(in: scratch.path) {
+        switch try OwnershipCheck.way(in: scratch.path) {
         case .owner: #expect(taking.grade == .good && taking.fact.contains("by a change of owner"))
         case .sharing: #expect(taking.grade == .good && taking.fact.contains("shares their blocks"))
         case .copy: #expect(taking.grade == .note && taking.remedy?.contains("CAP_CHOWN") == true)
         }
-        if geteuid() == 0 { #expect(try OwnershipExaminer.way(in: scratch.path) == .owner) }
+        if geteuid() == 0 { #expect(try OwnershipCheck.way(in: scratch.path) == .owner) }
         #expect(try scratch.tree() == ["inbox/"])
     }
 
@@ -153,7 +153,7 @@ import Testing
         try scratch.write("x", to: "processed")
         let rights = try #require(try findings(try pipeline(), "processed").first { $0.check == .rights })
         #expect(rights.grade == .problem)
-        #expect(rights.fact.hasSuffix("processed' is no folder"))
+        #expect(rights.fact.hasSuffix("processed' is not a folder"))
     }
 
     @Test("It stops between two folders when asked")

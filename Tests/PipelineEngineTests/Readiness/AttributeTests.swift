@@ -25,19 +25,19 @@ import Testing
         try scratch.write("123", to: "behind/folder/file")
         let folder = try OpenFile.openFolder(share.path.appending("folder"))
         let name = try "file".fileName, above = try OpenFile.openFolder(share.path)
-        #expect(try Sample.take(of: name, in: folder).size == 3)
-        #expect(try TreeLook.take(of: "folder".fileName, in: above, asking: nil).sample.size == 3)
+        #expect(try Sample.examine(name, in: folder).size == 3)
+        #expect(try TreeLook.examine("folder".fileName, in: above, asking: nil).sample.size == 3)
         let open = try OpenFile.open(name, in: folder, O_RDONLY)
         try scratch.write("1234567890", to: "behind/folder/file")
         // What the kernel remembers, for as long as it was told to: else this test shows nothing.
-        #expect(try Sample.take(of: name, in: folder).size == 3)
-        #expect(try Sample.take(of: name, in: folder, by: .asked).size == 10)
+        #expect(try Sample.examine(name, in: folder).size == 3)
+        #expect(try Sample.examine(name, in: folder, by: .asked).size == 10)
         try scratch.write("12345678901", to: "behind/folder/file")
         #expect(try open.status().st_size == 10)
         #expect(try Attributes.asked.of(open).st_size == 11)
         try scratch.write("123456789012", to: "behind/folder/file")
-        #expect(try TreeLook.take(of: "folder".fileName, in: above, asking: nil).sample.size == 11)
-        let look = try TreeLook.take(of: "folder".fileName, in: above, asking: nil, by: .asked)
+        #expect(try TreeLook.examine("folder".fileName, in: above, asking: nil).sample.size == 11)
+        let look = try TreeLook.examine("folder".fileName, in: above, asking: nil, by: .asked)
         #expect(look.sample.size == 12)
     }
 
@@ -50,16 +50,16 @@ import Testing
         let (drop, part, done) = (try "a".fileName, try "a.part".fileName, try ".done".fileName)
         for name in [drop, part, done] { try scratch.write("x", to: "behind/\(name)") }
         let examiner = Examiner.testing(
-            share.path, ReadyRule(marker: try MarkerRule(Template(done.text, use: .name))), isTold: false)
+            share.path, ReadyRule(marker: try MarkerRule(Template(done.text, use: .name))), isNotified: false)
         #expect(try examiner.lack(of: drop, in: folder) == .sibling(part))
         try Folder.remove(scratch.path("behind/a.part"))
         #expect(try examiner.lack(of: drop, in: folder) == nil)
         // The kernel remembers the marker's time of before.
-        #expect(try Sample.take(of: done, in: folder).size == 1)
+        #expect(try Sample.examine(done, in: folder).size == 1)
         try scratch.write("xx", to: "behind/a")
         #expect(try examiner.lack(of: drop, in: folder) == .marker(done, .outdated))
         try scratch.write("xx", to: "behind/.done")
-        #expect(try Sample.take(of: done, in: folder).size == 1)
+        #expect(try Sample.examine(done, in: folder).size == 1)
         #expect(try examiner.lack(of: drop, in: folder) == nil)
     }
 
@@ -70,7 +70,7 @@ import Testing
         let folder = try OpenFile.openFolder(scratch.path)
         for name in ["file", "link", "missing"] {
             let name = try name.fileName
-            #expect(try Sample.take(of: name, in: folder) == Sample.take(of: name, in: folder, by: .asked))
+            #expect(try Sample.examine(name, in: folder) == Sample.examine(name, in: folder, by: .asked))
         }
     }
 

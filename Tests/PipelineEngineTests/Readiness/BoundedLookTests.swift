@@ -98,7 +98,7 @@ import Testing
         }
         let inbox = try OpenFile.openFolder(scratch.path("inbox"))
         let name = try "a".fileName
-        let whole = try TreeLook.take(of: name, in: inbox, asking: nil)
+        let whole = try TreeLook.examine(name, in: inbox, asking: nil)
         let sliced = try TreeLook(at: name, in: inbox, asking: nil)
         var slices = 1
         // A slice that ends at once takes in one entry.
@@ -108,7 +108,7 @@ import Testing
         guard case .file(let fingerprint, _) = whole.sample else { throw NotAName() }
         #expect(fingerprint.size == 300)
         try scratch.write("0", to: "inbox/a/f0/g/new")
-        #expect(try TreeLook.take(of: name, in: inbox, asking: nil).sample != whole.sample)
+        #expect(try TreeLook.examine(name, in: inbox, asking: nil).sample != whole.sample)
     }
 
     @Test("A look has open the folders that it is in, and none twice")

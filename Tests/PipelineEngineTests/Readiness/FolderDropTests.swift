@@ -120,7 +120,7 @@ import Testing
         #expect(try fault("b") == .lacks(1, first: "sub/file"))
         #expect(throws: IOError.self) { try fault("c") }
         #expect(
-            try TreeLook.take(of: "c".fileName, in: inbox.file, asking: nil).sample == .refused("no longer a folder"))
+            try TreeLook.examine("c".fileName, in: inbox.file, asking: nil).sample == .refused("no longer a folder"))
     }
 
     @Test("One that holds a symbolic link stays, and is reported with the link; without it it is taken")

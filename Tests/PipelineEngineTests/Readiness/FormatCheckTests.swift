@@ -20,7 +20,7 @@ import Testing
         guard pread(file, &byte, 1, lseek(file, 0, SEEK_END) - 1) == 1 else { return .whole }
         switch byte {
         case UInt8(ascii: "."): return .whole
-        case UInt8(ascii: "?"): return .untold("nobody knows")
+        case UInt8(ascii: "?"): return .undetermined("nobody knows")
         default: return .lacks("a sentence without its end")
         }
     }
@@ -55,7 +55,7 @@ import Testing
         try engine.dropHere("a", "It is?")
         try engine.start(asking: isNobodyNamed ? nil : Self.byLastByte)
         let reason = isNobodyNamed ? "no format checker is configured" : "nobody knows"
-        #expect(await eventually { await engine.waiting(for: "a")?.waiting == .untold(reason) })
+        #expect(await eventually { await engine.waiting(for: "a")?.waiting == .undetermined(reason) })
         _ = await engine.stop()
     }
 
@@ -79,7 +79,7 @@ import Testing
             guard pread(file, &byte, 1, 0) == 1, byte == UInt8(ascii: "h") else { return .whole }
             asked.withLock { $0 += 1 }
             while !isStopped() { poll(nil, 0, 5) }
-            return .untold("it was called off")
+            return .undetermined("it was called off")
         }
         #expect(await eventually { await engine.waiting(for: "a-hangs")?.waiting == .reading })
         for number in 0..<8 { try engine.dropHere("b\(number)", "1") }

@@ -57,7 +57,7 @@ import Testing
         #expect(engine.reports.last?.job.drop.name.text == "leased.txt", "it held the others up")
         #expect(!isPaused(engine))
         let report = try scratch.text("failed/leased.txt.error.json")
-        #expect(report.contains("ready.timeout") && report.contains("by a lease"), "\(report)")
+        #expect(report.contains("ready.timeout") && report.contains("holds a lease"), "\(report)")
         _ = await engine.stop()
     }
 

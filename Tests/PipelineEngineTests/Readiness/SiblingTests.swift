@@ -162,9 +162,9 @@ import Testing
     func untold() throws {
         try scratch.write("1", to: "inbox/a")
         let part = try scratch.write("1", to: "inbox/a.part")
-        var examiner = Examiner.testing(scratch.path("inbox"), isTold: true)
+        var examiner = Examiner.testing(scratch.path("inbox"), isNotified: true)
         let sibling = try name("a.part")
-        _ = examiner.take(.appeared(DropPath(sibling)), at: .now(), isThere: { _ in true }, all: { _ in [] })
+        _ = examiner.receive(.appeared(DropPath(sibling)), at: .now(), isThere: { _ in true }, all: { _ in [] })
         let inbox = try OpenFile.openFolder(scratch.path("inbox"))
         #expect(try examiner.lack(of: name("a"), in: inbox) == .sibling(sibling))
         try Folder.remove(part)

@@ -4,7 +4,7 @@ import PipelineKit
 import SystemPackage
 
 /// Tries whether a file gets from one folder to another by a rename that never overwrites.
-struct RenameExaminer {
+struct RenameCheck {
     /// What a rename came to.
     enum Outcome: Equatable {
         /// It works and refuses taken names.

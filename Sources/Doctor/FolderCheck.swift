@@ -4,7 +4,7 @@ import PipelineKit
 import SystemPackage
 
 /// Tries what a daemon does in one folder. Everything is tried for real and undone at once.
-struct FolderExaminer {
+struct FolderCheck {
     let folder: FilePath
     let mounts: MountTable
 
@@ -98,7 +98,7 @@ struct FolderExaminer {
         do throws(IOError) {
             findings += [try events(), try leases(), try times()]
         } catch {
-            // What may not be done here is told by `rights`.
+            // `rights` reports what is not permitted here.
         }
         return findings
     }
@@ -136,10 +136,10 @@ struct FolderExaminer {
         let start = MonotonicTime.now()
         let canary = try Canary(in: folder)
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        let isTold = retrying { poll(&ready, 1, Self.patience) } > 0
+        let isReported = retrying { poll(&ready, 1, Self.patience) } > 0
         let took = MonotonicTime.now() - start
         _ = consume canary
-        guard isTold else {
+        guard isReported else {
             return .problem(
                 .events, "a new file caused no event; drops are found only by scans, every 60 s",
                 "Use a folder on a file system that reports inotify events")

@@ -3,9 +3,9 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Tries by which way drops of other users become ours, and says what that costs.
-enum OwnershipExaminer {
-    /// How a drop is made ours.
+/// Tries how drops of other users can be taken over, and reports the cost.
+enum OwnershipCheck {
+    /// How a drop is taken over.
     enum Way: Equatable {
         /// By a change of its owner.
         case owner
@@ -15,7 +15,7 @@ enum OwnershipExaminer {
         case copy
     }
 
-    /// Tries it with canaries in a folder of ours.
+    /// Tries it with canaries in one of our folders.
     static func way(in folder: FilePath) throws(IOError) -> Way {
         let canary = try Canary(in: folder)
         let file = try OpenFile.open(canary.path, O_RDWR | O_NOFOLLOW)
@@ -29,7 +29,7 @@ enum OwnershipExaminer {
         return dm_clone(file.descriptor, copy.descriptor) == 0 ? .sharing : .copy
     }
 
-    /// `nobody` on nearly every system; whether there is such an account is of no matter.
+    /// `nobody` on nearly every system; the account need not exist.
     private static let other: uid_t = 65534
 
     /// What is to be said of an inbox whose claimed drops come into this folder; nil where nothing can be tried there,
@@ -38,8 +38,8 @@ enum OwnershipExaminer {
         guard ownership == .take else {
             return .note(
                 .ownership,
-                "drops stay their senders' (`ownership: keep`), who can change them until they are published; no "
-                    + "cost", "Set `ownership: take`, unless every sender is trusted")
+                "drops stay their senders' (`ownership: keep`), who can change them until they are published; costs "
+                    + "nothing", "Set `ownership: take`, unless every sender is trusted")
         }
         do throws(IOError) {
             switch try way(in: folder) {
