@@ -2,8 +2,7 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// A small file that is put into a folder to see what happens there. Its name is hidden, so no pipeline takes it; it
-/// goes when this goes, wherever it was renamed to.
+/// A test file with a hidden name, which no pipeline takes. It is removed with this value, wherever it was renamed to.
 struct Canary: ~Copyable {
     private static let prefix = ".dropmill-canary-"
     /// One that is older was left behind by a process that was killed.

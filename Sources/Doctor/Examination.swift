@@ -151,13 +151,13 @@ package struct Examination {
         }
     }
 
-    /// Where canaries may sit: among the spare folders of a work folder that is there, since a daemon that starts takes
-    /// other names in it for somebody else's.
+    /// Where canaries may be put: among the spare folders of an existing work folder, since a starting daemon takes
+    /// other names in it for another user's.
     private func bench(in work: FilePath) -> FilePath {
         FolderCheck(work.appending("spare"), mounts: mounts).existing
     }
 
-    /// The work folder is its user's alone, so that nothing can be tried in it as another one.
+    /// Only its user may enter the work folder, so another user cannot test it.
     private func stranger(_ work: FilePath) -> Finding? {
         guard geteuid() != 0, let owner = FileStatus.of(work, followingLinks: true)?.st_uid, owner != geteuid() else {
             return nil

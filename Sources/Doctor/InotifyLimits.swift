@@ -6,7 +6,7 @@ import SystemPackage
 struct InotifyLimits {
     private static let settings = FilePath("/proc/sys/fs/inotify")
 
-    /// What each is called, its limit, and how many this user has, as far as it may look.
+    /// Each limit's name and value, and how much of it this user's visible processes use.
     static func findings(needed: Int) -> [Finding] {
         let used = used()
         return [

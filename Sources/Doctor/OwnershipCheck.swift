@@ -32,8 +32,8 @@ enum OwnershipCheck {
     /// `nobody` on nearly every system; the account need not exist.
     private static let other: uid_t = 65534
 
-    /// What is to be said of an inbox whose claimed drops come into this folder; nil where nothing can be tried there,
-    /// which `rights` says.
+    /// The finding for an inbox whose claimed drops come into this folder; nil if nothing can be tested there, which
+    /// `rights` reports.
     static func finding(_ ownership: Pipeline.Ownership, in folder: FilePath) -> Finding? {
         guard ownership == .take else {
             return .note(

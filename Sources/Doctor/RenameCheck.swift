@@ -54,7 +54,7 @@ struct RenameCheck {
         }
     }
 
-    /// What settles: a copy does as well, and takes longer.
+    /// Settlement: a copy works too, and takes longer.
     static func settlement(from work: FilePath, to target: FilePath) -> Finding {
         finding("from the work folder", from: work, to: target) {
             .note(

@@ -7,7 +7,7 @@ extension OwnFolders {
     /// What a start would say of the way to the inbox.
     var inboxFindings: [Finding] { inboxFaults.map { .problem(.trust, $0.fact, $0.remedy.sentence) } }
 
-    /// What a start would say of the way to one of the folders.
+    /// What a start would report about the path to one of the folders.
     func findings(on own: Own) -> [Finding] {
         let faults = faults(on: own)
         guard !faults.isEmpty else {

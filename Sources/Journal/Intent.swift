@@ -18,7 +18,7 @@ package struct Intent: Sendable, Hashable {
     package var role: Role
     /// Where it is, in the job's folder.
     package var source: FilePath
-    /// Where it goes.
+    /// Its target.
     package var target: FilePath
     /// Which inode it is.
     package var identity: FileIdentity

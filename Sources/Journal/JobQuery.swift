@@ -13,11 +13,11 @@ package struct JobQuery: Sendable, Hashable {
     package var name: FileName?
     /// Only claimed at or after this time.
     package var since: Timestamp?
-    /// Only those that a job of this id led to by `retry`.
+    /// Only retries of this job.
     package var retryOf: JobID?
     /// Only finished jobs that left one of these: the original, an output, or a sidecar. Scans every row. Empty: any.
     package var left: [FilePath] = []
-    /// At most so many.
+    /// The most jobs to return.
     package var limit: Int?
 
     /// All jobs.

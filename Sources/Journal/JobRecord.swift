@@ -32,11 +32,11 @@ package struct JobRecord: Sendable, Equatable {
     package var pipeline: String
     /// What was dropped.
     package var drop: Drop
-    /// The drop's device and inode, by which a file that is sent back (`retry`) is known again.
+    /// The drop's device and inode, to recognise a file that is sent back (`retry`).
     package var identity: FileIdentity
     /// When it was claimed.
     package var claimedAt: Timestamp
-    /// When it was over.
+    /// When it ended.
     package var finishedAt: Timestamp?
     /// How far it is.
     package var state: State
@@ -52,9 +52,9 @@ package struct JobRecord: Sendable, Equatable {
     package var failure: StageFailure?
     /// The kind of the stage that failed.
     package var failedStage: String?
-    /// What `stage` is to be given; nil where that is the drop itself as it was claimed.
+    /// The input of `stage`; nil for the drop itself as it was claimed.
     package var payload: Payload?
-    /// For a settling job: what is to be moved where, in order.
+    /// Of a settling job: the moves to make, in order.
     package var intents: [Intent]
     /// Of a finished job: what was published, then sidecars of that or of the original.
     package var outputs: [FilePath]
@@ -92,8 +92,8 @@ package struct JobRecord: Sendable, Equatable {
 }
 
 extension JobRecord {
-    /// How long the job took, or has been at work by `now`. Of one that began and ended in one run the monotonic clock
-    /// says it; the wall clock may have been set meanwhile.
+    /// How long the job took, or has taken by `now`: by the monotonic clock if it began and ended in one run, since the
+    /// wall clock may have been set.
     package func took(at now: Timestamp = .now()) -> Duration {
         // A failed run of a stage has the same word.
         if let last = history.last, last.event == state.rawValue, last.stage == nil, let duration = last.duration {

@@ -41,7 +41,7 @@ package protocol Journal: Sendable {
     /// is given `retryOf` when it is first written.
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
-    /// Takes such a note back: that file does not come.
+    /// Removes such a note: that file does not come.
     func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
     /// Answers a question for content that came before, and notes the asking job as its first where there was none.

@@ -11,7 +11,7 @@ import Synchronization
 package final class JournalWriter: Sendable {
     /// Calls back after a time, on any thread.
     package typealias Alarm = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-    /// Told, on the writer's queue, whether what was committed is durable.
+    /// Called on the writer's queue: whether what was committed is durable.
     package typealias Completion = @Sendable (Result<Void, JournalError>) -> Void
 
     /// How long a noted record waits at least, and at most twice; and how long until another try after a failure, at
@@ -67,8 +67,8 @@ package final class JournalWriter: Sendable {
     /// The same with a pipeline's state.
     package func note(_ pipeline: PipelineRecord) { note { $0.pipelines[pipeline.name] = pipeline } }
 
-    /// Writes jobs' rows at once, all or none, and says when they are durable. Where that fails the caller is told, and
-    /// nothing of it is kept.
+    /// Writes jobs' rows at once, all or none, and reports when they are durable. If that fails, the caller gets the
+    /// error, and none of it is kept.
     package func commit(_ records: [JobRecord], then completion: @escaping Completion) {
         let isTaken = state.withLock { state in
             guard !state.isClosed else { return false }
@@ -193,7 +193,7 @@ private struct Batch {
         var record: JobRecord
         /// The newest that was noted: what is kept where the transaction fails.
         var noted: JobRecord?
-        /// Somebody waits for it, or for what it replaced.
+        /// A caller waits for it, or for what it replaced.
         var isCommitted = false
         /// It was here when the alarm was set.
         var isDue = false

@@ -74,7 +74,7 @@ extension PipelineChecks {
         }
     }
 
-    /// The folders of those that have one there or below: the draft's own first, then those of the others.
+    /// The folders there or below: the draft's own first, then those of other pipelines.
     private func folders(
         of draft: PipelineDraft, among drafts: [PipelineDraft], from fixed: ResolvedFolder
     ) -> [Own] {

@@ -5,7 +5,7 @@ import SystemPackage
 /// to nothing. Works on drafts, so that these problems are reported together with all others.
 struct PipelineChecks {
     private(set) var problems: [ConfigProblem] = []
-    /// Where all of them have their folders.
+    /// The folders of all drafts.
     let index: FolderIndex
 
     /// Checks each draft alone, then against those before it that may be in its way.
@@ -126,7 +126,7 @@ struct PipelineChecks {
 
     // MARK: Two pipelines
 
-    /// One pipeline's processed, failed or output may well be another's inbox: that is how they are chained.
+    /// One pipeline's processed, failed or output folder may be another's inbox: that is a chain.
     private mutating func together(_ draft: PipelineDraft, with other: PipelineDraft) {
         let there = "the pipeline of \(other.source.text)"
         if let name = draft.name, name.value == other.name?.value {

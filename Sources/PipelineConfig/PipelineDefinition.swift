@@ -33,7 +33,7 @@ enum PipelineDefinition {
         }
     }
 
-    /// What is set to nothing counts as not given.
+    /// A key set to nothing counts as not given.
     private static func map(_ entries: [OptionNode.Entry]) -> String {
         let given = entries.filter { !$0.value.isNull }.sorted { $0.key < $1.key }
         return "{\(given.map { "\(quoted($0.key)):\(text(of: $0.value))" }.joined(separator: ","))}"

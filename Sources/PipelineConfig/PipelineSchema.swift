@@ -65,7 +65,7 @@ package struct PipelineSchema {
         }
     }
 
-    /// Keys that do not go together, whatever their values are.
+    /// Keys that exclude each other, whatever their values.
     private static func exclusions(_ json: inout JSONText) {
         // What stays its sender's gets no rights.
         json.object { json in

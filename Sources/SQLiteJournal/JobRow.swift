@@ -11,8 +11,8 @@ enum JobRow {
         "outputs", "original", "digests", "facts", "definition", "retry_of", "history",
     ]
 
-    /// Columns that keep what they were first given. SQLite rewrites every index whose columns are set, be it to
-    /// what they are, and each of these is in one.
+    /// Columns that keep their first value. SQLite rewrites every index whose columns are set, even to the same value,
+    /// and each of these is in one.
     private static let unchanging: Set<String> = ["id", "pipeline", "name", "claimed_at"]
 
     /// The states of finished jobs, as SQL. The indexes of both kinds of jobs are partial by these very words, and

@@ -94,7 +94,7 @@ enum Migrations {
         ) WITHOUT ROWID;
         """
 
-    /// Which job was the first with some content, for those that ask (`dedupe`).
+    /// The first job with some content (`dedupe`).
     private static let contents = """
         CREATE TABLE contents (
             content TEXT NOT NULL,

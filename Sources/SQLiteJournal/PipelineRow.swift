@@ -7,7 +7,7 @@ import SystemPackage
 enum PipelineRow {
     private static let columns = "name, inbox, failed, stages, waiting, paused, paused_since, updated_at"
 
-    /// Those that were added later: a reader may be there before the daemon that adds them.
+    /// Columns that were added later: a reader may open the journal before the daemon adds them.
     static func select(_ db: Database) throws -> String {
         let there = Set(try db.columns(in: "pipelines").map(\.name))
         let added = ["source", "works"].map { there.contains($0) ? $0 : "NULL" }.joined(separator: ", ")

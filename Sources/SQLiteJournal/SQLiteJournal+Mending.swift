@@ -103,7 +103,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// Whatever has the journal's names goes out of the way, as `journal.replaced-TIME`.
+    /// Moves whatever has the journal's names aside, as `journal.replaced-TIME`.
     private func moveAside(at time: Timestamp) throws(JournalError) -> FilePath? {
         let there = Self.suffixes.filter { Folder.kind(of: FilePath(bytes: path.bytes + $0.utf8)) != nil }
         guard !there.isEmpty else { return nil }

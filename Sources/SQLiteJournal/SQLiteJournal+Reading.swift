@@ -97,7 +97,7 @@ extension SQLiteJournal {
         try read { db in try Self.rows(db, PipelineRow.select(db), PipelineRow.record) }
     }
 
-    /// What `body` reads from one state of the journal.
+    /// Runs `body` on one state of the journal.
     func read<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
         do {
             return try reader.read(body)

@@ -37,8 +37,8 @@ extension SQLiteJournal {
 
     private static let suffixes = ["", "-wal", "-shm", "-damaged"]
 
-    /// The database goes first: should it end there, SQLite drops a log that has no database, while a database without
-    /// its log would be taken for a whole one.
+    /// The database moves first: after a crash between the two SQLite drops a log without a database, but would take a
+    /// database without its log for a complete one.
     private static func move(_ journal: FilePath, to target: FilePath) throws(IOError) {
         let targets = suffixes.map { FilePath(bytes: target.bytes + $0.utf8) }
         guard targets.allSatisfy({ Folder.kind(of: $0) == nil }) else { throw IOError("rename", target, .fileExists) }

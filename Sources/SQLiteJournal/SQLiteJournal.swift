@@ -153,8 +153,7 @@ package final class SQLiteJournal: Journal {
         return removed
     }
 
-    /// Frees pages of the database that are kept for speed alone: allocated one by one, they keep what lies around
-    /// them in the heap from being given back.
+    /// Frees the database's page cache: its pages keep the heap around them from being returned.
     package func releaseMemory() { writer?.releaseMemory() }
 
     package func close() {

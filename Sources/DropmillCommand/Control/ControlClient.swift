@@ -16,7 +16,7 @@ enum ControlClient {
 
     /// Between its lock and its socket a daemon that starts needs a moment.
     private static let attempts = 60
-    /// Microseconds between two of them.
+    /// Microseconds between two attempts.
     private static let pause: useconds_t = 50_000
 
     static func ask(_ request: ControlRequest, in folder: FilePath) throws(Problem) -> ControlReply {

@@ -21,7 +21,7 @@ struct ControlReply: Codable, Equatable {
 
     struct Inbox: Codable, Equatable {
         var waiting: Int
-        /// Those that have waited longest.
+        /// The longest-waiting drops.
         var longest: [Drop]
         var leftAlone: Int
         var left: [Drop]

@@ -12,14 +12,14 @@ struct ControlRequest: Codable, Equatable {
     }
 
     var ask: Ask
-    /// Of those that wait at most so many.
+    /// The most waiting drops to report.
     var limit: Int?
     /// Whose inbox the file is in.
     var pipeline: String?
     /// Its path from the inbox on, in bytes.
     var path: Data?
 
-    /// What waits, of each inbox the first so many.
+    /// What waits: the first `limit` drops of each inbox.
     static func waiting(limit: Int) -> ControlRequest { ControlRequest(ask: .waiting, limit: limit) }
 
     /// What one file waits for.

@@ -24,7 +24,7 @@ actor ControlServer: QueueActor {
     private var timer: (any DispatchSourceTimer)?
     private var connections: [Int: ControlConnection] = [:]
     private var lastNumber = 0
-    /// The socket's inode, by which it is known again.
+    /// The socket's inode, to recognise it.
     private var inode: UInt64?
 
     private init(folder: FilePath, answer: @escaping Answer) {
@@ -72,7 +72,7 @@ actor ControlServer: QueueActor {
         inode = FileIdentity.of(path)?.inode
     }
 
-    /// Answers nothing more. The socket's name goes, unless it is another daemon's by now.
+    /// Stops answering. The socket's name is removed, unless another daemon has replaced it.
     nonisolated func stop() { sync { server in server.end() } }
 
     private func end() {

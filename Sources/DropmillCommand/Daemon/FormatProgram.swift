@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The program that looks whether files are whole by their formats: this one, in processes of its own.
 enum FormatProgram {
-    /// The verb that has it serve them.
+    /// The verb of the helper process.
     static let verb = "format-worker"
 
     private static let helpers = FormatHelpers(program: "/proc/self/exe", arguments: [verb])

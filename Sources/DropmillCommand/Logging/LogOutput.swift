@@ -68,7 +68,7 @@ final class LogOutput: Sendable {
         drained().wait(timeout: .now() + limit) == .success
     }
 
-    /// Tells when what is there now is written, whatever comes meanwhile.
+    /// Calls back when everything queued so far is written, whatever comes meanwhile.
     private func drained() -> DispatchSemaphore {
         let drained = DispatchSemaphore(value: 0)
         queue.async { @Sendable [self] in

@@ -10,7 +10,7 @@ struct Screen {
     let columns: Int
     let rows: Int
 
-    /// As standard output has it now; 80 by 24 where it does not say.
+    /// Standard output's current size; 80 by 24 if unknown.
     static func now() -> Screen {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {

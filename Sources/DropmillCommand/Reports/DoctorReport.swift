@@ -2,7 +2,7 @@ import Doctor
 import PipelineKit
 import SystemPackage
 
-/// What was tried in every folder, and what came of it.
+/// The findings for every folder.
 struct DoctorReport {
     /// As whom it was tried.
     let user: String
@@ -109,6 +109,6 @@ struct DoctorReport {
 }
 
 extension String {
-    /// With spaces behind it, so many characters wide at least.
+    /// Padded with spaces to at least `width` characters.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

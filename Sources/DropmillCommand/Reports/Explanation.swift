@@ -6,7 +6,7 @@ import SystemPackage
 
 /// What happens to a file, by its path, the pipelines, the journal and a running daemon.
 struct Explanation {
-    /// What one pipeline makes of it.
+    /// One pipeline's view of the file.
     struct Account {
         let pipeline: Pipeline
         let name: FileName
@@ -45,7 +45,7 @@ struct Explanation {
     /// How long a file is watched where no daemon can be asked.
     private static let patience = Duration.seconds(3)
 
-    /// Looks at everything. `now`: what `{date}` stands for.
+    /// `now`: the value of `{date}`.
     init(of file: FilePath, among folders: PipelineFolders, state: StateFolder, now: Timestamp) {
         self.file = file
         self.now = now

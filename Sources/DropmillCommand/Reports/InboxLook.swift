@@ -9,7 +9,7 @@ import SystemPackage
 struct InboxLook {
     struct Inbox: Equatable {
         var waiting: Int
-        /// Those that have waited longest.
+        /// The longest-waiting drops.
         var longest: [ControlReply.Drop] = []
         var leftAlone = 0
         var left: [ControlReply.Drop] = []
@@ -17,12 +17,12 @@ struct InboxLook {
         var poll: Double?
         /// Whether only names that are never taken were left out, since the pipeline's rules are not known.
         var isRough = false
-        /// Why a daemon that runs claims nothing.
+        /// Why the running daemon claims nothing.
         var paused: StageFailure?
     }
 
     var inboxes: [String: Inbox] = [:]
-    /// Why a daemon that runs does not say what waits.
+    /// Why the running daemon does not report what waits.
     var problem: String?
 
     /// Queries the daemon that holds the folder for the first `limit` waiting drops of each inbox.

@@ -3,7 +3,7 @@ import PipelineEngine
 import PipelineKit
 import SystemPackage
 
-/// Sends failed jobs' originals back through the front door, one by one: what goes wrong with one stops no other.
+/// Sends failed jobs' originals back into their inboxes, one by one: an error of one does not stop the others.
 struct Resubmission {
     struct Sent {
         let record: JobRecord
@@ -139,7 +139,7 @@ struct Resubmission {
         problems.append(Problem(subject: "\(record.id.text) (\(record.drop.name.text))", message: message))
     }
 
-    /// For programs: what was sent in, and what was not.
+    /// For programs: what was sent back, and what was not.
     var json: String {
         var json = JSONText()
         json.object { json in

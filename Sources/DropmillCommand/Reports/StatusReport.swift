@@ -4,7 +4,7 @@ import PipelineKit
 /// How things stand: the daemon, and each pipeline.
 struct StatusReport {
     struct Row {
-        /// Jobs of one stage: those that wait for a worker, and those that are with one.
+        /// Jobs of one stage: waiting for a worker, and with one.
         typealias Stage = (queued: Int, running: Int)
 
         /// What is known of it; nil where only its jobs are.

@@ -29,11 +29,10 @@ struct TextTable {
 }
 
 extension String {
-    /// At most so many characters, the last one an ellipsis where some were left out.
+    /// At most `count` characters, with an ellipsis if some were cut.
     func shortened(to count: Int) -> String { self.count > count ? prefix(count - 1) + "…" : self }
 
-    /// Lines of at most so many characters: broken at spaces where there are any, the further ones indented as the
-    /// first, and by two more.
+    /// Wrapped at spaces where possible; further lines are indented two more than the first.
     func broken(at columns: Int) -> [String] {
         guard count > columns else { return [self] }
         let indent = min(prefix { $0 == " " }.count + 2, columns / 2)

@@ -2,8 +2,7 @@ import CLinux
 import Glibc
 
 extension RunCommand {
-    /// What is to be said at the start where the daemon's user may do everything and the kernel can keep no process of
-    /// its from files; nil where either is not so.
+    /// The warning at the start if the daemon runs as root and the kernel cannot confine its helpers; nil otherwise.
     static var sandboxWarning: String? {
         guard geteuid() == 0, dm_landlock_version() == 0 else { return nil }
         return

@@ -145,8 +145,8 @@ struct RunCommand: StageVerb {
         }
     }
 
-    /// Whether `--once` failed: a drop that merely stayed in its inbox is no failure, unless its marker, its
-    /// manifest or its format says that it is not all there.
+    /// Whether `--once` failed: a drop that merely stayed in its inbox is no failure, unless its marker, manifest or
+    /// format calls it incomplete.
     static func hadTrouble(_ summary: RunSummary) -> Bool {
         summary.failed + summary.unfinished > 0 || summary.remaining.contains(where: \.isContradicted)
     }

@@ -95,7 +95,7 @@ private struct SignalWait {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Whether one came within so many seconds.
+    /// Whether one came within that many seconds.
     mutating func isSignalled(within seconds: Int) -> Bool {
         var limit = timespec(tv_sec: seconds, tv_nsec: 0)
         return sigtimedwait(&signals, nil, &limit) > 0

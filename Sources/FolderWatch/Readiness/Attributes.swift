@@ -7,7 +7,7 @@ import SystemPackage
 package enum Attributes: Sendable {
     /// What the kernel has.
     case remembered
-    /// Whoever keeps the file system is asked.
+    /// The server of the file system is asked.
     case asked
 
     /// Those for a look that decides about drops of an inbox.

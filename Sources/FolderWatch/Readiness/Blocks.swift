@@ -1,5 +1,5 @@
-/// An array in blocks of a fixed size, as one array would double when it is full. All blocks have the same number of
-/// bytes, whatever they hold, so that what one gives back fits another.
+/// An array in blocks of a fixed size; a plain array would double when it is full. All blocks have the same number of
+/// bytes, whatever they hold, so that a freed block fits any other use.
 struct Blocks<Element: Sendable>: Sendable {
     private var blocks: [ContiguousArray<Element>] = []
     private(set) var count = 0

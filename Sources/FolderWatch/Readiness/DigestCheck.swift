@@ -4,7 +4,7 @@ import Glibc
 package import PipelineKit
 package import SystemPackage
 
-/// Compares drops with what came with them, on a queue of its own, since that reads every byte.
+/// Compares drops with the digests in their markers and manifests, on a queue of its own, since that reads every byte.
 package enum DigestCheck {
     package typealias Reading = InboxReading<Question, Outcome>
 
@@ -23,7 +23,7 @@ package enum DigestCheck {
         case manifests(Glob)
     }
 
-    /// What came of it.
+    /// The result.
     package enum Outcome: Sendable {
         case fits
         /// The file has another digest by this algorithm.

@@ -13,7 +13,7 @@ package enum FormatCheck {
 
     /// How many drops of a pipeline are asked of at once: one that takes long does not hold up all others.
     private static let width = 4
-    /// The seconds that a drop may take while others may wait, and those that each file may take afterwards.
+    /// Seconds for a drop's first attempt, which others may wait for, and for each file of a later one.
     private static let firstSeconds: Int64 = 2, seconds: Int64 = 60
 
     /// A check for drops of an inbox, whose intake has this queue.

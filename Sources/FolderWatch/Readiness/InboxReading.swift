@@ -32,10 +32,10 @@ package final class InboxReading<Question: Hashable & Sendable, Answer: Sendable
     }
 
     private var asked: [DropPath: Asked] = [:]
-    /// Those whose turn has not come: first ones, and others.
+    /// Waiting drops: first readings, and others.
     private var line = Deque<DropPath>()
     private var laterLine = Deque<DropPath>()
-    /// Who has nothing to do.
+    /// Idle queues.
     private var idle: [DispatchQueue]
     private let hasOne: Bool
     private static var mostLooks: Int { 32 }
@@ -86,7 +86,7 @@ package final class InboxReading<Question: Hashable & Sendable, Answer: Sendable
         laterLine.append(key)
     }
 
-    /// The next drop for an idle queue. Those that were forgotten, or are being read, may still stand in line.
+    /// The next drop for an idle queue. Forgotten drops, and those being read, may still be in line.
     private func next() -> DropPath? {
         while let key = line.popFirst() {
             if let next = asked[key], next.isFirst, !next.isBegun { return key }
@@ -98,7 +98,7 @@ package final class InboxReading<Question: Hashable & Sendable, Answer: Sendable
         return nil
     }
 
-    /// Has those who are idle read what is next.
+    /// Gives the next drops to the idle queues.
     private func goOn() {
         while !idle.isEmpty, let key = next(), let next = asked[key], let queue = idle.popLast() {
             asked[key]?.isBegun = true

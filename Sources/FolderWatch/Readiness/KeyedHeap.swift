@@ -36,7 +36,7 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     func key(of slot: Slot) -> Key { self[slot.number].key }
 
-    /// The value of an entry. After a change of what it is ordered by, `enqueue` is to be called.
+    /// The value of an entry. Call `enqueue` after a change that affects the order.
     subscript(slot: Slot) -> Value {
         get { self[slot.number].value }
         _modify { yield &self[slot.number].value }

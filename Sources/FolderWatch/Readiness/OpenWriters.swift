@@ -9,11 +9,11 @@ import SystemPackage
 package enum OpenWriters: Sendable, Hashable {
     /// None has.
     case none
-    /// At least one has; which, as far as it is known.
+    /// At least one has; which one, if known.
     case some(Waiting.Writer)
     /// Unknown: no leases on this file system, or the file belongs to another user.
     case unknown
-    /// Nobody asked.
+    /// Not checked.
     case notAsked
 
     /// Whether a process is known to have it open for writing.

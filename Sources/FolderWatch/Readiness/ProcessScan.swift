@@ -9,7 +9,7 @@ import SystemPackage
 /// mappings are asked for: about 10 ms for 130 processes with 800 descriptors.
 struct ProcessScan: Sendable {
     private var processes: [FileIdentity: Int32] = [:]
-    /// Folders that are open, or that a process is in: new names can be made in them whatever path they have by now.
+    /// Folders that a process has open or as its current folder: it can create names in them, whatever their path.
     private var visited: [FileIdentity: Int32] = [:]
     /// Whether the descriptors of every process could be seen: only then does not being found mean anything.
     private(set) var isComplete = ProcessScan.seesAllProcesses()
@@ -41,7 +41,7 @@ struct ProcessScan: Sendable {
         processes[file].map { Waiting.Writer(process: $0, program: Self.program(of: $0)) }
     }
 
-    /// A process that is in one of the folders, or has it open; as far as it may be seen.
+    /// A visible process that has one of the folders open or as its current folder.
     func visitor(of folders: Set<FileIdentity>) -> Waiting.Writer? {
         folders.lazy.compactMap { visited[$0] }.first.map {
             Waiting.Writer(process: $0, program: Self.program(of: $0), isInFolder: true)

@@ -18,11 +18,11 @@ extension ReadyGate {
         }
     }
 
-    /// A sample that is to be taken now.
+    /// A sample that is due.
     package struct Request: Sendable, Equatable {
         /// Of which candidate.
         package let key: DropPath
-        /// Whether it may be the deciding one, so that open writers, and what has to come with it, are to be asked for.
+        /// Whether it may be the deciding one, so that open writers, markers and manifests must be checked.
         package let deciding: Bool
     }
 
@@ -48,7 +48,7 @@ extension ReadyGate {
         case quiet
         /// It changed since the last sample.
         case changing
-        /// Some process has it open for writing.
+        /// A process has it open for writing.
         case openWriter
         /// It cannot be opened or examined.
         case blocked

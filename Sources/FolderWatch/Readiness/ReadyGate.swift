@@ -56,9 +56,9 @@ package struct ReadyGate: Sendable {
 
     private let rule: ReadyRule
     private let usualLack: @Sendable (DropPath) -> Waiting?
-    /// In order of their next samples; those that have none are not queued.
+    /// In order of their next samples; candidates without one are not queued.
     private var candidates = Candidates { @Sendable _, left, _, right in left.due < right.due }
-    /// What is to be said of candidates that wait for more than time and the usual; few have any.
+    /// Reasons to report for candidates that wait for more than time and the usual; few have any.
     private var remarks: [Slot: Waiting] = [:]
     /// Bytes that those grew by, in all, that were seen to change.
     private var growth: [Slot: Int64] = [:]
@@ -77,7 +77,8 @@ package struct ReadyGate: Sendable {
     /// Between two looks at one that cannot be opened or examined: no event reports the end of that.
     package static var blockedPause: Duration { .seconds(1) }
 
-    /// And at least so many times what one look took: no more than a twentieth of the time goes into them.
+    /// The pause is at least this many times the cost of a look, so that looks take no more than a twentieth of the
+    /// time.
     private static var restForLooks: Int { 20 }
 
     /// A gate with a rule. `usualLack`: what a candidate lacks as a rule, such as its marker; that need not be kept for
@@ -87,7 +88,7 @@ package struct ReadyGate: Sendable {
         self.usualLack = usualLack
     }
 
-    /// How many candidates are waited for: those that are refused or ignored are left out.
+    /// The number of waiting candidates, without refused and ignored ones.
     package var waitingCount: Int { candidates.count - parked }
 
     /// All candidates, in no order.
@@ -354,7 +355,7 @@ extension ReadyGate {
         static func < (left: Admission, right: Admission) -> Bool { left.time < right.time }
     }
 
-    /// Those that are waited for and have been known for longest, the longest first.
+    /// The waiting candidates known for longest, longest first.
     package func longest(_ limit: Int) -> [DropPath] {
         var longest = Heap<Admission>()
         for slot in candidates.slots where candidates[slot].marks.isDisjoint(with: .parked) {

@@ -63,7 +63,7 @@ package struct ReadyQueue: Sendable {
     /// Whether the drop waits.
     package func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
 
-    /// Some of those that wait, in no order.
+    /// Some of the waiting entries, in no order.
     package func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
 
     /// Adds a drop in the state in which it was found complete.

@@ -10,7 +10,7 @@ package enum Sample: Sendable, Hashable {
     case gone
     /// Something that is never taken; why.
     case refused(String)
-    /// Something that cannot be opened or examined for now, for a reason of its own; what it is, as far as it is known.
+    /// Something that cannot be opened or examined for now, for a reason of its own; its fingerprint, if known.
     case blocked(Errno, Fingerprint?)
 
     /// Looks at an entry of a folder; of a folder that is a drop, at itself alone: `TreeLook` examines its contents.

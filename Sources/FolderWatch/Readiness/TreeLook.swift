@@ -2,8 +2,8 @@ import Glibc
 package import PipelineKit
 package import SystemPackage
 
-/// One look at a folder with all it holds, as a drop. It goes down with those folders open that it is in, one `openat`
-/// for each, and ends where the rule's limits are passed. It can be broken off at any entry and gone on with.
+/// One look at a folder drop and all its contents. It holds the folders on its path open, one `openat` each, and stops
+/// at the rule's limits. It can be suspended at any entry and continued.
 package final class TreeLook {
     /// The result, once the look is finished.
     package private(set) var sample = Sample.gone
@@ -35,13 +35,13 @@ package final class TreeLook {
     private var size: Int64 = 0
     private var modified = FileTime.distantPast
     private var changed = FileTime.distantPast
-    /// A sum, so that it is the same in whatever order the entries come.
+    /// A sum, so that the order of the entries does not matter.
     private var listing = Hasher().finalize()
     private var writer = OpenWriters.none
     private var folders: Set<FileIdentity> = []
     private var names: [FileIdentity: (found: Int, links: Int, path: FilePath)] = [:]
 
-    /// How long a look holds up what else is to be done at its place.
+    /// How long a look may run before other work of its queue gets a turn.
     package static var slice: Duration { .milliseconds(10) }
 
     /// Begins a look at a folder in another one. Links are not followed; a folder that holds anything but files and
@@ -230,7 +230,7 @@ package final class TreeLook {
 
     // MARK: The end
 
-    /// It is beyond a limit: nothing more of it is of interest.
+    /// It exceeds a limit: the look ends.
     private func pass(_ limit: ReadyRule.Limits.Excess) {
         excess = limit
         conclude()

@@ -11,7 +11,7 @@ package enum Waiting: Sendable, Hashable {
     case blind(for: Duration, of: Duration)
     /// It has zero bytes, which asks for a longer time.
     case empty(for: Duration, of: Duration)
-    /// It gets larger, by so many bytes a second as last measured; and has stood still for so long since.
+    /// It is growing, by this many bytes a second as last measured, and has been unchanged for this long since.
     case growing(bytesPerSecond: Int64, for: Duration, of: Duration)
     /// It changed without getting larger: written in place, shrunk, replaced, or its times were set.
     case changing(for: Duration, of: Duration)
@@ -23,11 +23,11 @@ package enum Waiting: Sendable, Hashable {
     case marker(FileName, MarkerFault)
     /// It is complete but for what its manifest lists.
     case manifest(ManifestFault)
-    /// Its digests are being compared with those that came with it.
+    /// Its digests are being compared with those in its marker or manifest.
     case verifying
     /// A name beside it says that it is not done.
     case sibling(FileName)
-    /// It is such a name itself, and goes with this drop beside it.
+    /// It is itself such a sibling, of this drop.
     case siblingOf(FileName)
     /// By its content it is not whole; what is missing.
     case incomplete(String)
@@ -58,7 +58,7 @@ package enum Waiting: Sendable, Hashable {
     /// This pattern of `match.exclude` keeps it.
     case excluded(String)
 
-    /// A process that has a drop open for writing, as far as it is known.
+    /// A process that has a drop open for writing, as far as known.
     package struct Writer: Sendable, Hashable {
         /// Its id; nil if the kernel reports only that there is a writer.
         package var process: Int32?
@@ -104,9 +104,9 @@ package enum Waiting: Sendable, Hashable {
         case unusable(FileName, String)
         /// It, or what it lists, cannot be read; why.
         case unreadable(String)
-        /// So many of the files that it lists are not there; the first of them.
+        /// How many of the listed files are missing; the first of them.
         case lacks(Int, first: String)
-        /// So many of them have other digests than it says; the first of them.
+        /// How many of the listed files have different digests; the first of them.
         case differs(Int, first: String)
     }
 }

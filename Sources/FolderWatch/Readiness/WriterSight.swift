@@ -82,8 +82,8 @@ package final class WriterSight: Sendable {
         return scan.isComplete ? .none : .unknown
     }
 
-    /// A process that is in one of these folders, or has one open, so that it may still put files there; nil where
-    /// there is none, as far as this process may see.
+    /// A visible process that has one of these folders open or as its current folder, so that it may still add files;
+    /// nil if there is none.
     func visitor(of folders: Set<FileIdentity>, since: MonotonicTime? = nil) -> Waiting.Writer? {
         scan(since: since, mappings: false).visitor(of: folders)
     }
@@ -136,8 +136,7 @@ package final class WriterSight: Sendable {
         }
     }
 
-    /// Until when no look at the processes is to be asked for that has to be new, so that no more than half of the time
-    /// goes into them.
+    /// Until when no fresh scan of the processes is made, so that scans take no more than half of the time.
     package var restEnds: MonotonicTime { state.withLock { $0.restEnds } }
 
     /// Scans that a caller waited for; for tests.

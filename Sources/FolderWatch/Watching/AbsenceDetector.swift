@@ -8,7 +8,7 @@ package struct AbsenceDetector: Sendable {
     package struct Clocks: Sendable {
         /// Stands still during suspend.
         package var monotonic: Int64
-        /// Goes on during suspend.
+        /// Continues during suspend.
         package var boot: Int64
         /// The wall clock, which can be set.
         package var wall: Int64

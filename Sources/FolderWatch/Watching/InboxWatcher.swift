@@ -31,7 +31,7 @@ package actor InboxWatcher: QueueActor {
     var refused: Set<InboxFolder> = []
     /// Changes to report in one batch.
     var unreported: [InboxChange] = []
-    /// Why not every folder is watched, as far as the scan that is under way has seen.
+    /// Why not every folder is watched, as far as the current scan knows.
     var blindness: String?
     /// How the inbox is watched; nil before the first scan and after the end.
     package private(set) var mode: WatchMode?
@@ -102,7 +102,7 @@ package actor InboxWatcher: QueueActor {
         listing.remove(path)
     }
 
-    /// Whether the name is in the inbox, as far as was seen.
+    /// Whether the name is in the inbox, by the last listing.
     package func knows(_ path: DropPath) -> Bool { listing.knows(path) }
 
     // MARK: Scans
@@ -127,7 +127,7 @@ package actor InboxWatcher: QueueActor {
         listener.scanned(isInitial)
     }
 
-    /// Does something with the inbox. What goes wrong means that it is lost; it is found again when something succeeds.
+    /// Runs `body` on the inbox. An error marks it as lost; it is found again when something succeeds.
     private func attempt(_ body: () throws(IOError) -> Void) {
         do throws(WatchError) {
             try check()

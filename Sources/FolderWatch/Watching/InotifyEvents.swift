@@ -7,7 +7,7 @@ import SystemPackage
 /// One inotify descriptor for the whole daemon, read through a Dispatch source. Each subscriber watches any number of
 /// folders and receives all events in the kernel's order, since moves between folders depend on it.
 package final class InotifyEvents: Sendable {
-    /// Somebody who watches.
+    /// One subscriber.
     package struct Subscriber: Hashable, Sendable {
         fileprivate let number: Int
     }
@@ -121,8 +121,8 @@ package final class InotifyEvents: Sendable {
     /// Has `watch` fail as where the kernel's limit is reached: for tests.
     func limit(toWatches most: Int) { state.withLock { $0.mostWatches = most } }
 
-    /// Runs the body on the reading queue, so that nothing is read meanwhile: for tests of a kernel queue that runs
-    /// over.
+    /// Runs the body on the reading queue, so that nothing is read meanwhile; tests use it to overflow the kernel's
+    /// queue.
     func whileNotReading(_ body: @escaping @Sendable () -> Void) { queue.async { @Sendable in body() } }
 
     /// Reads what there is, in batches of 64 KiB, and hands each subscriber its events in the kernel's order.

@@ -20,7 +20,7 @@ package final class OpenInbox {
 
     /// The inbox itself.
     package let top: Opened
-    /// The way to the one used last: names come folder by folder, and a walk goes from a folder to those in it.
+    /// The path to the folder used last: names come folder by folder, and a walk descends.
     private var way: [(name: FileName, opened: Opened)] = []
 
     /// Opens the inbox. What lies in it is taken out of it, so a symbolic link on the way is followed only where it
