@@ -9,7 +9,7 @@ package struct Intent: Sendable, Hashable {
         /// A file or folder that stages made, or the drop itself where it is published.
         case output
         /// A file beside an output or beside the original.
-        case companion
+        case sidecar = "companion"
         /// The dropped original, to processed or failed.
         case original
     }

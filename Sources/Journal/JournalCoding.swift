@@ -46,7 +46,7 @@ extension JSONText {
             if case .file(let name) = payload.shape { json.bytes("file", name.bytes) }
             if payload.isDrop { json.flag("drop", true) }
             if payload.isDone { json.flag("done", true) }
-            if !payload.companions.isEmpty { json.companions(payload.companions) }
+            if !payload.sidecars.isEmpty { json.sidecars(payload.sidecars) }
             if let destination = payload.destination { json.path("destination", destination) }
             if !payload.copies.isEmpty {
                 json.array("copies") { json in
@@ -63,35 +63,31 @@ extension JSONText {
             json.path("path", copy.path)
             json.path("source", copy.source)
             json.flag("folder", copy.isFolder)
-            json.companions(copy.companions)
+            json.sidecars(copy.sidecars)
             json.path("destination", copy.destination)
         }
     }
 
-    private mutating func companions(_ companions: [Companion]) {
+    private mutating func sidecars(_ sidecars: [Sidecar]) {
         array("companions") { json in
-            for companion in companions {
+            for sidecar in sidecars {
                 json.object { json in
-                    json.text("suffix", companion.suffix)
+                    json.text("suffix", sidecar.suffix)
                     json.array("parts") { json in
-                        for part in companion.parts { json.part(part) }
+                        for part in sidecar.parts { json.part(part) }
                     }
                 }
             }
         }
     }
 
-    private mutating func part(_ part: Companion.Part) {
+    private mutating func part(_ part: Sidecar.Part) {
         switch part {
         case .text(let value): text(nil, value)
-        case .name: object { $0.flag("name", true) }
-        case .checksumLine(let digest): object { $0.text("checksum", digest) }
-        case .taggedLine(let tag, let digest):
-            object { json in
-                json.text("tag", tag)
-                json.text("checksum", digest)
-            }
-        case .jsonPath: object { $0.flag("path", true) }
+        case .name(.verbatim): object { $0.flag("name", true) }
+        case .name(.checksumList): object { $0.text("name", "checksum_list") }
+        case .name(.jsonMember(let key)): object { $0.text("member", key) }
+        case .escapeMark: object { $0.flag("escape_mark", true) }
         }
     }
 
@@ -150,9 +146,9 @@ extension JSONValue {
         }
         payload.isDrop = object["drop"]?.bool ?? false
         payload.isDone = object["done"]?.bool ?? false
-        if let companions = object["companions"] {
-            guard let companions = companions.all(\.companion) else { return nil }
-            payload.companions = companions
+        if let sidecars = object["companions"] {
+            guard let sidecars = sidecars.all(\.sidecar) else { return nil }
+            payload.sidecars = sidecars
         }
         if let destination = object["destination"] {
             guard let path = destination.path else { return nil }
@@ -175,27 +171,33 @@ extension JSONValue {
 
     private var copy: PayloadCopy? {
         guard let object, let path = object["path"]?.path, let source = object["source"]?.path,
-            let isFolder = object["folder"]?.bool, let companions = object["companions"]?.all(\.companion),
+            let isFolder = object["folder"]?.bool, let sidecars = object["companions"]?.all(\.sidecar),
             let destination = object["destination"]?.path
         else { return nil }
         return PayloadCopy(
-            path: path, of: source, isFolder: isFolder, companions: companions, destination: destination)
+            path: path, of: source, isFolder: isFolder, sidecars: sidecars, destination: destination)
     }
 
-    private var companion: Companion? {
-        guard let object, let suffix = object["suffix"]?.string,
-            let parts = object["parts"]?.all(\.companionPart)
+    private var sidecar: Sidecar? {
+        guard let object, let suffix = object["suffix"]?.string, let parts = object["parts"]?.all(\.sidecarParts)
         else { return nil }
-        return Companion(suffix: suffix, parts: parts)
+        return Sidecar(suffix: suffix, parts: Array(parts.joined()))
     }
 
-    private var companionPart: Companion.Part? {
-        if let string { return .text(string) }
+    private var sidecarParts: [Sidecar.Part]? {
+        if let string { return [.text(string)] }
         guard let object else { return nil }
-        if object["path"]?.bool == true { return .jsonPath }
-        if object["name"]?.bool == true { return .name }
+        if object["name"]?.bool == true { return [.name(.verbatim)] }
+        if object["name"]?.string == "checksum_list" { return [.name(.checksumList)] }
+        if let key = object["member"]?.string { return [.name(.jsonMember(key))] }
+        if object["escape_mark"]?.bool == true { return [.escapeMark] }
+        // Version 0.1.0 wrote whole lines of checksum lists.
+        if object["path"]?.bool == true { return [.name(.jsonMember("path"))] }
         guard let digest = object["checksum"]?.string else { return nil }
-        return object["tag"]?.string.map { .taggedLine(tag: $0, digest: digest) } ?? .checksumLine(digest: digest)
+        guard let tag = object["tag"]?.string else {
+            return [.escapeMark, .text("\(digest)  "), .name(.checksumList), .text("\n")]
+        }
+        return [.escapeMark, .text("\(tag) ("), .name(.checksumList), .text(") = \(digest)\n")]
     }
 
     package var intent: Intent? {

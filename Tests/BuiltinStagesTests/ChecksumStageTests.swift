@@ -27,11 +27,12 @@ import Testing
         #expect(output.status == 0, "\(output.text)")
     }
 
-    @Test func aSingleFileGetsACompanion() throws {
+    @Test func aSingleFileGetsASidecar() throws {
         let progress = StageProgress()
         let payload = try fixture.run("checksum", progress: progress)
         let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        #expect(payload.companions == [Companion(suffix: ".sha256", parts: [.checksumLine(digest: digest)])])
+        let line: [Sidecar.Part] = [.escapeMark, .text("\(digest)  "), .name(.checksumList), .text("\n")]
+        #expect(payload.sidecars == [Sidecar(suffix: ".sha256", parts: line)])
         #expect(payload.isDrop)
         #expect(progress.totalBytes == 3)
         #expect(progress.bytes == 3)
@@ -41,7 +42,7 @@ import Testing
 
     @Test func severalAlgorithmsInOnePass() throws {
         let payload = try fixture.run("checksum", ["algorithm": ["md5", "sha1", "sha512"]])
-        #expect(payload.companions.map(\.suffix) == [".md5", ".sha1", ".sha512"])
+        #expect(payload.sidecars.map(\.suffix) == [".md5", ".sha1", ".sha512"])
     }
 
     @Test(
@@ -117,11 +118,11 @@ import Testing
         ("gnu", ".crc32c", "364b3fb7  r\n"), ("bsd", ".crc32c", "CRC32C (r) = 364b3fb7\n"),
         ("json", ".crc32c.json", #"{"files":[{"path":"r","crc32c":"364b3fb7"}]}"# + "\n"),
     ])
-    func companionsOfAnyFormat(format: String, suffix: String, text: String) throws {
+    func sidecarsOfAnyFormat(format: String, suffix: String, text: String) throws {
         let payload = try fixture.run("checksum", ["algorithm": ["crc32c"], "format": .text(format)])
-        let companion = try #require(payload.companions.first)
-        #expect(companion.suffix == suffix)
-        #expect(String(decoding: companion.contents(for: try #require(FileName("r"))), as: UTF8.self) == text)
+        let sidecar = try #require(payload.sidecars.first)
+        #expect(sidecar.suffix == suffix)
+        #expect(String(decoding: sidecar.contents(for: try #require(FileName("r"))), as: UTF8.self) == text)
     }
 
     @Test func aFileBesideEach() throws {
@@ -270,10 +271,10 @@ import Testing
 
     @Test func aFileForSFV() throws {
         let payload = try fixture.run("checksum", ["format": "sfv"])
-        let companion = try #require(payload.companions.first)
-        #expect(companion.suffix == ".sfv")
+        let sidecar = try #require(payload.sidecars.first)
+        #expect(sidecar.suffix == ".sfv")
         let name = try #require(FileName("report.2.pdf"))
-        #expect(companion.contents(for: name) == Array("report.2.pdf 352441C2\n".utf8))
+        #expect(sidecar.contents(for: name) == Array("report.2.pdf 352441C2\n".utf8))
         #expect(payload.digests["crc32"] == "352441c2")
     }
 

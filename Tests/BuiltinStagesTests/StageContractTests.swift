@@ -186,7 +186,7 @@ import Testing
             let result = try fixture.run(kind, options, on: payload)
             let expected = try elsewhere.run(kind, usualOptions, on: usual)
             #expect(try StageFixture.snapshot(result) == StageFixture.snapshot(expected))
-            #expect(result.companions == expected.companions)
+            #expect(result.sidecars == expected.sidecars)
             #expect(result.facts == expected.facts)
         } catch let failure as StageFailure {
             #expect(failure.class == contract.fullDisk, "\(failure)")

@@ -93,10 +93,10 @@ import Testing
     @Test func aDestinationStays() throws {
         let fixture = try StageFixture(drop: "a.zip", Self.zip("a"))
         var payload = try fixture.run("move", ["to": ["out"]])
-        payload.companions = [Companion(suffix: ".sha256", parts: [])]
+        payload.sidecars = [Sidecar(suffix: ".sha256", parts: [])]
         let unpacked = try fixture.run("unpack", on: payload)
         #expect(unpacked.destination == payload.destination)
-        #expect(unpacked.companions.isEmpty)
+        #expect(unpacked.sidecars.isEmpty)
     }
 
     /// A tar.gz with so many zeros after it that nobody would wait for their end.

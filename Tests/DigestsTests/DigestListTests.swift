@@ -125,14 +125,6 @@ private let sha512 = String(repeating: "7e", count: 64)
         #expect(list(sha256).lines.first?.digest?.hex == sha256.lowercased())
     }
 
-    @Test(arguments: ["plain", " two  spaces", "*star", "a\\b", "new\nline", "re\rturn"])
-    func namesAreReadAsTheyWereWritten(name: String) {
-        let written = String(decoding: ChecksumLine.bytes(digest: md5, path: Array(name.utf8)), as: UTF8.self)
-        #expect(told(list(written)) == ["md5 \(name)"])
-        let tagged = ChecksumLine.bytes(tag: "MD5", digest: md5, path: Array(name.utf8))
-        #expect(told(list(String(decoding: tagged, as: UTF8.self))) == ["md5 \(name)"])
-    }
-
     @Test func whatABagHasFetched() {
         let text = "http://x/a 3 data/a b\r\nhttp://x/c\t-\tdata/c%0A\n\n"
         #expect(told(list(text, form: .bagItFetch)) == ["3 data/a b", "- data/c%0A"])

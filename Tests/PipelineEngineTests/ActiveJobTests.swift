@@ -51,7 +51,7 @@ import Testing
         var payload = Payload(file: try "made".fileName, in: "/work/a/.1-fake")
         payload.copies = [
             PayloadCopy(
-                path: "/work/a/.2-copy/1/made", of: payload.path, isFolder: false, companions: [], destination: "/out")
+                path: "/work/a/.2-copy/1/made", of: payload.path, isFolder: false, sidecars: [], destination: "/out")
         ]
         payload.isDone = true
         job.stageSucceeded("dedupe", in: .zero, giving: payload, saying: nil)

@@ -19,7 +19,9 @@ import Testing
             stages: [
                 .fake { (payload, _) throws(StageFailure) in
                     var payload = payload
-                    payload.companions = [Companion(suffix: ".sum", parts: [.checksumLine(digest: "abc")])]
+                    payload.sidecars = [
+                        Sidecar(suffix: ".sum", parts: [.text("abc  "), .name(.verbatim), .text("\n")])
+                    ]
                     return payload
                 }
             ])

@@ -22,7 +22,7 @@ import Testing
             payload.copies.append(
                 PayloadCopy(
                     path: job.folder.appending(".\(number)-copy").appending(name), of: payload.path,
-                    isFolder: drop.isFolder, companions: [Companion(suffix: ".sha256", parts: [.text("x")])],
+                    isFolder: drop.isFolder, sidecars: [Sidecar(suffix: ".sha256", parts: [.text("x")])],
                     destination: FilePath("/out/copy").appending("\(number % 2)")))
         }
         var record = JobRecord(claimed: job, identity: .unknown, definition: "")
@@ -61,7 +61,7 @@ import Testing
                 #expect(placements.count == 1 && originals.first?.folder == "/bad")
                 #expect(originals.first?.onConflict != .fail, "a failure finds a place whatever is there")
                 #expect((originals.first?.source != nil) == found.hasOriginal)
-                #expect(originals.first?.companions.map(\.suffix) == [".error.json"])
+                #expect(originals.first?.sidecars.map(\.suffix) == [".error.json"])
             }
         }
     }
@@ -75,7 +75,7 @@ import Testing
             let settlement = settlement(&random, ids)
             let placement = Placement(
                 role: .output, source: settlement.job.original, folder: "/out", name: settlement.job.drop.name,
-                isFolder: settlement.job.drop.isFolder, companions: [Companion(suffix: ".sha256", parts: [])],
+                isFolder: settlement.job.drop.isFolder, sidecars: [Sidecar(suffix: ".sha256", parts: [])],
                 onConflict: Self.policies[Int(random.next() % 3)])
             func firstTaken(_ name: Placement.Name) -> FilePath? { name.targets.first(where: taken.contains) }
             let own = placement.name(1, of: settlement.job)

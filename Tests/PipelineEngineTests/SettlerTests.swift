@@ -28,7 +28,7 @@ import Testing
 
     private func withDigest(_ job: Job, _ harness: SpoolHarness) -> Settlement {
         var payload = Payload(dropOf: job)
-        payload.companions = [Companion(suffix: ".sha256", parts: [.checksumLine(digest: "d")])]
+        payload.sidecars = [Sidecar(suffix: ".sha256", parts: [.text("d  "), .name(.verbatim), .text("\n")])]
         return harness.settlement(of: job, payload)
     }
 
@@ -83,7 +83,8 @@ import Testing
         let output = try harness.scratch.makeFolder("output")
         let placement = Placement(
             role: .output, source: drop.original, folder: output, name: drop.drop.name, isFolder: false,
-            companions: [Companion(suffix: ".sha256", parts: [.checksumLine(digest: "d")])], onConflict: .fail)
+            sidecars: [Sidecar(suffix: ".sha256", parts: [.text("d  "), .name(.verbatim), .text("\n")])],
+            onConflict: .fail)
         let job = Job(
             id: drop.id, pipeline: drop.pipeline, drop: drop.drop, claimedAt: drop.claimedAt,
             folder: harness.scratch.path("later"))
@@ -106,7 +107,7 @@ import Testing
         #expect(names.reserveAgain([output.appending("drop")]) == [output.appending("drop")])
         #expect(names.reserveAgain([output.appending("drop")]) == [])
         let placement = Placement(
-            role: .output, source: job.original, folder: output, name: job.drop.name, isFolder: false, companions: [],
+            role: .output, source: job.original, folder: output, name: job.drop.name, isFolder: false, sidecars: [],
             onConflict: .rename)
         #expect(try names.choose(placement, in: try HeldFolder(output), of: job).name.text == "drop.2")
     }

@@ -129,13 +129,15 @@ import Testing
 
     // MARK: Settling
 
-    @Test("Names that are taken: the newcomer steps aside, and its companion with it")
+    @Test("Names that are taken: the newcomer steps aside, and its sidecar with it")
     func renames() throws {
         let spool = try spool()
         for number in 1...12 {
             let job = try dropped("report.tar.gz", "\(number)", spool)
             var payload = Payload(dropOf: job)
-            payload.companions = [Companion(suffix: ".sha256", parts: [.checksumLine(digest: "d\(number)")])]
+            payload.sidecars = [
+                Sidecar(suffix: ".sha256", parts: [.text("d\(number)  "), .name(.verbatim), .text("\n")])
+            ]
             settle(spool, succeeded(job, payload))
         }
         #expect(try scratch.tree("processed").count == 24)
@@ -143,13 +145,13 @@ import Testing
         #expect(try scratch.text("processed/report.12.tar.gz.sha256") == "d12  report.12.tar.gz\n")
     }
 
-    @Test("A companion's name that is taken moves both")
-    func companionTaken() throws {
+    @Test("A sidecar's name that is taken moves both")
+    func sidecarTaken() throws {
         let spool = try spool()
         try scratch.write("somebody's", to: "processed/a.txt.sha256")
         let job = try dropped("a.txt", "x", spool)
         var payload = Payload(dropOf: job)
-        payload.companions = [Companion(suffix: ".sha256", parts: [.checksumLine(digest: "d")])]
+        payload.sidecars = [Sidecar(suffix: ".sha256", parts: [.text("d  "), .name(.verbatim), .text("\n")])]
         settle(spool, succeeded(job, payload))
         #expect(try scratch.tree("processed") == ["a.2.txt", "a.2.txt.sha256", "a.txt.sha256"])
         #expect(try scratch.text("processed/a.txt.sha256") == "somebody's")

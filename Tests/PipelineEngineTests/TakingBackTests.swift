@@ -16,7 +16,7 @@ import Testing
         payload.copies = [
             PayloadCopy(
                 path: job.folder.pushing(".1-copy/1/drop"), of: job.original, isFolder: false,
-                companions: [Companion(suffix: ".sha256", parts: [.text("digest")])],
+                sidecars: [Sidecar(suffix: ".sha256", parts: [.text("digest")])],
                 destination: harness.scratch.path(folder))
         ]
         payload.destination = harness.scratch.path(String(repeating: "x", count: 300))
@@ -227,7 +227,7 @@ import Testing
         let report = job.folder.appending(".beside-1-1")
         settlement.record.intents = [
             Intent(
-                role: .companion, source: report, target: harness.scratch.path("failed/drop.error.json"),
+                role: .sidecar, source: report, target: harness.scratch.path("failed/drop.error.json"),
                 identity: try #require(FileIdentity.of(report)))
         ]
         let (settled, result) = harness.settle(settlement)

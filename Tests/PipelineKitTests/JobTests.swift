@@ -83,34 +83,22 @@ import Testing
         #expect(!payload.isDrop)
     }
 
-    @Test func aCompanionNamesThePayloadAsItEndsUp() throws {
-        let companion = Companion(suffix: ".sha256", parts: [.text("# "), .checksumLine(digest: "ab")])
-        let name = try #require(FileName("report.2.pdf"))
-        #expect(companion.contents(for: name) == Array("# ab  report.2.pdf\n".utf8))
-    }
-
     @Test(arguments: [
-        ("a.txt", "d  a.txt\n"), ("a b", "d  a b\n"), ("dir/a", "d  dir/a\n"), ("-a", "d  -a\n"),
-        ("a\nb", "\\d  a\\nb\n"), ("a\rb", "\\d  a\\rb\n"), ("a\\b", "\\d  a\\\\b\n"),
+        ("a b.txt", "# a b.txt|a b.txt|\"path\":\"a b.txt\""), ("a\nb", "\\# a\nb|a\\nb|\"path\":\"a\\nb\""),
+        ("a\rb\\", "\\# a\rb\\|a\\rb\\\\|\"path\":\"a\\rb\\\\\""),
     ])
-    func escapesLinesAsCoreutilsDo(_ path: String, _ line: String) {
-        #expect(ChecksumLine.bytes(digest: "d", path: Array(path.utf8)) == Array(line.utf8))
+    func aSidecarNamesThePayloadAsItEndsUp(_ name: String, _ text: String) throws {
+        let parts: [Sidecar.Part] = [
+            .escapeMark, .text("# "), .name(.verbatim), .text("|"), .name(.checksumList), .text("|"),
+            .name(.jsonMember("path")),
+        ]
+        let sidecar = Sidecar(suffix: ".x", parts: parts)
+        #expect(String(decoding: sidecar.contents(for: try #require(FileName(name))), as: UTF8.self) == text)
     }
 
-    @Test(.enabled(if: Tool.find("sha256sum") != nil, "needs sha256sum"))
-    func sha256sumAcceptsEveryName() throws {
-        let scratch = try ScratchFolder()
-        let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-        var manifest: [UInt8] = []
-        for bytes in [
-            [0x61], [0x61, 0x0A], [0x5C, 0x6E], [0x0D], [0xED, 0xFF], Array("-c *".utf8), Array("  ".utf8),
-        ] {
-            let name = try #require(FileName(bytes))
-            try scratch.write([], to: scratch.path(name))
-            manifest += ChecksumLine.bytes(digest: digest, path: bytes)
-        }
-        try scratch.write(manifest, to: scratch.path("SUMS"))
-        let check = try #require(Tool.find("sha256sum")).run(["-c", "--strict", "SUMS"], in: scratch.path)
-        #expect(check.status == 0, "\(check.text)")
+    @Test func aNameThatIsNoTextIsTwoMembers() throws {
+        let sidecar = Sidecar(suffix: ".x", parts: [.name(.jsonMember("path"))])
+        let contents = sidecar.contents(for: try #require(FileName([0x61, 0xFF])))
+        #expect(String(decoding: contents, as: UTF8.self) == #""path":"a\\xFF","path_base64":"Yf8=""#)
     }
 }

@@ -68,22 +68,22 @@ package struct ChecksumStage: Stage {
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         switch (payload.shape, mode) {
-        case (.file, _): return try addCompanions(payload, context)
+        case (.file, _): return try addSidecars(payload, context)
         case (.folder, .manifest): try writeManifests(payload, context)
         case (.folder, .sidecar): try writeSidecars(payload, context)
         }
         return payload
     }
 
-    private func addCompanions(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
+    private func addSidecars(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         var payload = payload
         let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
         try checkNames(files)
         for digest in try hashing.digests(of: files, announcingSize: true).joined() {
-            let companion = format.sidecar(digest)
-            payload.companions.removeAll { $0.suffix == companion.suffix }
-            payload.companions.append(companion)
+            let sidecar = format.sidecar(digest)
+            payload.sidecars.removeAll { $0.suffix == sidecar.suffix }
+            payload.sidecars.append(sidecar)
             payload.digests[digest.algorithm.rawValue] = digest.hex
         }
         return payload

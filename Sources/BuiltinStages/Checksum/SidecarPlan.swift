@@ -33,9 +33,9 @@ struct SidecarPlan {
         var missing: [(FilePath, [UInt8])] = []
         var ours: [FilePath] = []
         for digest in digests {
-            let companion = format.sidecar(digest)
-            let contents = companion.contents(for: name)
-            let first = name.appending(companion.suffix, unique: digest.hex)
+            let sidecar = format.sidecar(digest)
+            let contents = sidecar.contents(for: name)
+            let first = name.appending(sidecar.suffix, unique: digest.hex)
             var candidate = first
             var number = 2
             while true {

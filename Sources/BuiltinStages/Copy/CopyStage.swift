@@ -36,7 +36,7 @@ package struct CopyStage: Stage {
             let path = payload.fileName.map { folder.appending($0) } ?? folder
             copied.copies.append(
                 PayloadCopy(
-                    path: path, of: payload.path, isFolder: payload.shape == .folder, companions: payload.companions,
+                    path: path, of: payload.path, isFolder: payload.shape == .folder, sidecars: payload.sidecars,
                     destination: try target.destination(of: payload, in: context, for: "copy")))
         }
         return copied

@@ -39,56 +39,51 @@ enum ChecksumFormat: String, CaseIterable, Sendable {
     }
 
     /// The sidecar of one file.
-    func sidecar(_ digest: Digest) -> Companion {
-        let parts: [Companion.Part] =
-            switch self {
-            case .gnu: [.checksumLine(digest: digest.algorithm.prefix + digest.hex)]
-            case .sfv: [.name, .text(" \(digest.hex.uppercased())\n")]
-            case .bsd: [.taggedLine(tag: digest.algorithm.tag, digest: digest.hex)]
-            case .json:
-                [
-                    .text(#"{"files":[{"#), .jsonPath,
-                    .text(",\"\(digest.algorithm.rawValue)\":\"\(digest.hex)\"}]}\n"),
-                ]
-            }
-        return Companion(suffix: ".\(ending(digest.algorithm))", parts: parts)
+    func sidecar(_ digest: Digest) -> Sidecar {
+        Sidecar(suffix: ".\(ending(digest.algorithm))", parts: document(digest))
     }
 
     /// A list of files, each with digests of some algorithms.
     func list(_ files: some Sequence<(file: TreeFile, digests: [Digest])>) -> [UInt8] {
+        if self == .json { return jsonList(files) }
         var bytes: [UInt8] = []
-        switch self {
-        case .gnu:
-            for (file, digests) in files {
-                for digest in digests {
-                    bytes += ChecksumLine.bytes(digest: digest.algorithm.prefix + digest.hex, path: file.bytes)
-                }
+        for (file, digests) in files {
+            for digest in digests {
+                for part in document(digest) { part.write(file.bytes, to: &bytes) }
             }
-        case .sfv:
-            for (file, digests) in files {
-                for digest in digests { bytes += file.bytes + Array(" \(digest.hex.uppercased())\n".utf8) }
-            }
+        }
+        return bytes
+    }
+
+    /// A line, or in JSON a whole document, for one file.
+    private func document(_ digest: Digest) -> [Sidecar.Part] {
+        let algorithm = digest.algorithm
+        return switch self {
+        case .gnu: [.escapeMark, .text("\(algorithm.prefix)\(digest.hex)  "), .name(.checksumList), .text("\n")]
         case .bsd:
-            for (file, digests) in files {
-                for digest in digests {
-                    bytes += ChecksumLine.bytes(tag: digest.algorithm.tag, digest: digest.hex, path: file.bytes)
-                }
-            }
+            [.escapeMark, .text("\(algorithm.tag) ("), .name(.checksumList), .text(") = \(digest.hex)\n")]
+        case .sfv: [.name(.verbatim), .text(" \(digest.hex.uppercased())\n")]
         case .json:
-            var json = JSONText()
-            json.object { json in
-                json.array("files") { json in
-                    for (file, digests) in files {
-                        json.object { json in
-                            json.name("path", file.bytes)
-                            for digest in digests { json.text(digest.algorithm.rawValue, digest.hex) }
-                        }
+            [
+                .text(#"{"files":[{"#), .name(.jsonMember("path")),
+                .text(",\"\(algorithm.rawValue)\":\"\(digest.hex)\"}]}\n"),
+            ]
+        }
+    }
+
+    private func jsonList(_ files: some Sequence<(file: TreeFile, digests: [Digest])>) -> [UInt8] {
+        var json = JSONText()
+        json.object { json in
+            json.array("files") { json in
+                for (file, digests) in files {
+                    json.object { json in
+                        json.name("path", file.bytes)
+                        for digest in digests { json.text(digest.algorithm.rawValue, digest.hex) }
                     }
                 }
             }
-            json.newline()
-            bytes = json.bytes
         }
-        return bytes
+        json.newline()
+        return json.bytes
     }
 }

@@ -17,7 +17,7 @@ extension JobRecord {
         finishedAt = time
         original = made.last { $0.role == .original }?.target
         // The thing itself before what lies beside it.
-        outputs = (made.filter { $0.role == .output } + made.filter { $0.role == .companion }).map(\.target)
+        outputs = (made.filter { $0.role == .output } + made.filter { $0.role == .sidecar }).map(\.target)
         intents = []
         payload = nil
         nextAttempt = nil

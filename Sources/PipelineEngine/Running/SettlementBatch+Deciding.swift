@@ -114,13 +114,13 @@ extension SettlementBatch {
         return other
     }
 
-    /// Companions belong to what follows them.
+    /// Sidecars belong to what follows them.
     private static func moves(of intents: [Intent]) -> [[Intent]] {
         var moves: [[Intent]] = []
         var open: [Intent] = []
         for intent in intents {
             open.append(intent)
-            if intent.role != .companion {
+            if intent.role != .sidecar {
                 moves.append(open)
                 open = []
             }
@@ -138,14 +138,18 @@ extension SettlementBatch {
         var placement = try placement.inSubfolders(&mover.open)
         // What was dropped as a file may be a folder by now: exchanged just before it was claimed.
         if let found { placement.isFolder = found.isFolder }
-        let dress = Dress(placement, found, of: job, spool.pipeline.rights)
-        if let source = placement.source { try dress.put(on: source) } else { try Folder.make(job.folder, mode: 0o700) }
+        let rights = FinalRights(placement, found, of: job, spool.pipeline.rights)
+        if let source = placement.source {
+            try rights.apply(to: source)
+        } else {
+            try Folder.make(job.folder, mode: 0o700)
+        }
         var folder: HeldFolder?
         if case .open(let held) = try mover.open.look(placement.folder) { folder = held }
         let chosen = try names.choose(placement, in: folder, of: job)
         reserved += chosen.targets
         var decision = Decision()
-        try decision.writeCompanions(of: placement, as: chosen, number: number, dress, in: job.folder)
+        try decision.writeSidecars(of: placement, as: chosen, number: number, rights, in: job.folder)
         try decision.add(placement, as: chosen, found, isSynced: spool.diskSync.isFull, in: folder)
         return decision
     }
@@ -159,8 +163,8 @@ extension SettlementBatch {
         steps[index].moves[number] = decided.intents
         steps[index].notes += decided.note.map { [$0] } ?? []
         // The rest is on the disk since the first choice.
-        let companions = decided.intents.filter { $0.role == .companion }.map(\.source)
-        try spool.diskSync.sync(files: companions, by: spool.work.whole)
+        let sidecars = decided.intents.filter { $0.role == .sidecar }.map(\.source)
+        try spool.diskSync.sync(files: sidecars, by: spool.work.whole)
         commitIntents([index])
         if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }
     }

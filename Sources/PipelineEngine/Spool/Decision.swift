@@ -4,7 +4,7 @@ import SystemPackage
 
 /// What was decided for one placement.
 struct Decision {
-    /// The moves to be made, companions first: whoever sees a failed original finds the reason beside it.
+    /// The moves to be made, sidecars first: whoever sees a failed original finds the reason beside it.
     private(set) var intents: [Intent] = []
     /// What has to be on disk before any of them is made.
     private(set) var unsynced = DiskSync.Unsynced()
@@ -12,19 +12,19 @@ struct Decision {
     private(set) var note: String?
 
     /// Writes what goes beside it into the job's folder.
-    mutating func writeCompanions(
-        of placement: Placement, as chosen: Placement.Name, number: Int, _ dress: Dress, in job: FilePath
+    mutating func writeSidecars(
+        of placement: Placement, as chosen: Placement.Name, number: Int, _ rights: FinalRights, in job: FilePath
     ) throws(IOError) {
-        for (index, companion) in placement.companions.enumerated() {
+        for (index, sidecar) in placement.sidecars.enumerated() {
             let source = job.appending(".beside-\(number + 1)-\(index + 1)")
             let file = try Spool.makeAnew(source)
-            try file.write(companion.contents(for: chosen.name))
-            try dress.put(onCompanion: file)
+            try file.write(sidecar.contents(for: chosen.name))
+            try rights.apply(toSidecar: file)
             let status = try file.status()
             try file.close()
             intents.append(
                 Intent(
-                    role: .companion, source: source, target: chosen.targets[index + 1],
+                    role: .sidecar, source: source, target: chosen.targets[index + 1],
                     identity: FileIdentity(status)))
         }
     }
@@ -37,7 +37,7 @@ struct Decision {
         if let marker = placement.marker?.source, let identity = try FileIdentity.find(marker),
             let target = chosen.targets.last
         {
-            intents.append(Intent(role: .companion, source: marker, target: target, identity: identity))
+            intents.append(Intent(role: .sidecar, source: marker, target: target, identity: identity))
         }
         if isSynced { unsynced.files = intents.map(\.source) }
         guard let source = placement.source, let found else { return }

@@ -94,7 +94,7 @@ struct Mover {
         }
     }
 
-    /// Undoes moves: of companions whose thing itself could not have its name, and of a job that fails after all. What
+    /// Undoes moves: of sidecars whose thing itself could not have its name, and of a job that fails after all. What
     /// somebody fetched meanwhile, or put into its place, stays.
     ///
     /// Not where the new replaces the old: the old is gone, so there would be nothing left, and what is sent again

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Under which name. Pure: what is taken is asked for.
 extension Placement {
-    /// A name, with the paths that it takes up: its own, then those of its companions, then that of its marker.
+    /// A name, with the paths that it takes up: its own, then those of its sidecars, then that of its marker.
     struct Name: Equatable {
         let name: FileName
         /// 1 for its own name, then as in `a.2.txt`.
@@ -21,7 +21,7 @@ extension Placement {
         let name = candidate(number)
         let marker = marker?.name(beside: name, originally: job.drop.name, number: number)
         let beside =
-            companions.map { name.appending($0.suffix, unique: job.id.text) } + (marker.map { [$0] } ?? [])
+            sidecars.map { name.appending($0.suffix, unique: job.id.text) } + (marker.map { [$0] } ?? [])
         return Name(name: name, number: number, targets: ([name] + beside).map { folder.appending($0) })
     }
 

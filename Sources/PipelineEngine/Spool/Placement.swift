@@ -19,31 +19,13 @@ package struct Placement: Sendable {
     /// Whether it is a folder.
     package var isFolder: Bool
     /// Files that are written beside it, under its final name.
-    package let companions: [Companion]
+    package let sidecars: [Sidecar]
     /// Whether it is the original of a job that failed, which its sender has to be able to fetch.
     var isFailure = false
     /// What happens where the name is taken.
     package var onConflict: Pipeline.ConflictPolicy
     /// The drop's marker, which goes along under the name that fits the final one.
-    package var marker: Attendant?
-
-    /// A marker in a job's folder.
-    package struct Attendant: Sendable {
-        /// Where it is.
-        let source: FilePath
-        /// How markers are named; nil where the pipeline asks for none any more.
-        let rule: MarkerRule?
-
-        /// Its name beside its drop, whose name was `original`.
-        func name(beside name: FileName, originally original: FileName, number: Int) -> FileName? {
-            guard let own = source.lastName else { return nil }
-            if name == original { return own }
-            guard let rule, rule.name(for: original) == own, let fitting = rule.name(for: name) else {
-                return own.numbered(number)
-            }
-            return fitting
-        }
-    }
+    package var marker: MarkerPlacement?
 
     /// The placement with `folder` the very one that it goes into. Where something that is no folder of ours has the
     /// name that one needs below the configured folder, ours steps aside: `2026.2`.

@@ -31,8 +31,8 @@ struct SettlementPlan: Sendable {
         }
     }
 
-    private var marker: Placement.Attendant? {
-        found.marker.map { Placement.Attendant(source: $0, rule: pipeline.ready.marker) }
+    private var marker: MarkerPlacement? {
+        found.marker.map { MarkerPlacement(source: $0, rule: pipeline.ready.marker) }
     }
 
     /// What is to be published. Throws for a payload that no stage published.
@@ -40,11 +40,11 @@ struct SettlementPlan: Sendable {
         var placements: [Placement] = []
         for copy in payload.copies {
             placements.append(
-                try output(copy.path, copy.isFolder, copy.companions, to: copy.destination))
+                try output(copy.path, copy.isFolder, copy.sidecars, to: copy.destination))
         }
         if let destination = payload.destination {
             let isFolder = payload.shape == .folder
-            placements.append(try output(payload.path, isFolder, payload.companions, to: destination))
+            placements.append(try output(payload.path, isFolder, payload.sidecars, to: destination))
             if payload.isDrop { return placements }
         } else if !payload.isDrop, !payload.copies.contains(where: { $0.source == payload.path }) {
             throw .file(
@@ -65,7 +65,7 @@ struct SettlementPlan: Sendable {
                     role: .original, source: job.original, folder: folder,
                     subfolders: try processedFolders(),
                     name: job.drop.name, isFolder: job.drop.isFolder,
-                    companions: payload.isDrop ? payload.companions : [], onConflict: pipeline.onConflict,
+                    sidecars: payload.isDrop ? payload.sidecars : [], onConflict: pipeline.onConflict,
                     marker: marker))
         }
         return placements
@@ -97,7 +97,7 @@ struct SettlementPlan: Sendable {
         var placement = Placement(
             role: .original, source: found.hasOriginal ? job.original : nil, folder: pipeline.failed,
             subfolders: failedFolders(), name: job.drop.name, isFolder: job.drop.isFolder,
-            companions: report.map { [Companion(suffix: ".error.json", parts: [.text($0.json)])] } ?? [],
+            sidecars: report.map { [Sidecar(suffix: ".error.json", parts: [.text($0.json)])] } ?? [],
             // A failure must find a place whatever is there.
             onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict, marker: marker)
         placement.isFailure = true
@@ -106,13 +106,13 @@ struct SettlementPlan: Sendable {
 
     /// A folder takes the destination's name; a file keeps its own and goes into the destination.
     private func output(
-        _ path: FilePath, _ isFolder: Bool, _ companions: [Companion], to destination: FilePath
+        _ path: FilePath, _ isFolder: Bool, _ sidecars: [Sidecar], to destination: FilePath
     ) throws(StageFailure) -> Placement {
         guard let name = isFolder ? destination.lastName : path.lastName else {
             throw .file("settle.destination", "'\(destination.text)' is no place for a folder.")
         }
         return Placement(
             role: .output, source: path, folder: isFolder ? destination.removingLastComponent() : destination,
-            name: name, isFolder: isFolder, companions: companions, onConflict: pipeline.onConflict)
+            name: name, isFolder: isFolder, sidecars: sidecars, onConflict: pipeline.onConflict)
     }
 }

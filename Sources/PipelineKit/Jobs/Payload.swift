@@ -17,7 +17,7 @@ package struct Payload: Sendable, Hashable {
     /// Whether it still is the dropped original itself.
     package var isDrop: Bool
     /// Files to be written beside the payload wherever it ends.
-    package var companions: [Companion] = []
+    package var sidecars: [Sidecar] = []
     /// Where it is to be published at settlement; nil: not at all (an unchanged drop then goes to processed).
     package var destination: FilePath?
     /// What is to be published besides, at the same time.
@@ -51,7 +51,7 @@ package struct Payload: Sendable, Hashable {
         isDrop = false
     }
 
-    /// This payload in the place of another: published where that was to be. Companions and facts spoke of the other.
+    /// This payload in the place of another: published where that was to be. Sidecars and facts spoke of the other.
     package func inPlace(of other: Payload) -> Payload {
         var payload = self
         payload.destination = other.destination

@@ -9,18 +9,18 @@ package struct PayloadCopy: Sendable, Hashable {
     /// Whether it is a folder.
     package var isFolder: Bool
     /// What is to lie beside it.
-    package var companions: [Companion]
+    package var sidecars: [Sidecar]
     /// Where it is published, as a payload's `destination`.
     package var destination: FilePath
 
     /// A copy.
     package init(
-        path: FilePath, of source: FilePath, isFolder: Bool, companions: [Companion], destination: FilePath
+        path: FilePath, of source: FilePath, isFolder: Bool, sidecars: [Sidecar], destination: FilePath
     ) {
         self.path = path
         self.source = source
         self.isFolder = isFolder
-        self.companions = companions
+        self.sidecars = sidecars
         self.destination = destination
     }
 }

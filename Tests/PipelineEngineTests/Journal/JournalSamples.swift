@@ -51,7 +51,7 @@ enum JournalSamples {
         let source: FilePath = FilePath("/spool/x").appending(odd)
         record.intents = [
             Intent(role: .output, source: source, target: "/out/a b", identity: FileIdentity(device: 1, inode: .max)),
-            Intent(role: .companion, source: "/w/c", target: source, identity: FileIdentity(device: 0, inode: 0)),
+            Intent(role: .sidecar, source: "/w/c", target: source, identity: FileIdentity(device: 0, inode: 0)),
             Intent(role: .original, source: "/w/o", target: "/p/o", identity: FileIdentity(device: 2, inode: 3)),
         ]
         record.outputs = ["/out/a b", source]
@@ -71,16 +71,17 @@ enum JournalSamples {
     static func fullPayload(_ name: FileName) throws -> Payload {
         var payload = Payload(file: name, in: FilePath("/spool/x").appending(name))
         payload.isDrop = true
-        payload.companions = [
-            Companion(suffix: ".sha256", parts: [.text("# \"made\"\n"), .checksumLine(digest: "00ff"), .text("")]),
-            Companion(suffix: ".sfv", parts: [.name, .text(" 352441C2\n")]), Companion(suffix: "", parts: []),
+        payload.sidecars = [
+            Sidecar(suffix: ".sha256", parts: [.text("# \"made\"\n"), .escapeMark, .name(.checksumList), .text("")]),
+            Sidecar(suffix: ".sfv", parts: [.name(.verbatim), .text(" 352441C2\n")]),
+            Sidecar(suffix: ".json", parts: [.text("{"), .name(.jsonMember("path"))]), Sidecar(suffix: "", parts: []),
         ]
         payload.destination = FilePath("/out").appending(name)
         payload.digests = ["sha256": "00ff"]
         payload.facts = ["type": "text/plain"]
         payload.copies = [
             PayloadCopy(
-                path: "/spool/x/.1-copy/1", of: "/spool/x/.0", isFolder: true, companions: payload.companions,
+                path: "/spool/x/.1-copy/1", of: "/spool/x/.0", isFolder: true, sidecars: payload.sidecars,
                 destination: "/box")
         ]
         return payload

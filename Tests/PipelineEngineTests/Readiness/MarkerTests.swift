@@ -228,7 +228,7 @@ import Testing
         }
         record.end(
             .processed,
-            intents: [intent(.companion, "/done/a.ok"), intent(.output, "/out/a"), intent(.original, "/done/a")],
+            intents: [intent(.sidecar, "/done/a.ok"), intent(.output, "/out/a"), intent(.original, "/done/a")],
             at: .now())
         #expect(record.outputs == ["/out/a", "/done/a.ok"])
         #expect(record.original == "/done/a")

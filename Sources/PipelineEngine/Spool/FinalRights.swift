@@ -5,7 +5,7 @@ import SystemPackage
 
 /// The rights of what is published: what was closed in a drop stays closed in all that is made of it, and the pipeline
 /// may say what outputs get.
-struct Dress {
+struct FinalRights {
     private let role: Intent.Role
     private let rights: OutputRights
     /// The drop's own mode; nil where it is not there any more.
@@ -42,35 +42,35 @@ struct Dress {
     }
 
     /// Gives a file, or a folder with all it holds, its rights. Nothing is done where they are right already.
-    func put(on path: FilePath) throws(IOError) {
+    func apply(to path: FilePath) throws(IOError) {
         guard role == .output, !rights.isEmpty || !isDrop && narrows else { return }
         let folder = try Folder.holding(path)
         let top = path.lastEntry
         switch try folder.kind(of: top) {
-        case .regular: try put(on: try folder.open(top, O_RDONLY | O_NONBLOCK), isFolder: false)
+        case .regular: try apply(to: try folder.open(top, O_RDONLY | O_NONBLOCK), isFolder: false)
         case .folder:
             let tree = try FileTree.list(try folder.folder(top))
             for file in tree.files {
-                try put(on: try folder.open(top.pushing(file.relative), O_RDONLY | O_NONBLOCK), isFolder: false)
+                try apply(to: try folder.open(top.pushing(file.relative), O_RDONLY | O_NONBLOCK), isFolder: false)
             }
             // The deepest first: one that is closed could not be entered any more.
             for path in tree.folders.reversed() + [FilePath()] {
-                try put(on: try folder.open(top.pushing(path), O_RDONLY | O_DIRECTORY), isFolder: true)
+                try apply(to: try folder.open(top.pushing(path), O_RDONLY | O_DIRECTORY), isFolder: true)
             }
         default: break
         }
     }
 
     /// Gives a file that goes beside it its rights.
-    func put(onCompanion file: borrowing OpenFile) throws(IOError) {
-        if !rights.isEmpty || narrows { try put(on: file, isFolder: false) }
+    func apply(toSidecar file: borrowing OpenFile) throws(IOError) {
+        if !rights.isEmpty || narrows { try apply(to: file, isFolder: false) }
         // Who can fetch what failed can read why.
         if let sender { _ = fchown(file.descriptor, sender.user, sender.group) }
     }
 
     private var narrows: Bool { drop.map { OutputRights.openness(of: $0) != 0o777 } ?? false }
 
-    private func put(on file: borrowing OpenFile, isFolder: Bool) throws(IOError) {
+    private func apply(to file: borrowing OpenFile, isFolder: Bool) throws(IOError) {
         let status = try file.status()
         let mode = rights.mode(of: status.st_mode & 0o777, isFolder: isFolder, drop: drop ?? 0o777)
         // The mode first: afterwards it may not be ours to change.
