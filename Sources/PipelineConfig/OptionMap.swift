@@ -51,7 +51,7 @@ struct OptionMap {
         do throws(OptionProblem) {
             return try reading(entry.value)
         } catch {
-            problems.append(OptionProblem("'\(path(to: key))': \(error.message)", at: error.position))
+            problems.append(error.within(path(to: key)))
             return nil
         }
     }

@@ -7,10 +7,13 @@ struct PipelineChecks {
     private(set) var problems: [ConfigProblem] = []
     /// The folders of all drafts.
     let index: FolderIndex
+    /// What to add where nothing publishes: `'move: { to: … }'`.
+    let publisher: String
 
     /// Checks each draft alone, then against those before it that may be in its way.
-    static func problems(of drafts: [PipelineDraft]) -> [ConfigProblem] {
-        var checks = PipelineChecks(index: FolderIndex(of: drafts))
+    static func problems(of drafts: [PipelineDraft], among kinds: StageRegistry) -> [ConfigProblem] {
+        let publisher = kinds.remedy(for: .publishing).map { "'\($0.entry)'" } ?? "a stage that publishes"
+        var checks = PipelineChecks(index: FolderIndex(of: drafts), publisher: publisher)
         for (index, draft) in drafts.enumerated() {
             checks.ownFolders(draft)
             checks.workFolder(draft)
@@ -84,7 +87,7 @@ struct PipelineChecks {
         guard draft.stages[last].entry != nil else { return }
         let kind = draft.stages[last].descriptor?.kind ?? ""
         report(
-            "'\(kind)' makes files that no later stage publishes; add 'move: { to: … }' after it", draft,
+            "'\(kind)' makes files that no later stage publishes; add \(publisher) after it", draft,
             at: draft.stages[last].position)
     }
 
@@ -102,7 +105,7 @@ struct PipelineChecks {
         }
         report(
             "'processed' is 'delete' and no stage publishes anything, so every drop would be destroyed; add "
-                + "'move: { to: … }' or set 'processed' to a folder", draft, at: processed.position)
+                + "\(publisher) or set 'processed' to a folder", draft, at: processed.position)
     }
 
     private mutating func targets(_ draft: PipelineDraft) {

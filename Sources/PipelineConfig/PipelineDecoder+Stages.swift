@@ -31,12 +31,14 @@ extension PipelineDecoder {
         for index in stages.indices where stages[index].entry?.timeout == nil {
             stages[index].entry?.timeout = Self.timeToTell
         }
+        let telling = registry.remedy(for: .telling)
         for stage in stages where stage.entry != nil && !stage.effects.subtracting([.ends]).isEmpty {
             let kind = stage.descriptor?.kind ?? ""
             problems.append(
                 OptionProblem(
                     "'\(kind)' creates or publishes files, but a failed job publishes none; in 'on_failure' use "
-                        + "stages that notify someone, such as http or run", at: stage.position))
+                        + "stages that notify someone" + (telling.map { ", such as \($0.kinds)" } ?? ""),
+                    at: stage.position))
         }
         for stage in stages where stage.entry?.retry != nil {
             problems.append(
@@ -55,7 +57,7 @@ extension PipelineDecoder {
         let found = entries.isEmpty ? "nothing" : entries.map { "'\(EscapedText.of($0.key))'" }.joined(separator: ", ")
         return node.problem(
             "'on_failure' must be a list of stages, found a map of \(found); begin each stage with '- ', such as "
-                + "'- http: { url: …, body: report }'")
+                + "'- \(registry.remedy(for: .telling)?.entry ?? "kind: { option: value }")'")
     }
 
     /// How long a stage of `on_failure` may take unless it says so itself: a failed drop waits for it.
@@ -175,9 +177,14 @@ extension PipelineDecoder {
 
 extension PipelineDecoder {
     /// What `when` may look at.
-    static let conditionKeys = ["name", "not", "path"] + conditionFacts.map(\.name) + ["larger", "smaller"]
-    /// The facts among that, each with the stage that finds it out.
-    private static let conditionFacts = [(name: "type", kind: "detect"), (name: "archive", kind: "unpack")]
+    static func conditionKeys(_ registry: StageRegistry) -> [String] {
+        ["name", "not", "path"] + conditionFacts(registry).map(\.name) + ["larger", "smaller"]
+    }
+
+    /// The facts among that, each with the kind that finds it out.
+    private static func conditionFacts(_ registry: StageRegistry) -> [(name: String, kind: String)] {
+        registry.descriptors.flatMap { descriptor in descriptor.conditions.map { ($0, descriptor.kind) } }
+    }
 
     /// `when`: a pattern on the name, a list of them, or a map of conditions.
     private mutating func condition(_ map: OptionMap) -> Condition? {
@@ -188,12 +195,12 @@ extension PipelineDecoder {
             condition.names = names
             return condition
         }
-        let keys = Self.conditionKeys
+        let keys = Self.conditionKeys(registry)
         let when = OptionMap(entry.value, name: map.path(to: "when"), keys: keys, problems: &problems)
         condition.names = globs("name", when) ?? []
         condition.exceptions = globs("not", when) ?? []
         condition.paths = globs("path", when) ?? []
-        for (name, kind) in Self.conditionFacts {
+        for (name, kind) in Self.conditionFacts(registry) {
             guard let patterns = globs(name, when), !patterns.isEmpty else { continue }
             condition.facts[name] = patterns
             guard !facts.contains(name), let given = when.given(name) else { continue }

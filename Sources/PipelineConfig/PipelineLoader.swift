@@ -32,7 +32,7 @@ package struct PipelineLoader: Sendable {
         for file in files(paths.isEmpty ? [Self.defaultPath] : paths, &problems) {
             if let draft = draft(of: file, &problems) { drafts.append(draft) }
         }
-        problems += PipelineChecks.problems(of: drafts)
+        problems += PipelineChecks.problems(of: drafts, among: registry)
         guard problems.isEmpty else { throw ConfigProblems(problems) }
         return drafts.compactMap(\.pipeline)
     }
@@ -80,7 +80,10 @@ package struct PipelineLoader: Sendable {
             return nil
         }
         func report(_ found: [OptionProblem]) {
-            problems += found.map { ConfigProblem($0.message, in: file, at: $0.position) }
+            problems += found.map { problem in
+                let remedy = problem.isOfSecret ? "; \(registry.secretOptions)" : ""
+                return ConfigProblem(problem.message + remedy, in: file, at: problem.position)
+            }
         }
         let (root, syntax) = YAMLReader.read(text)
         report(syntax)

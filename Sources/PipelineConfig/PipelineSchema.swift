@@ -204,7 +204,7 @@ package struct PipelineSchema {
             json.object { SchemaValue.write(.anyNumber(.text), &$0) }
             json.object { json in
                 SchemaValue.map(
-                    PipelineDecoder.conditionKeys.map { key in
+                    PipelineDecoder.conditionKeys(registry).map { key in
                         PipelineKey(key, .value(["larger", "smaller"].contains(key) ? .size : .anyNumber(.text)))
                     }, &json)
             }

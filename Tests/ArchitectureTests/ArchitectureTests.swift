@@ -90,6 +90,12 @@ import Testing
         ("Sources/PipelineKit/A.swift", "// For speed.\nnonisolated" + "(unsafe) var a = 1", "names its queue or lock"),
         ("Tests/XTests/A.swift", "try await Task." + "sleep(for: .seconds(1))", "sleeps"),
         ("Tests/XTests/A.swift", "usleep" + "(1000)", "sleeps"),
+        ("Sources/PipelineKit/A.swift", #"let a = facts("detect")"#, "names the kind 'detect'"),
+        ("Sources/PipelineConfig/A.swift", #"let a = "put a stage 'unpack' before this one""#, "the kind 'unpack'"),
+        ("Sources/PipelineConfig/A.swift", #"let a = "give each stage move a folder""#, "the kind 'move'"),
+        ("Sources/PipelineConfig/A.swift", #"let a = "add 'copy: { to: … }' after it""#, "the kind 'copy'"),
+        ("Sources/PipelineEngine/Spool/A.swift", #"let a = "or keep `rename` from it""#, "the kind 'rename'"),
+        ("Sources/Journal/A.swift", #"let a = "such as http""#, "the kind 'http'"),
     ])
     func finds(_ path: String, _ text: String, _ expected: String) {
         let found = problems(path, text)
@@ -105,6 +111,12 @@ import Testing
         ("Sources/PipelineKit/A.swift", "// never try" + "! this"),
         ("Sources/PipelineKit/A.swift", "let a = \"hello (you)" + "!\""),
         ("Sources/PipelineKit/A.swift", "// Everything is on `queue`.\nfinal class A: @unchecked " + "Sendable {}"),
+        ("Sources/PipelineKit/A.swift", #"throw IOError("rename", path, error) // 'unpack'"#),
+        (
+            "Sources/PipelineEngine/A.swift",
+            #"let a = "move it away, or set `on_conflict: rename`; see 'dropmill run'""#
+        ),
+        ("Sources/BuiltinStages/A.swift", #"let a = "put a stage 'rename' before it""#),
         ("Tests/XTests/A.swift", "import PipelineEngine\n#expect(await eventually { done })"),
     ])
     func acceptsWhatIsInOrder(_ path: String, _ text: String) {

@@ -46,6 +46,7 @@ enum HouseRules {
     /// All that is wrong with a file.
     static func problems(of file: SourceFile) -> [String] {
         imports(file) + length(file) + names(file) + unsafe(file) + sleeps(file) + arithmetic(file)
+            + kinds(file)
     }
 
     /// Imports that are no arrow of the house.

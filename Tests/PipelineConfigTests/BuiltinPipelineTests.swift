@@ -40,6 +40,15 @@ import Testing
             "stages of 'on_failure' run once"
         ),
         ("processed: done\nstages: [checksum]\non_failure: [compress]", "'compress' creates or publishes files"),
+        ("processed: done\nstages: [checksum]\non_failure: [compress]", "notify someone, such as run or http"),
+        // What there is to help is known to the kinds.
+        ("processed: done\nstages: [unpack]", "add 'move: { to: … }' after it"),
+        (
+            "processed: done\nstages: [checksum: { manifest: '${file:x}' }]",
+            "'manifest': a secret could be seen here; only 'env' of run and 'url' and 'headers' of http take one"
+        ),
+        ("processed: done\nstages: [move: { to: x, when: { type: text/plain } }]", "put a stage 'detect' before"),
+        ("processed: done\nstages: [move: { to: x, when: { archive: missed } }]", "put a stage 'unpack' before"),
     ])
     func refused(text: String, problem: String) throws {
         let problems = try problems(text)

@@ -8,7 +8,7 @@ enum FakeStages {
         static let strict = StageOption<Bool>.flag("require", "fail what is no archive", default: false)
         static let descriptor = StageDescriptor(
             kind: "unpack", summary: "Makes new files.", options: [strict.erased], effects: [.replacesPayload],
-            example: "- unpack")
+            example: "- unpack", conditions: ["archive"])
 
         init(options: StageOptions) throws(OptionProblem) { _ = try options.value(Self.strict) }
 
@@ -39,7 +39,7 @@ enum FakeStages {
         static let to = StageOption<PathTemplate>.folder("to", "where to publish")
         static let descriptor = StageDescriptor(
             kind: "move", summary: "Publishes.", options: [to.erased], effects: [.publishes],
-            example: "- move: { to: out }")
+            example: "- move: { to: out }", remedies: [.publishing: "move: { to: … }"])
 
         let to: PathTemplate
 

@@ -91,7 +91,7 @@ import Testing
             var decoder = PipelineDecoder(source: source, registry: FakeStages.registry, cores: 4)
             return YAMLReader.read(Array("name: p\(index)\n\(text)".utf8)).root.map { decoder.decode($0) }
         }
-        return PipelineChecks.problems(of: drafts).map(\.message)
+        return PipelineChecks.problems(of: drafts, among: FakeStages.registry).map(\.message)
     }
 
     @Test func originalsLeadIntoNobodysFolder() {

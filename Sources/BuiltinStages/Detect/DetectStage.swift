@@ -14,7 +14,7 @@ package struct DetectStage: Stage {
             "Detects a file's type by its content, for {type} and `when: {type: …}` in later stages, and rejects "
             + "files of other types.",
         options: [only.erased, never.erased],
-        example: "detect: { only: [application/pdf, image/*] }")
+        example: "detect: { only: [application/pdf, image/*] }", conditions: ["type"])
 
     private let only: [Glob]
     private let never: [Glob]

@@ -10,14 +10,14 @@ package struct HTTPStage: Stage {
 
     private static let url = StageOption<WebAddress>(
         "url", "the URL to send to, with placeholders; secrets are written ${env:X} or ${file:PATH}", takes: "a URL",
-        default: nil, shown: "required", schema: .pattern("^[Hh][Tt][Tt][Pp][Ss]?://.")
+        default: nil, shown: "required", schema: .pattern("^[Hh][Tt][Tt][Pp][Ss]?://."), takesSecrets: true
     ) { (node, context) throws(OptionProblem) in try WebAddress(node, in: context) }
     private static let method = StageOption<Method>.choice("method", "the HTTP method", default: .PUT)
     private static let body = StageOption<Body>.choice(
         "body", "what to send: the payload's file, or a JSON report of the job", default: .payload)
     private static let headers = StageOption<[(key: String, value: SecretText)]>(
         "headers", "request headers, which may hold secrets", takes: "a map of texts", default: [], shown: "",
-        schema: .map(.text)
+        schema: .map(.text), takesSecrets: true
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
         var headers: [(key: String, value: SecretText)] = []
@@ -56,7 +56,8 @@ package struct HTTPStage: Stage {
         ],
         example: #"""
             http: { url: "https://example.org/in/{name}", headers: { Authorization: "Bearer ${file:token}" } }
-            """#)
+            """#,
+        remedies: [.telling: "http: { url: …, body: report }"])
 
     private let url: WebAddress
     private let method: Method

@@ -11,7 +11,7 @@ package struct MoveStage: Stage {
             "Publishes the payload, all or nothing: several files become the folder `to`, a single file goes into it.",
         options: [to.erased],
         effects: [.publishes],
-        example: #"move: { to: "../output/{stem}" }"#)
+        example: #"move: { to: "../output/{stem}" }"#, remedies: [.publishing: "move: { to: … }"])
 
     private let to: PathTemplate
 

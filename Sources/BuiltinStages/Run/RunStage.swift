@@ -27,7 +27,7 @@ package struct RunStage: Stage {
     private static let environment = StageOption<[(key: String, value: SecretText)]>(
         "env", "environment variables in addition to PATH, LANG, HOME, TMPDIR and DROPMILL_*; they may hold secrets",
         takes: "a map of texts", default: [],
-        shown: "", schema: .map(.text)
+        shown: "", schema: .map(.text), takesSecrets: true
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
         var variables: [(key: String, value: SecretText)] = []
@@ -70,7 +70,8 @@ package struct RunStage: Stage {
             command.erased, environment.erased, input.erased, output.erased, transient.erased, grace.erased,
         ] + RunConfinement.all,
         effects: [.replacesPayload], mayHaveNoEffect: true,
-        example: #"run: { command: [gs, -sDEVICE=pdfwrite, -o, a.pdf, "{file}"], output: replace, confine: true }"#)
+        example: #"run: { command: [gs, -sDEVICE=pdfwrite, -o, a.pdf, "{file}"], output: replace, confine: true }"#,
+        remedies: [.telling: "run: { command: […], stdin: report }"])
 
     private let command: [ProgramArgument]
     let variables: [(key: String, value: SecretText)]

@@ -13,7 +13,7 @@ package struct UnpackStage: Stage {
             + "unchanged.",
         options: UnpackOptions.all,
         effects: [.replacesPayload],
-        example: "unpack: { require: true, max_bytes: 2GiB }")
+        example: "unpack: { require: true, max_bytes: 2GiB }", conditions: ["archive"])
 
     /// How long it may take where the pipeline sets no `timeout`: in seconds, for each GiB of the archive, and for each
     /// GiB that comes out, for a disk that writes 4 MiB a second.

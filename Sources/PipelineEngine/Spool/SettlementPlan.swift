@@ -49,7 +49,8 @@ struct SettlementPlan: Sendable {
         } else if !payload.isDrop, !payload.copies.contains(where: { $0.source == payload.path }) {
             throw .file(
                 "settle.unpublished", "The stages made files of '\(job.drop.name)', but none of them published these.",
-                remedy: "Let a `move` stage apply to this name too (see its `when`), or keep `unpack` from it.")
+                remedy: "Let \(kinds([.publishes, .publishesCopy]) ?? "a stage that publishes") apply to this name too "
+                    + "(see its `when`), or keep \(kinds([.replacesPayload]) ?? "the others") from it.")
         }
         switch pipeline.processed {
         case .delete:
@@ -57,8 +58,8 @@ struct SettlementPlan: Sendable {
             throw .file(
                 "settle.unpublished",
                 "No stage published anything of '\(job.drop.name)', and `processed: delete` would destroy it.",
-                remedy: "Let a `move` or `copy` stage apply to this name too (see its `when`), or give `processed` a "
-                    + "folder.")
+                remedy: "Let \(kinds([.publishes, .publishesCopy]) ?? "a stage that publishes") apply to this name too "
+                    + "(see its `when`), or give `processed` a folder.")
         case .folder(let folder):
             placements.append(
                 Placement(
@@ -69,6 +70,13 @@ struct SettlementPlan: Sendable {
                     marker: marker))
         }
         return placements
+    }
+
+    /// The pipeline's stages that have one of these effects: `move`; nil where there is none.
+    private func kinds(_ effects: Set<StageDescriptor.Effect>) -> String? {
+        let able = pipeline.stages.filter { !$0.stage.effects.isDisjoint(with: effects) }.map { "`\($0.kind)`" }
+        let kinds = able.indices.filter { !able[..<$0].contains(able[$0]) }.map { able[$0] }
+        return kinds.isEmpty ? nil : kinds.joined(separator: " or ")
     }
 
     /// The folders below `processed` that the original goes into.

@@ -14,5 +14,7 @@ package struct AnyStageOption: Sendable {
     package let isRequired: Bool
     /// The shape of what it takes.
     package let schema: OptionSchema
+    /// Whether it takes secrets.
+    package let takesSecrets: Bool
     let decode: @Sendable (OptionNode, OptionContext) throws(OptionProblem) -> any Sendable
 }

@@ -3,7 +3,7 @@ extension OptionNode {
     package func string() throws(OptionProblem) -> String {
         let text = try text()
         guard !SecretText.isIn(text) else {
-            throw problem("a secret could be seen here; only 'url' and 'headers' of http and 'env' of run take one")
+            throw OptionProblem("a secret could be seen here", at: position, isOfSecret: true)
         }
         return text
     }

@@ -4,9 +4,17 @@ package struct OptionProblem: Error, Hashable, Sendable {
     package let message: String
     /// Where.
     package let position: SourcePosition
+    /// Whether a secret stands where it could be seen. Which options take one, only who knows all kinds can say.
+    package let isOfSecret: Bool
 
-    package init(_ message: String, at position: SourcePosition) {
+    package init(_ message: String, at position: SourcePosition, isOfSecret: Bool = false) {
         self.message = message
         self.position = position
+        self.isOfSecret = isOfSecret
+    }
+
+    /// The same with the key whose value it is.
+    package func within(_ key: String) -> OptionProblem {
+        OptionProblem("'\(key)': \(message)", at: position, isOfSecret: isOfSecret)
     }
 }

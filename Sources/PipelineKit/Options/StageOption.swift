@@ -15,11 +15,13 @@ package struct StageOption<Value: Sendable>: Sendable {
     package let fallbackText: String
     /// The shape of what it takes, for editors.
     package let schema: OptionSchema
+    /// Whether it takes secrets (`SecretText`).
+    package let takesSecrets: Bool
     let decode: @Sendable (OptionNode, OptionContext) throws(OptionProblem) -> Value
 
     package init(
         _ name: String, _ summary: String, takes: String, default fallback: Value?, shown fallbackText: String,
-        schema: OptionSchema = .text,
+        schema: OptionSchema = .text, takesSecrets: Bool = false,
         decode: @escaping @Sendable (OptionNode, OptionContext) throws(OptionProblem) -> Value
     ) {
         self.name = name
@@ -28,6 +30,7 @@ package struct StageOption<Value: Sendable>: Sendable {
         self.fallback = fallback
         self.fallbackText = fallbackText
         self.schema = schema
+        self.takesSecrets = takesSecrets
         self.decode = decode
     }
 
@@ -36,6 +39,7 @@ package struct StageOption<Value: Sendable>: Sendable {
         let decode = decode
         return AnyStageOption(
             name: name, summary: summary, takes: takes, fallbackText: fallbackText, isRequired: fallback == nil,
-            schema: schema, decode: { (node, context) throws(OptionProblem) in try decode(node, context) })
+            schema: schema, takesSecrets: takesSecrets,
+            decode: { (node, context) throws(OptionProblem) in try decode(node, context) })
     }
 }

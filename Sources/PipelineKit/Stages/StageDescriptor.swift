@@ -12,6 +12,14 @@ package struct StageDescriptor: Sendable {
         case ends
     }
 
+    /// What a pipeline may lack.
+    package enum Need: Sendable, Hashable {
+        /// A stage that publishes what others made.
+        case publishing
+        /// A stage that tells somebody of a job that failed.
+        case telling
+    }
+
     /// The word in the pipeline file.
     package let kind: String
     /// One sentence: what it does.
@@ -24,10 +32,14 @@ package struct StageDescriptor: Sendable {
     package let mayHaveNoEffect: Bool
     /// A stage entry that works, as YAML.
     package let example: String
+    /// The facts (see `Stage.facts`) that `when` of a later stage may ask for.
+    package let conditions: [String]
+    /// What the kind is proposed for, each with an entry as YAML: `move: { to: … }`.
+    package let remedies: [Need: String]
 
     package init(
         kind: String, summary: String, options: [AnyStageOption] = [], effects: Set<Effect> = [],
-        mayHaveNoEffect: Bool = false, example: String
+        mayHaveNoEffect: Bool = false, example: String, conditions: [String] = [], remedies: [Need: String] = [:]
     ) {
         self.kind = kind
         self.summary = summary
@@ -35,6 +47,8 @@ package struct StageDescriptor: Sendable {
         self.effects = effects
         self.mayHaveNoEffect = mayHaveNoEffect || effects.isSubset(of: [.ends])
         self.example = example
+        self.conditions = conditions
+        self.remedies = remedies
     }
 
     /// Options that every stage takes besides its own.

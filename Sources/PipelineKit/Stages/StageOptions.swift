@@ -28,7 +28,7 @@ package struct StageOptions: Sendable {
             do throws(OptionProblem) {
                 values[option.name] = try option.decode(entry.value, context)
             } catch {
-                problems.append(OptionProblem("'\(entry.key)': \(error.message)", at: error.position))
+                problems.append(error.within(entry.key))
             }
         }
         let given = meant.union(entries.map(\.key))

@@ -10,6 +10,22 @@ package struct StageRegistry: Sendable {
     /// The descriptors, in order.
     package var descriptors: [StageDescriptor] { types.map { $0.descriptor } }
 
+    /// What is proposed where a pipeline lacks something: the kinds, and the first one's entry as YAML; nil where no
+    /// kind helps.
+    package func remedy(for need: StageDescriptor.Need) -> (kinds: String, entry: String)? {
+        let able = descriptors.filter { $0.remedies[need] != nil }
+        return able.first?.remedies[need].map { (able.map(\.kind).joined(separator: " or "), $0) }
+    }
+
+    /// Which options take secrets, for messages: `only 'url' and 'headers' of http take one`.
+    package var secretOptions: String {
+        let takers = descriptors.compactMap { descriptor in
+            let names = descriptor.options.filter(\.takesSecrets).map { "'\($0.name)'" }
+            return names.isEmpty ? nil : "\(names.joined(separator: " and ")) of \(descriptor.kind)"
+        }
+        return takers.isEmpty ? "no option takes one" : "only \(takers.joined(separator: " and ")) take one"
+    }
+
     /// The type of a kind, or nil.
     package func type(of kind: String) -> (any Stage.Type)? { types.first { $0.descriptor.kind == kind } }
 }

@@ -92,7 +92,7 @@ package struct Template: Hashable, Sendable {
                 let hint = Suggestion.nearest(to: text, among: all).map { "did you mean '{\($0)}'?" }
                 let known =
                     "known are " + all.map { "{\($0)}" }.joined(separator: " ")
-                    + ", and the facts of earlier stages ({sha256} of checksum, {type} of detect)"
+                    + ", and facts of earlier stages"
                 throw TemplateProblem("unknown placeholder '{\(text)}'; \(hint ?? known)")
             }
             return .date(format: String(text.dropFirst(5)))
