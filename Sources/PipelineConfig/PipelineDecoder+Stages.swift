@@ -119,7 +119,8 @@ extension PipelineDecoder {
         let before = problems.count
         let common = common(entries, kind: kind, retry: retry)
         let own = entries.filter { !StageDescriptor.commonOptions.contains($0.key) }
-        let context = OptionContext(base: base, facts: facts, forgotten: forgotten, environment: environment)
+        let context = OptionContext(
+            base: base, facts: facts, forgotten: forgotten, environment: environment, services: registry.services)
         let read = StageOptions.read(own, of: descriptor, at: position, in: context)
         problems += read.problems
         guard let options = read.options else { return stage }

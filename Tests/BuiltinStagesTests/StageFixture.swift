@@ -11,14 +11,15 @@ struct StageFixture {
     let job: Job
 
     /// The real program unpacks, and tells types.
-    private static let program: Void = {
-        UnpackProgram.use(DropmillProcess.binary, ["unpack-worker"])
-        TypeProgram.use(DropmillProcess.binary, ["type-worker"])
+    private static let services: StageServices = {
+        var services = StageServices()
+        services.add(UnpackProgram(DropmillProcess.binary, ["unpack-worker"]))
+        services.add(TypeProgram(DropmillProcess.binary, ["type-worker"]))
+        return services
     }()
 
     /// A job whose folder lies in a scratch folder (or in another folder), with the drop in it.
     init(drop name: FileName, _ contents: [UInt8], in folder: FilePath? = nil) throws {
-        _ = Self.program
         scratch = try ScratchFolder()
         let jobFolder = folder ?? scratch.path("job")
         try Folder.make(jobFolder)
@@ -63,7 +64,8 @@ struct StageFixture {
         let type = try #require(StageRegistry.builtin.type(of: kind) ?? StageRegistry([StampStage.self]).type(of: kind))
         let (read, problems) = StageOptions.read(
             options.entries, of: type.descriptor, at: Options.place,
-            in: OptionContext(base: scratch.path, facts: facts, environment: environment))
+            in: OptionContext(
+                base: scratch.path, facts: facts, environment: environment, services: Self.services))
         if let problem = problems.first { throw problem }
         return try type.init(options: try #require(read))
     }

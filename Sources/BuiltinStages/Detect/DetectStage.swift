@@ -18,6 +18,7 @@ package struct DetectStage: Stage {
 
     private let only: [Glob]
     private let never: [Glob]
+    private let program: TypeProgram?
 
     /// Known of a single file.
     package var facts: [String] { ["type", "encoding"] }
@@ -25,12 +26,13 @@ package struct DetectStage: Stage {
     package init(options: StageOptions) throws(OptionProblem) {
         only = try options.value(Self.only)
         never = try options.value(Self.never)
+        program = options.services.service(TypeProgram.self)
     }
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
         try context.checkCancelled()
         let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
-        let types = try context.types(of: files, of: payload)
+        let types = try context.types(of: files, of: payload, by: program)
         let refused = zip(files, types).filter { !isTaken($0.1.type) }
         if let (file, type) = refused.first {
             let name =

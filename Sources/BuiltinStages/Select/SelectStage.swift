@@ -30,6 +30,7 @@ package struct SelectStage: Stage {
     private let larger: ByteSize?
     private let smaller: ByteSize?
     private let require: Bool
+    private let program: TypeProgram?
 
     package var effects: Set<StageDescriptor.Effect> { require ? [.replacesPayload] : [.replacesPayload, .ends] }
 
@@ -43,6 +44,7 @@ package struct SelectStage: Stage {
         larger = try options.value(Self.larger)
         smaller = try options.value(Self.smaller)
         require = try options.value(Self.require)
+        program = options.services.service(TypeProgram.self)
     }
 
     package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
@@ -85,7 +87,7 @@ package struct SelectStage: Stage {
             if let smaller, size >= smaller.bytes { return false }
         }
         guard !types.isEmpty else { return true }
-        let type = Array(try context.type(of: file, of: payload).type.utf8)
+        let type = Array(try context.type(of: file, of: payload, by: program).type.utf8)
         return types.contains { $0.matches(type) }
     }
 

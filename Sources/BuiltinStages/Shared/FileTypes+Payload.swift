@@ -4,25 +4,29 @@ import PipelineKit
 import SystemPackage
 
 extension StageContext {
-    /// The type of one file. libmagic looks at it in a process of its own (`TypeProgram`).
-    func type(of file: TreeFile, of payload: Payload) throws(StageFailure) -> MediaType {
+    /// The type of one file. libmagic looks at it in a process of its own.
+    func type(
+        of file: TreeFile, of payload: Payload, by program: TypeProgram?
+    ) throws(StageFailure) -> MediaType {
         try checkCancelled()
-        let helpers = try TypeProgram.helpers()
+        guard let program else { throw TypeProgram.missing }
         let opened = try StageFailure.onIOError { () throws(IOError) in try open(file, of: payload) }
         // The pipeline's own `timeout` comes as a call to stop.
         let seconds = timeLimit == nil ? TypeHelpers.secondsPerFile : .max / 4000
         do throws(TypeFailure) {
-            return try helpers.type(of: opened.descriptor, seconds: seconds) { cancellation.isCancelled }
+            return try program.helpers.type(of: opened.descriptor, seconds: seconds) { cancellation.isCancelled }
         } catch {
             throw StageFailure(error, of: payload.path(of: file))
         }
     }
 
     /// The types of files, in their order, several at once.
-    func types(of files: [TreeFile], of payload: Payload) throws(StageFailure) -> [MediaType] {
+    func types(
+        of files: [TreeFile], of payload: Payload, by program: TypeProgram?
+    ) throws(StageFailure) -> [MediaType] {
         try concurrently(files) { (file) throws(StageFailure) in
             defer { progress.add(entries: 1) }
-            return try type(of: file, of: payload)
+            return try type(of: file, of: payload, by: program)
         }
     }
 }

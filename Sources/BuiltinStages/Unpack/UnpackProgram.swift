@@ -3,39 +3,27 @@ import PipelineKit
 import Synchronization
 package import SystemPackage
 
-/// The program that unpacks archives: which one that is, only the top of the house knows, and says it before the first
-/// stage runs.
-package enum UnpackProgram {
-    private static let state = Mutex(State())
+/// The program that unpacks archives: which one that is, only the top of the house knows, and gives it to stages among
+/// their services.
+package final class UnpackProgram: Sendable {
+    let helpers: UnpackHelpers
+    private let hasSaidUnconfined = Atomic(false)
 
-    private struct State {
-        var helpers: UnpackHelpers?
-        var hasSaidUnconfined = false
-    }
-
-    /// Names a program that unpacks (`UnpackWorker.run`) when it is started with these arguments.
-    package static func use(_ program: FilePath, _ arguments: [String]) {
-        let helpers = UnpackHelpers(program: program, arguments: arguments)
-        state.withLock { $0.helpers = helpers }
+    /// A program that unpacks (`UnpackProgram.run`) when it is started with these arguments.
+    package init(_ program: FilePath, _ arguments: [String]) {
+        helpers = UnpackHelpers(program: program, arguments: arguments)
     }
 
     /// Unpacks for the daemon that started this process, in copies of it, until that goes.
     package static func run() -> Never { UnpackWorker.run() }
 
-    static func helpers() throws(StageFailure) -> UnpackHelpers {
-        if let helpers = state.withLock({ $0.helpers }) { return helpers }
-        throw StageFailure(
-            .environment, code: "unpack.no-program", summary: "No program that unpacks archives was named.")
-    }
+    /// Why a stage that was given none cannot unpack.
+    static let missing = StageFailure(
+        .environment, code: "unpack.no-program", summary: "No program that unpacks archives was named.")
 
-    /// Says once for all that the kernel cannot confine helpers to their folder.
-    static func noteConfinement(_ landlock: Int64, _ notes: StageNotes) {
-        guard landlock <= 0 else { return }
-        let isFirst = state.withLock { state in
-            defer { state.hasSaidUnconfined = true }
-            return !state.hasSaidUnconfined
-        }
-        guard isFirst else { return }
+    /// Says once for all stages that the kernel cannot confine helpers to their folder.
+    func noteConfinement(_ landlock: Int64, _ notes: StageNotes) {
+        guard landlock <= 0, !hasSaidUnconfined.exchange(true, ordering: .relaxed) else { return }
         let reason = Self.landlock(Errno(rawValue: Int32(clamping: -landlock)))
         notes.warn(
             "\(reason), so the process that unpacks is confined by its list of system calls alone "

@@ -38,9 +38,9 @@ extension UnpackStage {
             let task = UnpackHelpers.Task(
                 request: request, seconds: 10, monitor: UnpackMonitor(),
                 begun: { @Sendable in landlock.store($0, ordering: .relaxed) })
-            let helpers = try UnpackProgram.helpers()
+            guard let program else { throw UnpackProgram.missing }
             do throws(HelperFailure) {
-                _ = try helpers.unpack(task, archive: file.descriptor, folder: root.descriptor)
+                _ = try program.helpers.unpack(task, archive: file.descriptor, folder: root.descriptor)
             } catch {
                 throw StageFailure(error, archive: archive, name: name, folder: folder)
             }

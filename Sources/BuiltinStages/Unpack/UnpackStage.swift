@@ -24,8 +24,12 @@ package struct UnpackStage: Stage {
     private static let mostThreads = 8
 
     let options: UnpackOptions
+    let program: UnpackProgram?
 
-    package init(options: StageOptions) throws(OptionProblem) { self.options = try UnpackOptions(options) }
+    package init(options: StageOptions) throws(OptionProblem) {
+        self.options = try UnpackOptions(options)
+        program = options.services.service(UnpackProgram.self)
+    }
 
     /// Whether it was `unpacked`, or was to be and was `missed`; nothing is known of what is no archive.
     package var facts: [String] { ["archive"] }
@@ -78,7 +82,7 @@ package struct UnpackStage: Stage {
     private func unpack(
         _ source: borrowing OpenFile, _ format: ArchiveFormat, _ name: FileName, _ context: StageContext
     ) throws(StageFailure) -> Payload {
-        let helpers = try UnpackProgram.helpers()
+        guard let program else { throw UnpackProgram.missing }
         let status = try StageFailure.onIOError { () throws(IOError) in try source.status() }
         let folder = try context.makeScratch()
         let root = try StageFailure.onIOError { () throws(IOError) in try context.open(folder) }
@@ -98,9 +102,9 @@ package struct UnpackStage: Stage {
             monitor: UnpackMonitor(
                 report: { [progress = context.progress] in progress.add(bytes: $0, entries: $1) },
                 isStopped: { [cancellation = context.cancellation] in cancellation.isCancelled }),
-            begun: { [notes = context.notes] in UnpackProgram.noteConfinement($0, notes) })
+            begun: { [notes = context.notes] in program.noteConfinement($0, notes) })
         do throws(HelperFailure) {
-            let report = try helpers.unpack(task, archive: source.descriptor, folder: root.file.descriptor)
+            let report = try program.helpers.unpack(task, archive: source.descriptor, folder: root.file.descriptor)
             note(report, context.notes)
             var payload = report.isLoneFile ? try loneFile(in: root) : Payload(folder: folder)
             payload.facts["archive"] = "unpacked"

@@ -36,8 +36,9 @@ package struct DropmillCommand: ParsableCommand {
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == unpackVerb { UnpackProgram.run() }
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == typeVerb { TypeProgram.run() }
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == FormatProgram.verb { FormatWorker.run() }
-        UnpackProgram.use("/proc/self/exe", [unpackVerb])
-        TypeProgram.use("/proc/self/exe", [typeVerb])
+        var stages = stages
+        stages.services.add(UnpackProgram("/proc/self/exe", [unpackVerb]))
+        stages.services.add(TypeProgram("/proc/self/exe", [typeVerb]))
         StandardOutput.prepare()
         let arguments = RawArguments.all
         // `help` takes a verb too.

@@ -154,7 +154,8 @@ nonisolated extension Engine {
             let away = (findings.stranded.isEmpty ? [] : covered) + left
             reportStranded(findings.stranded, of: pipeline, at: away)
             return Prepared(
-                spool: Spool(pipeline: pipeline, work: work, reserved: reserved), findings: findings,
+                spool: Spool(pipeline: pipeline, work: work, reserved: reserved, made: madeFolders),
+                findings: findings,
                 works: [here] + away.suffix(Self.mostPlaces), inboxLock: try lockInbox(of: pipeline))
         } catch {
             work.release()

@@ -18,6 +18,8 @@ package actor Engine: QueueActor {
     let observer: @Sendable (EngineEvent) -> Void
     package nonisolated let executor = QueueExecutor(label: "dropmill.engine")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    /// What all of them made for outputs.
+    let madeFolders = MadeFolders()
     var runners: [PipelineRunner] = []
     private var retiring: [PipelineRunner] = []
     private var inotify: InotifyEvents?

@@ -64,6 +64,8 @@ package final class StageWorkers: Sendable {
     private let durability: Durability
     private let isShared: Bool
     private let queues: [DispatchQueue]
+    /// Only sets flags, so one queue serves all workers.
+    private let alarms: DispatchQueue
     private let state: Mutex<State>
     private let space: FreeSpace
     private let seen: any SeenContent
@@ -83,6 +85,7 @@ package final class StageWorkers: Sendable {
         self.seen = seen
         self.deliver = deliver
         label = "dropmill.\(pipeline).\(entry.kind)"
+        alarms = DispatchQueue(label: "\(label).timeouts")
         let label = label
         queues = (0..<entry.workers).map { DispatchQueue(label: "\(label).\($0 + 1)") }
         // The last of the list is taken first, so that a stage with little to do stays with its first worker.
@@ -171,15 +174,12 @@ package final class StageWorkers: Sendable {
     }
 
     private func ring(_ cancellation: Cancellation, after timeout: Duration) -> any DispatchSourceTimer {
-        let timer = DispatchSource.makeTimerSource(queue: Self.alarms)
+        let timer = DispatchSource.makeTimerSource(queue: alarms)
         timer.schedule(deadline: .now() + .nanoseconds(Int(timeout.nanoseconds)))
         timer.setEventHandler { @Sendable in cancellation.cancel(.timeout) }
         timer.activate()
         return timer
     }
-
-    /// Only sets flags, so one queue serves all.
-    private static let alarms = DispatchQueue(label: "dropmill.timeouts")
 
     private func removeScratch(_ scratch: FilePath) {
         do throws(IOError) {

@@ -2,13 +2,10 @@ import PipelineKit
 import Synchronization
 import SystemPackage
 
-/// Folders that were made for outputs and whose own names may not be on the disk yet. All batches of the process share
+/// Folders that were made for outputs and whose own names may not be on the disk yet. All batches of an engine share
 /// one: what is published into a folder that another batch made a moment ago must not count as done before that folder
 /// is on the disk too.
 final class MadeFolders: Sendable {
-    /// Those of this process.
-    static let ofProcess = MadeFolders()
-
     private struct State {
         /// With the number of the note.
         var folders: [FilePath: Int] = [:]

@@ -12,7 +12,7 @@ package struct Spool: Sendable {
     package let work: WorkFolder
     /// Who has drops open for writing.
     package let sight: WriterSight
-    /// What all spools of the process made for outputs.
+    /// What all spools of the engine made for outputs.
     let made: MadeFolders
     /// The configured folders that things are moved into.
     let targets: [FilePath]
@@ -23,8 +23,11 @@ package struct Spool: Sendable {
     /// Asked after each slice of a look at a folder, with when the look began: whether to break it off.
     private(set) var breaksOff: @Sendable (_ begun: MonotonicTime) -> Bool = { @Sendable _ in false }
 
-    /// A spool. `reserved`: shared by all that run beside each other; nil: those of this pipeline.
-    init(pipeline: Pipeline, work: WorkFolder, reserved: ReservedFolders? = nil) {
+    /// A spool. `reserved` and `made` are shared by all that run beside each other; nil: reserved are those of this
+    /// pipeline.
+    init(
+        pipeline: Pipeline, work: WorkFolder, reserved: ReservedFolders? = nil, made: MadeFolders = MadeFolders()
+    ) {
         self.reserved = reserved ?? ReservedFolders(of: [pipeline], state: nil)
         var pipeline = pipeline
         // More than its file system could hold only sparse files claim to have: exabytes of nothing for whoever reads
@@ -33,7 +36,7 @@ package struct Spool: Sendable {
             pipeline.ready.limits.size = FreeSpace.capacity(of: pipeline.inbox)
         }
         self.pipeline = pipeline
-        made = .ofProcess
+        self.made = made
         targets = OwnFolders.targets(of: pipeline).map(\.path)
         bounds = IntentBounds(of: pipeline)
         self.work = work

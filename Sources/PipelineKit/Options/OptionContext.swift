@@ -10,13 +10,17 @@ package struct OptionContext: Sendable {
     package let forgotten: [String: String]
     /// The variables that secrets may come from.
     package let environment: [String: String]
+    /// What the stage may share with others.
+    package let services: StageServices
 
     package init(
-        base: FilePath, facts: Set<String> = [], forgotten: [String: String] = [:], environment: [String: String] = [:]
+        base: FilePath, facts: Set<String> = [], forgotten: [String: String] = [:], environment: [String: String] = [:],
+        services: StageServices = StageServices()
     ) {
         self.base = base
         self.facts = facts
         self.forgotten = forgotten
         self.environment = environment
+        self.services = services
     }
 }

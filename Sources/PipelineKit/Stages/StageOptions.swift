@@ -2,6 +2,8 @@
 package struct StageOptions: Sendable {
     private let values: [String: any Sendable]
     private let position: SourcePosition
+    /// What the program made for stages to share.
+    package let services: StageServices
 
     /// Reads a map of options. Every problem is reported, not only the first; values are there only if there is none.
     package static func read(
@@ -37,7 +39,10 @@ package struct StageOptions: Sendable {
                 OptionProblem(
                     "stage '\(descriptor.kind)' needs the option '\(option.name)': \(option.summary)", at: position))
         }
-        return (problems.isEmpty ? StageOptions(values: values, position: position) : nil, problems)
+        return (
+            problems.isEmpty ? StageOptions(values: values, position: position, services: context.services) : nil,
+            problems
+        )
     }
 
     /// The option's value: as configured, else its default. Throws where one that must be given is not.

@@ -3,6 +3,8 @@ import SystemPackage
 /// The stage kinds that a program knows, by an explicit list.
 package struct StageRegistry: Sendable {
     private let types: [any Stage.Type]
+    /// What their stages share.
+    package var services = StageServices()
 
     /// A registry of these kinds, in the order they are to be shown.
     package init(_ types: [any Stage.Type]) { self.types = types }
