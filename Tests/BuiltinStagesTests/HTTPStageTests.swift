@@ -275,8 +275,7 @@ struct HTTPStageTests {
         chmod(secret.string, 0o600)
         let stage = try fixture.stage("http", ["url": "${file:hook}in"])
         let context = StageContext(
-            job: fixture.job.id, drop: fixture.job.drop, values: fixture.job.templateValues,
-            scratch: fixture.job.scratch(stage: 0, kind: "http"))
+            job: .init(of: fixture.job), disk: .init(scratch: fixture.job.scratch(stage: 0, kind: "http")))
         for (text, code) in [("http://192.0.2.1/", "http.insecure"), ("ftp://localhost/", "http.url")] {
             try fixture.scratch.write(text, to: "hook")
             let failure = #expect(throws: StageFailure.self) { try stage.run(fixture.payload, in: context) }
@@ -298,8 +297,7 @@ struct HTTPStageTests {
         let stage = try fixture.stage("http", ["url": "http://127.0.0.1:1/${file:token}"])
         chmod(secret.string, 0o644)
         let context = StageContext(
-            job: fixture.job.id, drop: fixture.job.drop, values: fixture.job.templateValues,
-            scratch: fixture.job.scratch(stage: 0, kind: "http"))
+            job: .init(of: fixture.job), disk: .init(scratch: fixture.job.scratch(stage: 0, kind: "http")))
         let failure = #expect(throws: StageFailure.self) { try stage.run(fixture.payload, in: context) }
         #expect(failure?.class == .environment)
     }

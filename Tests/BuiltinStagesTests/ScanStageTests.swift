@@ -46,8 +46,7 @@ import Testing
     /// Why a stage, which remembers what it was told before, does not take a payload; nil where it does.
     private func outcome(of stage: any Stage, on payload: Payload) throws -> StageFailure? {
         let context = StageContext(
-            job: fixture.job.id, drop: fixture.job.drop, values: fixture.job.templateValues,
-            scratch: fixture.job.scratch(stage: 0, kind: "scan"))
+            job: .init(of: fixture.job), disk: .init(scratch: fixture.job.scratch(stage: 0, kind: "scan")))
         do throws(StageFailure) {
             _ = try stage.run(payload, in: context)
             return nil

@@ -78,13 +78,12 @@ struct StageFixture {
         notes: StageNotes = StageNotes(), seen: any SeenContent = NothingSeen(), failed: JobFailure? = nil,
         environment: [String: String] = [:], timeLimit: Duration? = nil, in place: Int = 0
     ) throws -> Payload {
-        var values = job.templateValues
-        values.facts = (payload ?? self.payload).knownFacts.mapValues { Array($0.utf8) }
+        let payload = payload ?? self.payload
         let context = StageContext(
-            job: job.id, drop: job.drop, values: values, scratch: job.scratch(stage: place, kind: kind),
-            cancellation: cancellation, progress: progress, notes: notes, timeLimit: timeLimit, seen: seen,
-            alongside: job.alongside, failed: failed)
-        return try stage(kind, options, environment: environment).run(payload ?? self.payload, in: context)
+            job: .init(of: job, carrying: payload, failure: failed),
+            work: .init(cancellation: cancellation, progress: progress, notes: notes, timeLimit: timeLimit),
+            disk: .init(scratch: job.scratch(stage: place, kind: kind)), seen: seen)
+        return try stage(kind, options, environment: environment).run(payload, in: context)
     }
 
     /// The failure that running it ends with.

@@ -24,9 +24,9 @@ package struct StampStage: Stage {
             try target.write(Array("\(line)\n".utf8))
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
             defer { buffer.deallocate() }
-            while case let count = try source.read(into: buffer), count > 0, !context.cancellation.isCancelled {
+            while case let count = try source.read(into: buffer), count > 0, !context.work.cancellation.isCancelled {
                 try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                context.progress.add(bytes: Int64(count))
+                context.work.progress.add(bytes: Int64(count))
             }
             try target.close()
         } catch {

@@ -145,7 +145,7 @@ import Testing
             scratch: scratch,
             stages: [
                 .fake { (payload, context) throws(StageFailure) in
-                    while context.drop.name.text == "slow", !gate.withLock({ $0 }) { try context.checkCancelled() }
+                    while context.job.drop.name.text == "slow", !gate.withLock({ $0 }) { try context.checkCancelled() }
                     return payload
                 }
             ], quiet: .milliseconds(20)
@@ -192,7 +192,7 @@ import Testing
             scratch: scratch,
             stages: [
                 .fake(when: glob) { (payload, context) throws(StageFailure) in
-                    ran.withLock { $0.append(context.drop.name.text) }
+                    ran.withLock { $0.append(context.job.drop.name.text) }
                     return payload
                 }
             ])
@@ -210,7 +210,7 @@ import Testing
             scratch: scratch,
             stages: [
                 .fake { (payload, context) throws(StageFailure) in
-                    if context.drop.name.text == "never" {
+                    if context.job.drop.name.text == "never" {
                         throw StageFailure(.transient, code: "test.busy", summary: "Busy.")
                     }
                     let run = runs.withLock { runs in

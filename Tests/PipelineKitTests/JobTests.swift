@@ -75,7 +75,7 @@ import Testing
         for name in ["b", "a/z", "a-b", "B"] { try scratch.write("", to: "job/made/\(name)") }
         let job = job(try #require(FileName("drop")))
         let context = StageContext(
-            job: job.id, drop: job.drop, values: job.templateValues, scratch: scratch.path("job/.1-fake"))
+            job: .init(of: job), disk: .init(scratch: scratch.path("job/.1-fake")))
         let payload = Payload(folder: scratch.path("job/made"))
         let files = try context.files(of: payload)
         #expect(files.map(\.relative) == ["B", "a-b", "a/z", "b"])

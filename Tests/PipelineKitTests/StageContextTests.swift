@@ -17,7 +17,7 @@ import Testing
             id: JobIDGenerator().next(), pipeline: "p", drop: drop, claimedAt: Timestamp(nanoseconds: 0),
             folder: scratch.path)
         context = StageContext(
-            job: job.id, drop: drop, values: job.templateValues, scratch: job.scratch(stage: 0, kind: "test"))
+            job: .init(of: job), disk: .init(scratch: job.scratch(stage: 0, kind: "test")))
     }
 
     @Test func scratchIsCleanEachTime() throws {
@@ -71,7 +71,7 @@ import Testing
 
     @Test(arguments: [1, 50])
     func cancelledWorkStops(_ count: Int) {
-        context.cancellation.cancel()
+        context.work.cancellation.cancel()
         let started = Counter()
         #expect(throws: StageFailure.cancelled) {
             _ = try context.concurrently(Array(0..<count)) { (_) throws(StageFailure) in started.add() }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func cancellingMidwayStopsTheRest() {
-        let cancellation = context.cancellation
+        let cancellation = context.work.cancellation
         #expect(throws: StageFailure.cancelled) {
             _ = try context.concurrently(Array(0..<100_000)) { (item) throws(StageFailure) in
                 if item == 10 { cancellation.cancel() }
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func progressCountsFromAnyThread() throws {
-        let progress = context.progress
+        let progress = context.work.progress
         progress.expect(bytes: 400)
         _ = try context.concurrently(Array(0..<100)) { (_) throws(StageFailure) in progress.add(bytes: 4, entries: 1) }
         #expect(progress.bytes == 400)

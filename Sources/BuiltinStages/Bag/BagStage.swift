@@ -118,13 +118,13 @@ package struct BagStage: Stage {
         var text = ""
         for (key, value) in info {
             do throws(TemplateProblem) {
-                text += "\(key): \(EscapedText.of(try value.render(context.values)))\n"
+                text += "\(key): \(EscapedText.of(try value.render(context.job.values)))\n"
             } catch {
                 throw .file("bag.info", "The value of '\(key)' in bag-info.txt cannot be rendered: \(error.message).")
             }
         }
         // The day of the claim, so that a second run writes the same.
-        text += "Bagging-Date: \(context.values.date.formatted("%Y-%m-%d"))\n"
+        text += "Bagging-Date: \(context.job.values.date.formatted("%Y-%m-%d"))\n"
         text += "Bag-Software-Agent: Dropmill\n"
         return Array(text.utf8) + Array("Payload-Oxum: \(bytes).\(files.count)\n".utf8)
     }

@@ -149,7 +149,7 @@ package struct ChecksumStage: Stage {
         try StageFailure.onIOError { () throws(IOError) in
             // One that an attempt before this one could not complete.
             let root = try context.open(payload.root)
-            let draft = FilePath(".manifest-\(context.job)")
+            let draft = FilePath(".manifest-\(context.job.id)")
             try root.remove(draft)
             return (draft, try FileTree.list(root))
         }

@@ -53,7 +53,7 @@ package struct CompressStage: Stage {
         try context.checkCancelled()
         if format.isBare, payload.shape == .folder {
             throw .file(
-                "compress.folder", "'\(context.drop.name)' is a folder, and \(format.rawValue) holds a single file.",
+                "compress.folder", "'\(context.job.drop.name)' is a folder, and \(format.rawValue) holds a single file.",
                 remedy: "Set 'format' to tar.zst or zip, or give the stage a 'when'.")
         }
         let name = try archiveName(payload, context)
@@ -88,7 +88,7 @@ package struct CompressStage: Stage {
         let root = try read { () throws(IOError) in try context.open(payload.root) }
         let writer = try ArchiveWriter.open(descriptor, format, level: level, isUTF8: isUTF8)
         for entry in sorted {
-            if context.cancellation.isCancelled { throw ArchiveWriter.Failure.content(.canceled) }
+            if context.work.cancellation.isCancelled { throw ArchiveWriter.Failure.content(.canceled) }
             try add(entry.path, below: root, to: writer, context)
         }
         try writer.finish()
@@ -102,13 +102,13 @@ package struct CompressStage: Stage {
         let file = try read { () throws(IOError) in try root.open(path, O_RDONLY | O_NONBLOCK) }
         let descriptor = file.descriptor
         try writer.add(header.entry) { (buffer) throws(Errno) in
-            if context.cancellation.isCancelled { throw .canceled }
+            if context.work.cancellation.isCancelled { throw .canceled }
             let count = retrying { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
             guard count >= 0 else { throw .last }
-            context.progress.add(bytes: Int64(count))
+            context.work.progress.add(bytes: Int64(count))
             return count
         }
-        context.progress.add(entries: 1)
+        context.work.progress.add(entries: 1)
     }
 
     private func read<Value: ~Copyable>(_ body: () throws(IOError) -> Value) throws(ArchiveWriter.Failure) -> Value {
@@ -140,7 +140,7 @@ package struct CompressStage: Stage {
 
     private func archiveName(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> FileName {
         do throws(TemplateProblem) {
-            var bytes = try name.render(context.values)
+            var bytes = try name.render(context.job.values)
             if format.isBare, ownName, let own = payload.fileName { bytes = own.bytes }
             if let name = FileName(bytes + Array(".\(format.rawValue)".utf8)), name.bytes.count <= FileName.longest {
                 return name
@@ -149,7 +149,7 @@ package struct CompressStage: Stage {
             throw .file("compress.name", "The archive's name cannot be rendered: \(error.message).")
         }
         throw .file(
-            "compress.name", "The name of the archive of '\(context.drop.name)' is too long.",
+            "compress.name", "The name of the archive of '\(context.job.drop.name)' is too long.",
             remedy: "Set a shorter 'name' in the stage 'compress'.")
     }
 

@@ -54,12 +54,12 @@ package struct CopyStage: Stage {
             // What has several names in the payload has them in the copy, too: an archive may hold very many.
             let linked = LinkedFiles<FilePath>()
             for path in tree.files.map(\.relative) + tree.links {
-                if context.cancellation.isCancelled { break }
+                if context.work.cancellation.isCancelled { break }
                 guard let status = try source.status(of: path) else {
                     throw IOError("examine", payload.root.pushing(path), .noSuchFileOrDirectory)
                 }
                 let first = try linked.value(of: status) { () throws(IOError) in
-                    try Transfer.copy(path, in: source, to: path, in: target) { context.cancellation.isCancelled }
+                    try Transfer.copy(path, in: source, to: path, in: target) { context.work.cancellation.isCancelled }
                     return path
                 }
                 if first != path { try Rebuilding.link(first, in: target, as: path, in: target) }
@@ -80,7 +80,7 @@ package struct CopyStage: Stage {
         guard try hashing.digests(of: tree.files) == digests else {
             throw StageFailure(
                 .environment, code: "copy.differs",
-                summary: "The copy of '\(context.drop.name)' differs from the original.",
+                summary: "The copy of '\(context.job.drop.name)' differs from the original.",
                 remedy: "Check the disk and the memory of this machine; processing resumes by itself.")
         }
     }

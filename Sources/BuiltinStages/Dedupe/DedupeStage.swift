@@ -42,18 +42,19 @@ package struct DedupeStage: Stage {
         try context.checkCancelled()
         var payload = payload
         let content = try content(of: &payload, context)
-        let since = window.map { Timestamp(nanoseconds: context.values.date.nanoseconds - $0.nanoseconds) }
+        let since = window.map { Timestamp(nanoseconds: context.job.values.date.nanoseconds - $0.nanoseconds) }
         let query = SeenQuery(
-            content, job: context.job, pipeline: context.values.pipeline, everywhere: scope == .all, since: since)
+            content, job: context.job.id, pipeline: context.job.values.pipeline, everywhere: scope == .all, since: since
+        )
         guard let first = try first(query, context)?.id else { return payload }
         switch seen {
-        case .continue: context.notes.add("the same content as job \(first)")
+        case .continue: context.work.notes.add("the same content as job \(first)")
         case .skip:
-            context.notes.add("the same content as job \(first), so the other stages are skipped")
+            context.work.notes.add("the same content as job \(first), so the other stages are skipped")
             payload.isDone = true
         case .fail:
             throw .file(
-                "dedupe.seen", "'\(context.drop.name)' has the same content as the earlier job \(first).",
+                "dedupe.seen", "'\(context.job.drop.name)' has the same content as the earlier job \(first).",
                 remedy: "Check that job (dropmill show \(first)); this file can be deleted safely.",
                 detail: content)
         }
@@ -71,7 +72,7 @@ package struct DedupeStage: Stage {
             guard ContinuousClock.now - begun < Self.patience else {
                 throw StageFailure(
                     .transient, code: "dedupe.waiting",
-                    summary: "'\(context.drop.name)' has the same content as job \(first.id), which has not finished.",
+                    summary: "'\(context.job.drop.name)' has the same content as job \(first.id), which has not finished.",
                     remedy: "Check that job (dropmill show \(first.id)); once it has finished, send this file again.")
             }
             poll(nil, 0, 50)

@@ -37,7 +37,7 @@ package struct DetectStage: Stage {
         if let (file, type) = refused.first {
             let name =
                 payload.shape == .folder
-                ? "'\(file.relative.text)' of '\(context.drop.name)'" : "'\(context.drop.name)'"
+                ? "'\(file.relative.text)' of '\(context.job.drop.name)'" : "'\(context.job.drop.name)'"
             let others = refused.count > 1 ? ", and \(refused.count - 1) more files are rejected" : ""
             throw .file(
                 "detect.type", "\(name) is \(type.type) by its content, which is not accepted here\(others).",

@@ -100,14 +100,14 @@ package struct HTTPStage: Stage {
         case .payload:
             guard case .file(let name) = payload.shape else {
                 throw .file(
-                    "http.folder", "'\(context.drop.name)' is a folder at this point, and 'http' sends a single file.",
+                    "http.folder", "'\(context.job.drop.name)' is a folder at this point, and 'http' sends a single file.",
                     remedy: "Put 'compress' before 'http', or give it a 'when'.")
             }
             let file = try StageFailure.onIOError { () throws(IOError) in
                 try context.open(name, of: payload)
             }
             let size = try StageFailure.onIOError { () throws(IOError) in Int64(try file.status().st_size) }
-            context.progress.expect(bytes: size)
+            context.work.progress.expect(bytes: size)
             try send(
                 .file(file.descriptor, size: size), type: payload.facts["type"] ?? "application/octet-stream", context)
         }
@@ -122,11 +122,11 @@ package struct HTTPStage: Stage {
                 summary: "'\(url.source)' now goes to another host over http:// and would send a secret unencrypted.",
                 remedy: "Use https://, or set 'insecure: true'; processing resumes by itself.")
         }
-        let url = try url.url(context.values)
+        let url = try url.url(context.job.values)
         var secrets = url.secrets
         // A request may come twice (after a crash, or where its answer was lost): the server can tell by this.
         var lines: [(name: String, value: String)] = [
-            ("Idempotency-Key", "\(context.job)-\(context.place)"), ("Content-Type", type),
+            ("Idempotency-Key", "\(context.job.id)-\(context.place)"), ("Content-Type", type),
         ]
         for (name, value) in headers {
             let revealed = try value.reveal()
@@ -144,9 +144,9 @@ package struct HTTPStage: Stage {
         let answer: WebRequest.Answer
         do throws(WebRequest.Problem) {
             answer = try request.send { sent in
-                context.progress.add(bytes: sent - told)
+                context.work.progress.add(bytes: sent - told)
                 told = sent
-                return !context.cancellation.isCancelled
+                return !context.work.cancellation.isCancelled
             }
         } catch {
             throw failure(error, forms)

@@ -109,9 +109,9 @@ package struct RenameStage: Stage {
         of file: TreeFile, _ payload: Payload, _ matcher: NameMatcher?, _ context: StageContext
     ) throws(StageFailure) -> FilePath {
         guard let name = file.relative.lastName else { return file.relative }
-        var values = context.values
+        var values = context.job.values
         values.name = name
-        values.facts["drop"] = context.values.name.stem
+        values.facts["drop"] = context.job.values.name.stem
         if let matcher {
             guard let groups = try matcher.groups(in: name) else { return file.relative }
             for (index, group) in groups.enumerated() { values.facts["\(index)"] = group }

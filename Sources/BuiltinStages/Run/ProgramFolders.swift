@@ -34,7 +34,7 @@ struct ProgramFolders {
         for payload: Payload, isOurs: Bool, _ context: StageContext
     ) throws(StageFailure) -> FilePath {
         let folder = own.appending("in")
-        let copy = folder.appending(payload.fileName ?? context.drop.name)
+        let copy = folder.appending(payload.fileName ?? context.job.drop.name)
         do throws(IOError) {
             try Folder.make(folder, mode: 0o700)
             // A folder's own path from the job's folder on, or a file's from its root on.
@@ -42,7 +42,7 @@ struct ProgramFolders {
             try Transfer.copy(
                 payload.fileName.map { FilePath().appending($0) } ?? FilePath(), in: root, to: copy.lastEntry,
                 in: try context.open(folder)
-            ) { context.cancellation.isCancelled }
+            ) { context.work.cancellation.isCancelled }
             if isOurs, geteuid() == 0 { try Self.takeOwnership(of: copy) }
         } catch {
             try context.checkCancelled()
@@ -92,9 +92,9 @@ struct ProgramFolders {
             let target = try context.open(result)
             for folder in tree.folders { try target.make(folder) }
             for path in tree.files.map(\.relative) + tree.links {
-                if context.cancellation.isCancelled { break }
+                if context.work.cancellation.isCancelled { break }
                 if payload.isDrop {
-                    try Transfer.copy(path, in: source, to: path, in: target) { context.cancellation.isCancelled }
+                    try Transfer.copy(path, in: source, to: path, in: target) { context.work.cancellation.isCancelled }
                 } else {
                     try Rebuilding.link(path, in: source, as: path, in: target)
                 }

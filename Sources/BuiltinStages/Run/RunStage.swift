@@ -121,7 +121,7 @@ package struct RunStage: Stage {
         let path = Self.path(own)
         guard let executable = executable(in: path) else { throw Self.missing(program) }
         let input = try input(payload, file, folders, context)
-        var values = context.values
+        var values = context.job.values
         values.facts = payload.knownFacts.mapValues { Array($0.utf8) }
         let place = ProgramArgument.Place(payload: payload, file: file ?? "", folder: folders.output)
         var arguments: [[UInt8]] = []
@@ -139,7 +139,7 @@ package struct RunStage: Stage {
             confinement: confinement?.walls(around: folders.own))
         do throws(Program.StartFailure) {
             return try program.run(input: input.descriptor, tail: ProgramOutput.mostBytes) {
-                context.cancellation.isCancelled
+                context.work.cancellation.isCancelled
             }
         } catch {
             switch error {
@@ -171,7 +171,7 @@ package struct RunStage: Stage {
         case .payload:
             guard case .file = payload.shape, let file else {
                 throw .file(
-                    "run.folder", "'\(context.drop.name)' is a folder at this point, and 'stdin' reads a single file.",
+                    "run.folder", "'\(context.job.drop.name)' is a folder at this point, and 'stdin' reads a single file.",
                     remedy: "Put 'compress' before 'run', or remove 'stdin' and use {file} in 'command'.")
             }
             return try StageFailure.onIOError { () throws(IOError) in
@@ -216,11 +216,11 @@ package struct RunStage: Stage {
             ("HOME", confinement == nil ? Array((Self.variable("HOME") ?? "/").utf8) : temporary.bytes),
             ("TMPDIR", temporary.bytes),
             ("DROPMILL_DIR", place.folder.bytes),
-            ("DROPMILL_NAME", context.drop.name.bytes), ("DROPMILL_JOB", Array(context.job.text.utf8)),
-            ("DROPMILL_PIPELINE", Array(context.values.pipeline.utf8)),
+            ("DROPMILL_NAME", context.job.drop.name.bytes), ("DROPMILL_JOB", Array(context.job.id.text.utf8)),
+            ("DROPMILL_PIPELINE", Array(context.job.values.pipeline.utf8)),
         ]
         if isTold { all.append(("DROPMILL_FILE", place.file.bytes)) }
-        if let failed = context.failed {
+        if let failed = context.job.failure {
             let failure = failed.failure
             all += [
                 ("DROPMILL_STAGE", failed.stage ?? ""), ("DROPMILL_CODE", failure.code),
@@ -251,12 +251,12 @@ package struct RunStage: Stage {
         _ output: ProgramOutput, _ outcome: Program.Outcome, _ context: StageContext
     ) throws(StageFailure) {
         if outcome.wasStopped {
-            context.notes.add(output.summary)
+            context.work.notes.add(output.summary)
             throw .cancelled
         }
         let end: String
         switch outcome.end {
-        case .exited(0): return context.notes.add(output.summary)
+        case .exited(0): return context.work.notes.add(output.summary)
         case .exited(let status): end = "exited with status \(status)"
         case .signalled(let signal): end = "was killed by signal \(signal)"
         case .lost:
@@ -267,7 +267,7 @@ package struct RunStage: Stage {
                 detail: output.full)
         }
         var failure = StageFailure.file(
-            "run.failed", "The program '\(program)' \(end) for '\(context.drop.name)'.",
+            "run.failed", "The program '\(program)' \(end) for '\(context.job.drop.name)'.",
             remedy: "Check its output below: it rejected the file, or could not process it."
                 + (confinement?.hint(for: outcome.end) ?? ""), detail: output.full)
         if case .exited(let status) = outcome.end, transient.contains(status) { failure.class = .transient }
@@ -296,7 +296,7 @@ package struct RunStage: Stage {
 
     private func nothing(_ context: StageContext) -> StageFailure {
         .file(
-            "run.nothing", "The program '\(program)' created no file from '\(context.drop.name)'.",
+            "run.nothing", "The program '\(program)' created no file from '\(context.job.drop.name)'.",
             remedy: "Have it write into its current folder, or set 'output: none'.")
     }
 }

@@ -58,9 +58,9 @@ package struct ScanStage: Stage {
             guard error.path == socket.path else { throw StageFailure(inStage: error) }
             throw Self.away("\(error)")
         }
-        context.progress.add(entries: 1)
+        context.work.progress.add(entries: 1)
         let isDrop = payload.shape != .folder
-        let name = isDrop ? "'\(context.drop.name)'" : "'\(file.relative.text)' of '\(context.drop.name)'"
+        let name = isDrop ? "'\(context.job.drop.name)'" : "'\(file.relative.text)' of '\(context.job.drop.name)'"
         switch verdict {
         case .clean: return
         case .infected(let what):
@@ -69,7 +69,7 @@ package struct ScanStage: Stage {
                 remedy: "Do not open it; ask the sender.", detail: EscapedText.printable(what))
         case .tooLarge:
             if tooLarge == .pass {
-                return context.notes.add("\(name) is larger than clamd's limit; it was not scanned")
+                return context.work.notes.add("\(name) is larger than clamd's limit; it was not scanned")
             }
             throw .file(
                 "scan.too-large", "\(name) is larger than clamd's limit, so it was not scanned.",
@@ -87,14 +87,14 @@ package struct ScanStage: Stage {
     ) throws(IOError) -> ClamdClient.Verdict {
         if case .local = socket {
             let verdict = try connected(context).look(at: try context.open(file, of: payload))
-            context.progress.add(bytes: Int64(status.st_size))
+            context.work.progress.add(bytes: Int64(status.st_size))
             if case .trouble = verdict {
             } else {
                 return try proved(verdict, Int64(status.st_size), isSent: false, context)
             }
         }
         let verdict = try connected(context).scan(try context.open(file, of: payload)) { count in
-            context.progress.add(bytes: Int64(count))
+            context.work.progress.add(bytes: Int64(count))
         }
         return try proved(verdict, Int64(status.st_size), isSent: true, context)
     }
@@ -107,7 +107,7 @@ package struct ScanStage: Stage {
         let covered = try (isSent ? sent : handed).covers(size) { (size) throws(IOError) in
             let folder: FilePath
             do throws(StageFailure) { folder = try context.makeScratch() } catch { return .trouble(error.summary) }
-            return try trial(size, in: folder, isSent: isSent) { context.cancellation.isCancelled }
+            return try trial(size, in: folder, isSent: isSent) { context.work.cancellation.isCancelled }
         }
         switch covered {
         case .success(let isLookedAt): return isLookedAt ? .clean : .tooLarge
@@ -125,7 +125,7 @@ package struct ScanStage: Stage {
     }
 
     private func connected(_ context: StageContext) throws(IOError) -> ClamdClient {
-        try ClamdClient.connect(to: socket, patience: stalling) { context.cancellation.isCancelled }
+        try ClamdClient.connect(to: socket, patience: stalling) { context.work.cancellation.isCancelled }
     }
 
     private static func away(_ words: String) -> StageFailure {

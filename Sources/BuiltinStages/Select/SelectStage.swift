@@ -61,7 +61,7 @@ package struct SelectStage: Stage {
             (empty.count - folders.count, "empty folders"),
         ].filter { $0.0 > 0 }
         guard case .folder = payload.shape, !less.isEmpty else { return payload }
-        context.notes.add("removed: " + less.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
+        context.work.notes.add("removed: " + less.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
         var selected = try Rebuilding(payload, in: context)
         for path in kept.map(\.relative) + links { try selected.put(path, as: path) }
         for folder in folders { try selected.makeFolder(folder, like: folder) }
@@ -99,13 +99,13 @@ package struct SelectStage: Stage {
 
     private func nothingLeft(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
         guard require else {
-            context.notes.add("no file is kept")
+            context.work.notes.add("no file is kept")
             var payload = payload
             payload.isDone = true
             return payload
         }
         throw .file(
-            "select.nothing", "No file of '\(context.drop.name)' matches the stage 'select'.",
+            "select.nothing", "No file of '\(context.job.drop.name)' matches the stage 'select'.",
             remedy: "Check its 'keep', 'drop', 'type', 'larger' and 'smaller', or send other files."
         )
     }

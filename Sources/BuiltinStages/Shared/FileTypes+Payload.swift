@@ -12,9 +12,9 @@ extension StageContext {
         guard let program else { throw TypeProgram.missing }
         let opened = try StageFailure.onIOError { () throws(IOError) in try open(file, of: payload) }
         // The pipeline's own `timeout` comes as a call to stop.
-        let seconds = timeLimit == nil ? TypeHelpers.secondsPerFile : .max / 4000
+        let seconds = work.timeLimit == nil ? TypeHelpers.secondsPerFile : .max / 4000
         do throws(TypeFailure) {
-            return try program.helpers.type(of: opened.descriptor, seconds: seconds) { cancellation.isCancelled }
+            return try program.helpers.type(of: opened.descriptor, seconds: seconds) { work.cancellation.isCancelled }
         } catch {
             throw StageFailure(error, of: payload.path(of: file))
         }
@@ -25,7 +25,7 @@ extension StageContext {
         of files: [TreeFile], of payload: Payload, by program: TypeProgram?
     ) throws(StageFailure) -> [MediaType] {
         try concurrently(files) { (file) throws(StageFailure) in
-            defer { progress.add(entries: 1) }
+            defer { work.progress.add(entries: 1) }
             return try type(of: file, of: payload, by: program)
         }
     }

@@ -5,14 +5,14 @@ enum JobReportText {
     static func json(_ payload: Payload, _ context: StageContext) -> [UInt8] {
         var json = JSONText()
         json.object { json in
-            json.text("job", context.job.text)
-            json.text("pipeline", context.values.pipeline)
-            json.name("name", context.drop.name.bytes)
-            json.integer("size", context.drop.size)
-            json.text("dropped_at", context.drop.droppedAt.iso8601)
-            json.text("state", context.failed == nil ? "running" : "failed")
+            json.text("job", context.job.id.text)
+            json.text("pipeline", context.job.values.pipeline)
+            json.name("name", context.job.drop.name.bytes)
+            json.integer("size", context.job.drop.size)
+            json.text("dropped_at", context.job.drop.droppedAt.iso8601)
+            json.text("state", context.job.failure == nil ? "running" : "failed")
             for (name, value) in payload.knownFacts.sorted(by: { $0.key < $1.key }) { json.text(name, value) }
-            guard let failed = context.failed else { return }
+            guard let failed = context.job.failure else { return }
             if let stage = failed.stage { json.text("stage", stage) }
             json.integer("attempts", failed.attempts)
             json.text("code", failed.failure.code)

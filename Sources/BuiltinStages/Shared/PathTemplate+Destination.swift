@@ -8,10 +8,11 @@ extension PathTemplate {
     ) throws(StageFailure) -> FilePath {
         let destination: FilePath
         do throws(TemplateProblem) {
-            destination = try path(context.values)
+            destination = try path(context.job.values)
         } catch {
             throw .file(
-                "\(kind).destination", "No folder can be made of the name '\(context.drop.name)': \(error.message).",
+                "\(kind).destination",
+                "No folder can be made of the name '\(context.job.drop.name)': \(error.message).",
                 remedy: "Rename the file and drop it again, or change 'to' of the stage '\(kind)'.")
         }
         // What a name made must not be in the way of another: that is the drop's fault, not that of the surroundings.
@@ -20,7 +21,7 @@ extension PathTemplate {
             let found = Folder.kind(of: folder, followingLinks: true)
             if let found, found != .folder {
                 throw .file(
-                    "\(kind).taken", "'\(folder.text)' is a file, so '\(context.drop.name)' cannot be put into it.",
+                    "\(kind).taken", "'\(folder.text)' is a file, so '\(context.job.drop.name)' cannot be put into it.",
                     remedy: "Remove or rename that file, or rename the drop; then drop it again.")
             }
             if found != nil { break }

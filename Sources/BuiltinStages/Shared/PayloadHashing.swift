@@ -48,16 +48,16 @@ struct PayloadHashing {
     ) throws(StageFailure) -> [Digest] {
         let status = try StageFailure.onIOError { () throws(IOError) in try opened.status() }
         let descriptor = opened.descriptor
-        if announcingSize { context.progress.expect(bytes: Int64(status.st_size)) }
+        if announcingSize { context.work.progress.expect(bytes: Int64(status.st_size)) }
         let found = try linked.value(of: status) { () throws(StageFailure) in
             try hashing(file.relative) { () throws(DigestError) in
                 try hasher.hash(descriptor: descriptor, size: status.st_size) { (count) throws(DigestError) in
-                    context.progress.add(bytes: Int64(count))
-                    if context.cancellation.isCancelled { throw .stopped }
+                    context.work.progress.add(bytes: Int64(count))
+                    if context.work.cancellation.isCancelled { throw .stopped }
                 }
             }
         }
-        context.progress.add(entries: 1)
+        context.work.progress.add(entries: 1)
         return found
     }
 

@@ -24,7 +24,7 @@ struct Rebuilding: ~Copyable {
         self.target = target
         self.context = context
         // A second name would let its sender change the new payload as well, and be a change of the drop itself.
-        copies = payload.isDrop && (!isDrop || context.isShared)
+        copies = payload.isDrop && (!isDrop || context.disk.isShared)
         isFolder = payload.shape == .folder
     }
 
@@ -37,7 +37,7 @@ struct Rebuilding: ~Copyable {
         try makeFolder(path.removingLastComponent(), like: file.removingLastComponent())
         do throws(IOError) {
             if copies {
-                let isStopped = { [cancellation = context.cancellation] in cancellation.isCancelled }
+                let isStopped = { [cancellation = context.work.cancellation] in cancellation.isCancelled }
                 try Transfer.copy(file, in: source, to: path, in: target, isStopped: isStopped)
             } else {
                 try Self.link(file, in: source, as: path, in: target)
@@ -46,7 +46,7 @@ struct Rebuilding: ~Copyable {
             try context.checkCancelled()
             throw StageFailure(building: error)
         }
-        context.progress.add(entries: 1)
+        context.work.progress.add(entries: 1)
     }
 
     /// Makes a folder and those above it. `model`: the folder of the payload whose rights and times it gets in the end.

@@ -49,7 +49,7 @@ package struct UnpackStage: Stage {
         let isDocument = Documents.contains(name.bytes, sniff)
         if isDocument, !options.documents, sniff.format != nil { return payload }
         guard let format = sniff.format, options.policy.formats.contains(format) else {
-            return isDocument && sniff.format != nil ? payload : try pass(payload, name, sniff, context.notes)
+            return isDocument && sniff.format != nil ? payload : try pass(payload, name, sniff, context.work.notes)
         }
         return try unpack(source, format, name, context).inPlace(of: payload)
     }
@@ -86,7 +86,7 @@ package struct UnpackStage: Stage {
         let status = try StageFailure.onIOError { () throws(IOError) in try source.status() }
         let folder = try context.makeScratch()
         let root = try StageFailure.onIOError { () throws(IOError) in try context.open(folder) }
-        let limit = context.timeLimit.map { Int64($0.seconds.rounded(.up)) }
+        let limit = context.work.timeLimit.map { Int64($0.seconds.rounded(.up)) }
         let seconds = limit ?? Self.seconds + Self.secondsPerGiB * (Int64(status.st_size) >> 30)
         let policy = try policy(for: format, in: root.file, context)
         let request = UnpackRequest(
@@ -100,19 +100,19 @@ package struct UnpackStage: Stage {
             seconds: limit == nil ? seconds : .max / 4000,
             secondsPerGiB: limit == nil ? Self.secondsPerGiBOut : 0,
             monitor: UnpackMonitor(
-                report: { [progress = context.progress] in progress.add(bytes: $0, entries: $1) },
-                isStopped: { [cancellation = context.cancellation] in cancellation.isCancelled }),
-            begun: { [notes = context.notes] in program.noteConfinement($0, notes) })
+                report: { [progress = context.work.progress] in progress.add(bytes: $0, entries: $1) },
+                isStopped: { [cancellation = context.work.cancellation] in cancellation.isCancelled }),
+            begun: { [notes = context.work.notes] in program.noteConfinement($0, notes) })
         do throws(HelperFailure) {
             let report = try program.helpers.unpack(task, archive: source.descriptor, folder: root.file.descriptor)
-            note(report, context.notes)
+            note(report, context.work.notes)
             var payload = report.isLoneFile ? try loneFile(in: root) : Payload(folder: folder)
             payload.facts["archive"] = "unpacked"
             payload.facts["integrity"] = report.integrity == .verified ? "verified" : "unverifiable"
             return payload
         } catch {
-            let isLate = error == .cancelled && context.cancellation.reason == .timeout
-            if isLate, let limit, !Self.keepsUp(context.progress, seconds: limit) {
+            let isLate = error == .cancelled && context.work.cancellation.reason == .timeout
+            if isLate, let limit, !Self.keepsUp(context.work.progress, seconds: limit) {
                 throw .overTime(name, "\(limit) seconds")
             }
             throw StageFailure(error, archive: source.path, name: name, folder: folder)
@@ -133,12 +133,14 @@ package struct UnpackStage: Stage {
     ) throws(StageFailure) -> UnpackPolicy {
         var policy = options.policy
         policy.workers = min(Self.mostThreads, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
-        policy.isSyncedSoon = context.durability == .full
+        policy.isSyncedSoon = context.disk.durability == .full
         // A helper that needs no passwords is told none.
         let mayNeedThem = format == .container(.zip) || policy.nested > 0
         if mayNeedThem, let file = options.passwordsFile { policy.passwords = try PasswordsFile.read(file) }
         // What cannot be asked shows itself when it is used.
-        guard let room = DiskRoom.left(of: folder.descriptor, reserve: context.reserve.bytes) else { return policy }
+        guard let room = DiskRoom.left(of: folder.descriptor, reserve: context.disk.reserve.bytes) else {
+            return policy
+        }
         guard room.bytes > 0, room.files > 0 else {
             throw StageFailure(
                 .environment, code: ArchiveError.Code.diskFull.rawValue,
@@ -149,7 +151,7 @@ package struct UnpackStage: Stage {
         }
         policy.limits.space = room.bytes
         policy.limits.files = room.files
-        policy.limits.reserve = context.reserve.bytes
+        policy.limits.reserve = context.disk.reserve.bytes
         return policy
     }
 

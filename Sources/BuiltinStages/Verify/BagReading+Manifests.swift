@@ -11,7 +11,7 @@ extension BagReading {
             guard name.hasPrefix(prefix), name.hasSuffix(".txt") else { return nil }
             let algorithm = BagTexts.algorithm(String(name.dropFirst(prefix.count).dropLast(4)))
             if algorithm == nil {
-                context.notes.add("\(EscapedText.of(name)) is not checked: its algorithm is unknown")
+                context.work.notes.add("\(EscapedText.of(name)) is not checked: its algorithm is unknown")
             }
             return algorithm.map { ($0, name) }
         }
@@ -48,9 +48,9 @@ extension BagReading {
             twice += 1
         }
         // What the specification warns of, and does not forbid.
-        if marked > 0 { context.notes.add("\(name): a '*' before \(marked) of the paths, as md5sum writes it") }
-        if dotted > 0 { context.notes.add("\(name): \(dotted) of the paths begin with './'") }
-        if twice > 0 { context.notes.add("\(name): repeated lines: \(twice)") }
+        if marked > 0 { context.work.notes.add("\(name): a '*' before \(marked) of the paths, as md5sum writes it") }
+        if dotted > 0 { context.work.notes.add("\(name): \(dotted) of the paths begin with './'") }
+        if twice > 0 { context.work.notes.add("\(name): repeated lines: \(twice)") }
         return paths
     }
 

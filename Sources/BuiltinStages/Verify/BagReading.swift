@@ -80,7 +80,7 @@ struct BagReading {
         // Each file that is wrong is named before the sum that is wrong because of it.
         try verification.compare(below: root, context)
         let failure = verification.failure(
-            of: "The bag '\(context.drop.name)'", by: "its manifests say",
+            of: "The bag '\(context.job.drop.name)'", by: "its manifests say",
             remedy: isHoley
                 ? "Dropmill fetches nothing: fetch what 'fetch.txt' lists, and send the complete bag."
                 : "Send it again complete, or recreate the bag.")

@@ -54,7 +54,7 @@ struct FolderLists {
             }
             guard size <= Self.largestSignature else { continue }
             signatures.insert(path)
-            context.notes.add("'\(EscapedText.of(path))' appears to be a signature and was not checked")
+            context.work.notes.add("'\(EscapedText.of(path))' appears to be a signature and was not checked")
         }
     }
 

@@ -54,7 +54,7 @@ enum ManifestFile {
             count += 1
         }
         if reader.isSigned {
-            context.notes.add("the PGP signature with '\(path.lastName?.text ?? "")' was not checked")
+            context.work.notes.add("the PGP signature with '\(path.lastName?.text ?? "")' was not checked")
         }
         return count
     }

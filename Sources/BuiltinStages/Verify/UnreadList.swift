@@ -16,6 +16,6 @@ struct UnreadList {
 
     /// Names the first of them in the job's history.
     static func note(_ unread: [UnreadList], _ context: StageContext) {
-        for list in unread.prefix(10) { context.notes.add(list.fact) }
+        for list in unread.prefix(10) { context.work.notes.add(list.fact) }
     }
 }

@@ -97,7 +97,8 @@ package struct VerifyStage: Stage {
     private func sidecars(
         of name: FileName, _ unread: inout [UnreadList], _ context: StageContext
     ) throws(StageFailure) -> Set<Digest> {
-        guard let path = context.alongside, Folder.kind(of: path) == .folder else { return [] }
+        let path = context.job.sidecarFolder
+        guard Folder.kind(of: path) == .folder else { return [] }
         let folder = try StageFailure.onIOError { () throws(IOError) in try context.open(path) }
         var digests: Set<Digest> = []
         for other in try StageFailure.onIOError({ () throws(IOError) in try folder.names() }).sorted() {
@@ -146,7 +147,9 @@ package struct VerifyStage: Stage {
         if isBag { throw Self.noBag(context) }
         var verification = Verification(tree)
         let lists = try FolderLists(in: tree, root, called: manifests, &verification, context)
-        guard !lists.read.isEmpty else { return try nothingSaid(of: "'\(context.drop.name)'", lists.unread, context) }
+        guard !lists.read.isEmpty else {
+            return try nothingSaid(of: "'\(context.job.drop.name)'", lists.unread, context)
+        }
         UnreadList.note(lists.unread, context)
         if extra == .fail {
             let unlisted = verification.files.keys.filter { !lists.isOwn($0) && !verification.isListed($0) }
@@ -156,12 +159,12 @@ package struct VerifyStage: Stage {
         let list =
             lists.read.count == 1
             ? "its list '\(EscapedText.of(lists.read.first ?? []))' says" : "its \(lists.read.count) lists say"
-        if let failure = verification.failure(of: "'\(context.drop.name)'", by: list) { throw failure }
+        if let failure = verification.failure(of: "'\(context.job.drop.name)'", by: list) { throw failure }
     }
 
     private static func noBag(_ context: StageContext) -> StageFailure {
         .file(
-            "verify.bag", "'\(context.drop.name)' is not a BagIt bag, and only bags are accepted here.",
+            "verify.bag", "'\(context.job.drop.name)' is not a BagIt bag, and only bags are accepted here.",
             remedy: "Send a folder or an archive with 'bagit.txt', 'data' and a manifest at its top.")
     }
 

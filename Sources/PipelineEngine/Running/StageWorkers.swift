@@ -150,14 +150,13 @@ package final class StageWorkers: Sendable {
     private func run(_ running: Running, on worker: Int) throws(StageFailure) -> Payload {
         let job = running.work.job
         let scratch = job.scratch(stage: running.work.stage, kind: entry.kind)
-        var values = job.templateValues
-        values.facts = running.work.payload.knownFacts.mapValues { Array($0.utf8) }
         let context = StageContext(
-            job: job.id, drop: job.drop, values: values, scratch: scratch, cancellation: running.cancellation,
-            progress: running.progress, notes: running.notes, reserve: space.floor, durability: durability,
-            timeLimit: entry.timeout, seen: seen, alongside: job.alongside, failed: running.work.failed,
-            isShared: isShared,
-            label: "\(label).\(worker + 1)")
+            job: .init(of: job, carrying: running.work.payload, failure: running.work.failed),
+            work: .init(
+                cancellation: running.cancellation, progress: running.progress, notes: running.notes,
+                timeLimit: entry.timeout, label: "\(label).\(worker + 1)"),
+            disk: .init(scratch: scratch, reserve: space.floor, durability: durability, isShared: isShared),
+            seen: seen)
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }
         do throws(StageFailure) {

@@ -25,7 +25,7 @@ package struct Job: Sendable, Hashable {
     package var original: FilePath { folder.appending(drop.name) }
 
     /// Where what was dropped along with the drop lies, each under its own name; there where there is any.
-    package var alongside: FilePath { folder.appending(".marker") }
+    package var sidecarFolder: FilePath { folder.appending(".marker") }
 
     /// The scratch folder of a stage, by its place in the pipeline. Hidden, since no drop's name is.
     package func scratch(stage index: Int, kind: String) -> FilePath { folder.appending(".\(index + 1)-\(kind)") }

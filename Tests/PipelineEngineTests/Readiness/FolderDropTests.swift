@@ -252,7 +252,7 @@ import Testing
     func unfit() async throws {
         let release = DispatchSemaphore(value: 0)
         let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
-            if context.drop.name.text == "a" { release.wait() }
+            if context.job.drop.name.text == "a" { release.wait() }
             return payload
         }
         let engine = try engine(stage: stage) {

@@ -92,7 +92,7 @@ import Testing
     func changedWithoutRoom() async throws {
         let release = DispatchSemaphore(value: 0)
         let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
-            if context.drop.name.text == "a" { release.wait() }
+            if context.job.drop.name.text == "a" { release.wait() }
             return payload
         }
         let rule = try MarkerRule(Template("{name}.done", use: .name))

@@ -1,0 +1,77 @@
+package import SystemPackage
+
+extension StageContext {
+    /// What the job is about.
+    package struct JobFacts: Sendable {
+        /// Its id.
+        package let id: JobID
+        /// The thing that was dropped.
+        package let drop: Drop
+        /// What placeholders stand for.
+        package let values: TemplateValues
+        /// A folder with what was dropped along (a marker, a sidecar), where there was anything.
+        package let sidecarFolder: FilePath
+        /// Why the job failed, for a stage of `on_failure`; nil for any other.
+        package let failure: JobFailure?
+
+        /// A job's, which carries this payload.
+        package init(of job: Job, carrying payload: Payload? = nil, failure: JobFailure? = nil) {
+            id = job.id
+            drop = job.drop
+            var values = job.templateValues
+            if let payload { values.facts = payload.knownFacts.mapValues { Array($0.utf8) } }
+            self.values = values
+            sidecarFolder = job.sidecarFolder
+            self.failure = failure
+        }
+    }
+
+    /// One run of a stage.
+    package struct Work: Sendable {
+        /// Whether to stop.
+        package let cancellation: Cancellation
+        /// How far it is, for the log.
+        package let progress: StageProgress
+        /// What is worth knowing of how it went.
+        package let notes: StageNotes
+        /// How long it may take before it is called off; nil where the pipeline says nothing.
+        package let timeLimit: Duration?
+        /// What the names of the queues that it opens begin with: `dropmill.<pipeline>.<stage>.<n>`.
+        let label: String
+
+        /// A run.
+        package init(
+            cancellation: Cancellation = Cancellation(), progress: StageProgress = StageProgress(),
+            notes: StageNotes = StageNotes(), timeLimit: Duration? = nil, label: String = "dropmill.stage"
+        ) {
+            self.cancellation = cancellation
+            self.progress = progress
+            self.notes = notes
+            self.timeLimit = timeLimit
+            self.label = label
+        }
+    }
+
+    /// What is to be known of the disk.
+    package struct Disk: Sendable {
+        /// The stage's own folder, made by `makeScratch`.
+        let scratch: FilePath
+        /// What is to stay free on the work folder's file system.
+        package let reserve: ByteSize
+        /// Whether what the stage makes is brought to the disk before it is published.
+        package let durability: Durability
+        /// Whether whoever sent the drop can still write to it (`ownership: keep`).
+        package let isShared: Bool
+
+        /// `scratch` need not exist.
+        package init(
+            scratch: FilePath, reserve: ByteSize = ByteSize(bytes: 0), durability: Durability = .fast,
+            isShared: Bool = false
+        ) {
+            self.scratch = scratch
+            self.reserve = reserve
+            self.durability = durability
+            self.isShared = isShared
+        }
+    }
+}
