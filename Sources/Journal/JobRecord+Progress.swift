@@ -22,7 +22,7 @@ extension JobRecord {
         case .deferred(let stage, let failures, _): (state, self.stage, self.failures) = (.deferred, stage, failures)
         case .settling(let outcome):
             (state, stage) = (.settling, stages)
-            var reason: StageFailure?
+            var reason: Failure?
             if case .failed(let failure) = outcome { reason = failure }
             if reason != nil, failure != reason { failedStage = nil }
             failure = reason

@@ -49,7 +49,7 @@ package struct JobRecord: Sendable, Equatable {
     /// For a deferred job: when it is to run again.
     package var nextAttempt: Timestamp?
     /// The last failure; for a failed job the reason.
-    package var failure: StageFailure?
+    package var failure: Failure?
     /// The kind of the stage that failed.
     package var failedStage: String?
     /// The input of `stage`; nil for the drop itself as it was claimed.

@@ -30,7 +30,7 @@ extension JSONText {
         }
     }
 
-    package mutating func failure(_ failure: StageFailure) {
+    package mutating func failure(_ failure: Failure) {
         object { json in
             json.text("class", failure.class.rawValue)
             json.text("code", failure.code)
@@ -128,11 +128,11 @@ extension JSONValue {
         return strings.count == object.count ? strings : nil
     }
 
-    package var failure: StageFailure? {
-        guard let object, let kind = object["class"]?.string.flatMap({ StageFailure.Class(rawValue: $0) }),
+    package var failure: Failure? {
+        guard let object, let kind = object["class"]?.string.flatMap({ Failure.Class(rawValue: $0) }),
             let code = object["code"]?.string, let summary = object["summary"]?.string
         else { return nil }
-        return StageFailure(
+        return Failure(
             kind, code: code, summary: summary, remedy: object["remedy"]?.string ?? "",
             detail: object["detail"]?.string ?? "")
     }

@@ -37,7 +37,7 @@ package struct JournalError: Error, Sendable, Hashable {
     }
 }
 
-extension StageFailure {
+extension Failure {
     /// The journal could not be written: the surroundings' fault.
     package init(_ error: JournalError) {
         self.init(.environment, code: "journal", summary: error.message, remedy: error.remedy)

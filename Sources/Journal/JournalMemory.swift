@@ -6,11 +6,11 @@ package struct JournalMemory: SeenContent {
 
     package init(_ journal: any Journal) { self.journal = journal }
 
-    package func first(_ content: SeenQuery) throws(StageFailure) -> SeenJob? {
+    package func first(_ content: SeenQuery) throws(Failure) -> SeenJob? {
         do throws(JournalError) {
             return try journal.first(content, at: .now())
         } catch {
-            throw StageFailure(error)
+            throw Failure(error)
         }
     }
 }

@@ -16,7 +16,7 @@ package struct PipelineRecord: Sendable, Equatable {
     /// How many drops wait in the inbox.
     package var waiting: Int
     /// Why it is paused; nil while it works.
-    package var paused: StageFailure?
+    package var paused: Failure?
     /// Since when it is paused.
     package var pausedSince: Timestamp?
     /// When this was written.
@@ -27,7 +27,7 @@ package struct PipelineRecord: Sendable, Equatable {
     /// A record.
     package init(
         name: String, source: FilePath? = nil, inbox: FilePath, failed: FilePath, stages: [String], waiting: Int,
-        paused: StageFailure? = nil, pausedSince: Timestamp? = nil, updatedAt: Timestamp
+        paused: Failure? = nil, pausedSince: Timestamp? = nil, updatedAt: Timestamp
     ) {
         self.name = name
         self.source = source

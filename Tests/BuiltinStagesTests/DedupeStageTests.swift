@@ -22,7 +22,7 @@ import Testing
             self.failsInTheEnd = failsInTheEnd
         }
 
-        func first(_ content: SeenQuery) throws(StageFailure) -> SeenJob? {
+        func first(_ content: SeenQuery) throws(Failure) -> SeenJob? {
             let isKnown = queries.withLock { queries in
                 defer { queries.append(content) }
                 return queries.contains { $0.content == content.content }
@@ -48,7 +48,7 @@ import Testing
             memory.queries.withLock { $0.first?.since } == Timestamp(seconds: 1_700_000_000 - 3600, nanoseconds: 0))
         let notes = StageNotes()
         if seen == "fail" {
-            let failure = #expect(throws: StageFailure.self) { try fixture.run("dedupe", options, seen: memory) }
+            let failure = #expect(throws: Failure.self) { try fixture.run("dedupe", options, seen: memory) }
             #expect(failure?.summary.contains(memory.first.text) == true)
             return
         }

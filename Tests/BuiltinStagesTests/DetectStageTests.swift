@@ -39,7 +39,7 @@ import Testing
             let failure = try fixture.failure(kind, kind == "select" ? ["type": "audio/*"] : [:])
             #expect(failure.class == .file)
             #expect(failure.code == code)
-            #expect(failure.summary.hasPrefix("The type of 'song.mp3' cannot be told: indirect"))
+            #expect(failure.summary.hasPrefix("The type of 'song.mp3' cannot be detected: indirect"))
         }
         // What holds the rules is none the worse.
         #expect(try self.fixture.run("detect").facts["type"] == "application/pdf")

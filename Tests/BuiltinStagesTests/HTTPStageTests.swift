@@ -40,7 +40,7 @@ struct HTTPStageTests {
 
     @Test func aReportIsSent() async throws {
         let server = try await WebServer(fixture.scratch)
-        let failure = StageFailure.file("archive.damaged", "It is damaged.", remedy: "Send it again.")
+        let failure = Failure.file("archive.damaged", "It is damaged.", remedy: "Send it again.")
         try fixture.run(
             "http", options(server, "/", [("method", "POST"), ("body", "report")]),
             failed: JobFailure(failure, stage: "unpack", attempts: 1))
@@ -51,10 +51,10 @@ struct HTTPStageTests {
     }
 
     @Test(arguments: [
-        ("500", StageFailure.Class.transient), ("503", .transient), ("429", .transient), ("408", .transient),
+        ("500", Failure.Class.transient), ("503", .transient), ("429", .transient), ("408", .transient),
         ("400", .file), ("403", .file), ("404", .file), ("302", .file),
     ])
-    func refusals(status: String, class: StageFailure.Class) async throws {
+    func refusals(status: String, class: Failure.Class) async throws {
         let server = try await WebServer(fixture.scratch)
         let failure = try fixture.failure("http", options(server, "/status/\(status)"))
         #expect(failure.class == `class`)
@@ -91,7 +91,7 @@ struct HTTPStageTests {
     @Test(arguments: ["301", "302", "303", "307", "308"])
     func redirections(status: String) async throws {
         let server = try await WebServer(fixture.scratch)
-        let failure = #expect(throws: StageFailure.self) {
+        let failure = #expect(throws: Failure.self) {
             try fixture.run(
                 "http", options(server, "/status/\(status)?to=/else/${env:KEY}"), environment: ["KEY": "s3cr3t"])
         }
@@ -157,7 +157,7 @@ struct HTTPStageTests {
 
     @Test func whatAServerRepeatsIsHidden() async throws {
         let server = try await WebServer(fixture.scratch)
-        let failure = #expect(throws: StageFailure.self) {
+        let failure = #expect(throws: Failure.self) {
             try fixture.run(
                 "http",
                 options(server, "/echo/${env:HOOK}", [("headers", ["Authorization": "Bearer ${env:KEY}"])]),
@@ -174,7 +174,7 @@ struct HTTPStageTests {
             while progress.bytes == 0 { sched_yield() }
             cancellation.cancel()
         }
-        #expect(throws: StageFailure.cancelled) {
+        #expect(throws: Failure.cancelled) {
             try fixture.run("http", options(server, "/slow"), cancellation: cancellation, progress: progress)
         }
     }
@@ -278,7 +278,7 @@ struct HTTPStageTests {
             job: .init(of: fixture.job), disk: .init(scratch: fixture.job.scratch(stage: 0, kind: "http")))
         for (text, code) in [("http://192.0.2.1/", "http.insecure"), ("ftp://localhost/", "http.url")] {
             try fixture.scratch.write(text, to: "hook")
-            let failure = #expect(throws: StageFailure.self) { try stage.run(fixture.payload, in: context) }
+            let failure = #expect(throws: Failure.self) { try stage.run(fixture.payload, in: context) }
             #expect(failure?.code == code)
             #expect(failure?.class == .environment)
         }
@@ -298,12 +298,12 @@ struct HTTPStageTests {
         chmod(secret.string, 0o644)
         let context = StageContext(
             job: .init(of: fixture.job), disk: .init(scratch: fixture.job.scratch(stage: 0, kind: "http")))
-        let failure = #expect(throws: StageFailure.self) { try stage.run(fixture.payload, in: context) }
+        let failure = #expect(throws: Failure.self) { try stage.run(fixture.payload, in: context) }
         #expect(failure?.class == .environment)
     }
 
     @Test func secretsAreNotSeen() throws {
-        let failure = #expect(throws: StageFailure.self) {
+        let failure = #expect(throws: Failure.self) {
             try fixture.run("http", ["url": "http://127.0.0.1:1/${env:KEY}"], environment: ["KEY": "s3cr3t"])
         }
         #expect(failure?.summary.contains("http://127.0.0.1:1/${env:KEY}") == true)

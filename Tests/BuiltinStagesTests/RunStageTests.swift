@@ -159,10 +159,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("exit 3", StageFailure.Class.file, "exited with status 3"), ("exit 75", .transient, "exited with status 75"),
+        ("exit 3", Failure.Class.file, "exited with status 3"), ("exit 75", .transient, "exited with status 75"),
         ("kill -9 $$", .file, "was killed by signal 9"),
     ])
-    func failures(script: String, class: StageFailure.Class, fact: String) throws {
+    func failures(script: String, class: Failure.Class, fact: String) throws {
         let failure = try fixture.failure("run", shell("echo reason >&2; \(script)"))
         #expect(failure.class == `class`)
         #expect(failure.summary == "The program 'sh' \(fact) for 'in put.txt'.")
@@ -247,7 +247,7 @@ import Testing
             cancellation.cancel(.timeout)
         }
         let notes = StageNotes()
-        #expect(throws: StageFailure.cancelled) {
+        #expect(throws: Failure.cancelled) {
             try fixture.run(
                 "run", shell("echo about to hang >&2; \(script)", options), cancellation: cancellation, notes: notes)
         }

@@ -39,15 +39,15 @@ import Testing
         // The second is the file that shows whether it looks at all.
         #expect(try clamd.commands == ["FILDES", "FILDES"])
         let bad = try fixture.folderPayload([(Array("bad".utf8), Self.eicar)])
-        #expect(throws: StageFailure.self) { try scan(clamd, on: bad) }
+        #expect(throws: Failure.self) { try scan(clamd, on: bad) }
         #expect(try clamd.commands == ["FILDES", "FILDES", "FILDES"])
     }
 
     /// Why a stage, which remembers what it was told before, does not take a payload; nil where it does.
-    private func outcome(of stage: any Stage, on payload: Payload) throws -> StageFailure? {
+    private func outcome(of stage: any Stage, on payload: Payload) throws -> Failure? {
         let context = StageContext(
             job: .init(of: fixture.job), disk: .init(scratch: fixture.job.scratch(stage: 0, kind: "scan")))
-        do throws(StageFailure) {
+        do throws(Failure) {
             _ = try stage.run(payload, in: context)
             return nil
         } catch {
@@ -78,7 +78,7 @@ import Testing
     @Test(.enabled(if: FakeClamd.isPossible, "needs python3"))
     func aClamdThatFindsNothingIsNotBelieved() async throws {
         let clamd = try await FakeClamd(fixture.scratch, .blind)
-        let failure = #expect(throws: StageFailure.self) { try scan(clamd) }
+        let failure = #expect(throws: Failure.self) { try scan(clamd) }
         #expect(failure?.class == .environment)
         #expect(failure?.detail.contains("EICAR") == true)
     }
@@ -114,7 +114,7 @@ import Testing
         try scan(clamd, at: clamd.port)
         #expect(try clamd.commands == ["INSTREAM", "INSTREAM"])
         let bad = try fixture.folderPayload([(Array("bad".utf8), Self.eicar)])
-        let failure = #expect(throws: StageFailure.self) { try scan(clamd, at: clamd.port, on: bad) }
+        let failure = #expect(throws: Failure.self) { try scan(clamd, at: clamd.port, on: bad) }
         #expect(failure?.code == "scan.infected")
     }
 
@@ -139,7 +139,7 @@ import Testing
             while Self.isEmpty(commands) { sched_yield() }
             cancellation.cancel()
         }
-        #expect(throws: StageFailure.cancelled) {
+        #expect(throws: Failure.cancelled) {
             try fixture.run("scan", ["socket": .text(clamd.socket)], cancellation: cancellation)
         }
     }

@@ -23,7 +23,7 @@ struct StageContract: Sendable {
         let start: @Sendable (StageFixture, _ isSilent: Bool) async throws -> (Options, AnyObject)
         /// Options that speak of one that is not there, and what follows.
         let absent: Options
-        let failure: StageFailure.Class
+        let failure: Failure.Class
     }
 
     /// The file by which one sees that a stage has begun that tells no progress until it is through.
@@ -47,7 +47,7 @@ struct StageContract: Sendable {
     /// The code of the failure of a name that is no UTF-8; nil where it takes any.
     var oddName: String?
     /// What a full disk means for it.
-    var fullDisk = StageFailure.Class.environment
+    var fullDisk = Failure.Class.environment
 
     /// The contract of a kind.
     static func of(_ kind: String) -> StageContract {

@@ -73,7 +73,7 @@ import Testing
         let cancellation = Cancellation()
         cancellation.cancel()
         let before = try StageFixture.snapshot(payload)
-        #expect(throws: StageFailure.cancelled) {
+        #expect(throws: Failure.cancelled) {
             try fixture.run(`case`.kind, contract.optionsAlone, on: payload, cancellation: cancellation)
         }
         #expect(try StageFixture.snapshot(payload) == before)
@@ -124,7 +124,7 @@ import Testing
             defer { watcher.stop() }
             do {
                 try fixture.run(kind, options, on: payload, cancellation: cancellation, progress: progress)
-            } catch let failure as StageFailure {
+            } catch let failure as Failure {
                 #expect(failure == .cancelled)
                 #expect(cancellation.isCancelled)
                 // Nothing of the payload is changed but for what the stage knows as its own.
@@ -188,7 +188,7 @@ import Testing
             #expect(try StageFixture.snapshot(result) == StageFixture.snapshot(expected))
             #expect(result.sidecars == expected.sidecars)
             #expect(result.facts == expected.facts)
-        } catch let failure as StageFailure {
+        } catch let failure as Failure {
             #expect(failure.class == contract.fullDisk, "\(failure)")
             #expect(!failure.remedy.isEmpty)
         }

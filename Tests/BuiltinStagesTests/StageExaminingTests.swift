@@ -99,12 +99,12 @@ import Testing
                 archive: archive.descriptor, folder: folder.descriptor)
         }
         #expect(failure == .unconfined(call: call, Errno(rawValue: errno)))
-        let told = StageFailure(
+        let told = Failure(
             try #require(failure), archive: "a.tar", name: try #require(FileName("a.tar")), folder: "out")
         let isMissing = errno == ENOSYS
         #expect(
             told.summary.contains(
-                isMissing ? "the kernel has no Landlock" : "\(call) is refused: Operation not permitted"))
+                isMissing ? "the kernel has no Landlock" : "\(call) is denied: Operation not permitted"))
         #expect(told.remedy.contains(isMissing ? "Linux 5.13" : "SystemCallFilter="))
     }
 }

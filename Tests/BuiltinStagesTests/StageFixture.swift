@@ -89,12 +89,12 @@ struct StageFixture {
     /// The failure that running it ends with.
     func failure(
         _ kind: String, _ options: Options = [:], on payload: Payload? = nil
-    ) throws -> StageFailure {
-        let failure: StageFailure? = try {
+    ) throws -> Failure {
+        let failure: Failure? = try {
             do {
                 try run(kind, options, on: payload)
                 return nil
-            } catch let failure as StageFailure {
+            } catch let failure as Failure {
                 return failure
             }
         }()

@@ -15,7 +15,7 @@ package struct StampStage: Stage {
         line = try options.value(Self.line) ?? "Received."
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         guard case .file(let name) = payload.shape else { return payload }
         let folder = try context.makeScratch()
         do throws(IOError) {
@@ -30,7 +30,7 @@ package struct StampStage: Stage {
             }
             try target.close()
         } catch {
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
         try context.checkCancelled()
         return Payload(file: name, in: folder).inPlace(of: payload)

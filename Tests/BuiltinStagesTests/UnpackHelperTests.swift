@@ -70,7 +70,7 @@ import Testing
     @Test(arguments: [Errno.noFunction, .notPermitted, .permissionDenied])
     func aRefusalIsOfTheSurroundings(errno: Errno) throws {
         for action in ["read", "open", "create", "set the time of"] {
-            let failure = StageFailure(
+            let failure = Failure(
                 HelperFailure.archive(.system(action: action, entry: Array("d/f".utf8), errno: errno)),
                 archive: "archive", name: try #require(FileName("archive")), folder: folder)
             #expect(failure.class == .environment && failure.code == "unpack.refused")
@@ -161,9 +161,9 @@ import Testing
     /// It may ask, and does, how much room is left while it writes. An archive that is too large for the disk is tried
     /// again and fails; where others took the room everything waits.
     @Test(arguments: [
-        (30 << 20, StageFailure.Class.transient, "archive.no-room"), (1 << 40, .environment, "archive.disk-full"),
+        (30 << 20, Failure.Class.transient, "archive.no-room"), (1 << 40, .environment, "archive.disk-full"),
     ])
-    func itLooksForRoom(space: Int64, expected: StageFailure.Class, code: String) throws {
+    func itLooksForRoom(space: Int64, expected: Failure.Class, code: String) throws {
         let archive = try zip(1, size: 20 << 20)
         #expect(try unpack(real, archive, change: { $0.policy.limits.space = space }).bytes == 20 << 20)
         try Folder.remove(scratch.path("out/d"))
@@ -171,7 +171,7 @@ import Testing
             ($0.policy.limits.space, $0.policy.limits.reserve) = (space, .max / 2)
         }
         let failure = try failure { try unpack(real, archive, change: change) }
-        let meaning = StageFailure(failure, archive: archive, name: try #require(FileName("archive")), folder: folder)
+        let meaning = Failure(failure, archive: archive, name: try #require(FileName("archive")), folder: folder)
         #expect(meaning.class == expected && meaning.code == code)
         #expect(!meaning.remedy.isEmpty)
     }

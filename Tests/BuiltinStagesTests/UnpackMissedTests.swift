@@ -124,7 +124,7 @@ import Testing
     func partsThatAreDamaged(name: String) throws {
         let fixture = try StageFixture(drop: name, Array(Self.zip.dropLast(10)))
         let failure = try fixture.failure("unpack")
-        #expect(failure.summary.hasSuffix("Its name says that it is one part of a split archive."))
-        #expect(failure.remedy == "Put the parts together and send the whole.")
+        #expect(failure.summary.hasSuffix("Its name marks it as one part of a split archive."))
+        #expect(failure.remedy == "Join the parts and send the complete archive.")
     }
 }

@@ -111,11 +111,11 @@ import Testing
         try #require(rename(padded.string, fixture.job.original.string) == 0)
 
         let (cancellation, progress) = (Cancellation(), StageProgress())
-        let outcome = Mutex<StageFailure?>(nil)
+        let outcome = Mutex<Failure?>(nil)
         DispatchQueue(label: "stage").async { @Sendable in
             do {
                 try fixture.run("unpack", cancellation: cancellation, progress: progress)
-            } catch let failure as StageFailure {
+            } catch let failure as Failure {
                 outcome.withLock { $0 = failure }
             } catch {}
         }
@@ -128,11 +128,11 @@ import Testing
     @Test func aTimeoutIsTheFiles() async throws {
         let fixture = try StageFixture(drop: "a.xar", XarBuilder.endless)
         let cancellation = Cancellation()
-        let outcome = Mutex<StageFailure?>(nil)
+        let outcome = Mutex<Failure?>(nil)
         DispatchQueue(label: "stage").async { @Sendable in
             do {
                 try fixture.run("unpack", ["formats": ["xar"]], cancellation: cancellation, timeLimit: .seconds(7))
-            } catch let failure as StageFailure {
+            } catch let failure as Failure {
                 outcome.withLock { $0 = failure }
             } catch {}
         }

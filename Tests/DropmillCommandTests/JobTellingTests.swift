@@ -16,7 +16,7 @@ import Testing
 
     @Test func jobsAreLines() throws {
         var deferred = try JournalFixture.job(4, .deferred, named: "a\u{1B}[31m.zip")
-        deferred.failure = StageFailure(.transient, code: "x", summary: String(repeating: "long ", count: 20))
+        deferred.failure = Failure(.transient, code: "x", summary: String(repeating: "long ", count: 20))
         let records = [deferred, try JournalFixture.job(1, .failed, named: String(repeating: "n", count: 50))]
         let (id, other) = (records[0].id.text, records[1].id.text)
         let (late, early) = (JournalFixture.at(4).localText, JournalFixture.at(1).localText)
@@ -197,7 +197,7 @@ import Testing
 
     /// A job may well be queued or running by its record, and yet stand still.
     @Test func whatKeepsAJobIsTold() throws {
-        let failure = StageFailure(.environment, code: "io.write", summary: "There is no space.", remedy: "Free some.")
+        let failure = Failure(.environment, code: "io.write", summary: "There is no space.", remedy: "Free some.")
         let pipeline = try fixture.pipeline(paused: failure)
         let (queued, over) = (try JournalFixture.job(1, .queued), try JournalFixture.job(2, .processed))
         func words(_ isRunning: Bool?) throws -> [String] {

@@ -146,7 +146,7 @@ import Testing
             log.record(event)
             output.flush()
         }
-        let full = StageFailure(IOError("write", "/w/1/x", .noSpace))
+        let full = Failure(IOError("write", "/w/1/x", .noSpace))
         record(.stageProgress(try job("a"), stage: "unpack", running: .seconds(12), progress: StageProgress()))
         record(.paused(pipeline: "b", full))
         record(.paused(pipeline: "a", full))

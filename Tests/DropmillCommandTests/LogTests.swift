@@ -58,7 +58,7 @@ import Testing
                 ]))
     }
 
-    private let damaged = StageFailure.file(
+    private let damaged = Failure.file(
         "archive.damaged", "The archive ends too early.", remedy: "Send it again.", detail: "EOF")
 
     // MARK: Text

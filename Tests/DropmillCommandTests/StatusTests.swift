@@ -13,7 +13,7 @@ import Testing
 
     private func fill() throws {
         _ = try fixture.journal.beginRun(RunRecord(boot: "b", process: 42, startedAt: JournalFixture.noon))
-        let failure = StageFailure(
+        let failure = Failure(
             .environment, code: "io.write", summary: "There is no space.", remedy: "Free some.")
         try fixture.journal.write(
             [
@@ -124,7 +124,7 @@ import Testing
         report.add(
             InboxLook(inboxes: [
                 "quiet": InboxLook.Inbox(
-                    waiting: 0, paused: StageFailure(.environment, code: "journal", summary: "Full."))
+                    waiting: 0, paused: Failure(.environment, code: "journal", summary: "Full."))
             ]))
         #expect(report.lines(now: JournalFixture.at(90)).contains("  paused: Full."))
         #expect(report.json.contains(#""paused":true,"failure":{"class":"environment","code":"journal""#))

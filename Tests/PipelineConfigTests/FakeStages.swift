@@ -12,7 +12,7 @@ enum FakeStages {
 
         init(options: StageOptions) throws(OptionProblem) { _ = try options.value(Self.strict) }
 
-        func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload { payload }
+        func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload { payload }
     }
 
     struct Checksum: Stage {
@@ -32,7 +32,7 @@ enum FakeStages {
             }
         }
 
-        func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload { payload }
+        func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload { payload }
     }
 
     struct Move: Stage {
@@ -45,6 +45,6 @@ enum FakeStages {
 
         init(options: StageOptions) throws(OptionProblem) { to = try options.value(Self.to) }
 
-        func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload { payload }
+        func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload { payload }
     }
 }

@@ -137,7 +137,7 @@ import Testing
         ),
         (
             "match: { exclude: ['{a'] }",
-            "7:20: 'match.exclude': '{a' is no usable pattern; close its braces, and keep it below 1000 alternatives"
+            "7:20: 'match.exclude': '{a' is not a valid pattern; close its braces, and keep it below 1000 alternatives"
         ),
         (
             "ready: { quiet: 0s }",
@@ -150,7 +150,7 @@ import Testing
         ),
         (
             "ready: { quiet: 5 }",
-            "7:17: 'ready.quiet': '5' is no duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
+            "7:17: 'ready.quiet': '5' is not a duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
         ),
         ("ready: { writers: wiat }", "7:19: 'ready.writers': 'wiat' is not one of wait, ignore; did you mean 'wait'?"),
         ("ready: { empty: no }", "7:17: 'ready.empty': 'no' is not one of process, fail, ignore"),
@@ -192,12 +192,12 @@ import Testing
         ),
         (
             "ready: { timeout: 1x }",
-            "7:19: 'ready.timeout': '1x' is no duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
+            "7:19: 'ready.timeout': '1x' is not a duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
         ),
         ("ready: { unit: tree }", "7:16: 'ready.unit': 'tree' is not one of file, folder"),
         (
             "active: { bytes: big }",
-            "7:18: 'active.bytes': 'big' is no size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
+            "7:18: 'active.bytes': 'big' is not a size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
         ),
         ("retry: 3", "7:8: 'retry' must be a map of attempts, backoff, max_backoff; found '3'"),
         ("retry: { attempts: 101 }", "7:20: 'retry.attempts': expected at most 100, found 101"),
@@ -205,7 +205,7 @@ import Testing
         ("retry: { backoff: 9s, max_backoff: 3s }", "7:23: 'retry': \(tooLongAWait("9.0 s", "3.0 s"))"),
         (
             "min_free: lots",
-            "7:11: 'min_free': 'lots' is no size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
+            "7:11: 'min_free': 'lots' is not a size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
         ),
         ("retry: { attempts: 0 }", "7:20: 'retry.attempts': expected at least 1, found 0"),
         // The environment.
@@ -255,7 +255,7 @@ import Testing
         ("- checksum: { workers: many }", "5:26: 'checksum.workers': expected a whole number or 'auto', found 'many'"),
         (
             "- checksum: { when: '{a' }",
-            "5:23: 'checksum.when': '{a' is no usable pattern; close its braces, and keep it below 1000 alternatives"
+            "5:23: 'checksum.when': '{a' is not a valid pattern; close its braces, and keep it below 1000 alternatives"
         ),
         (
             "- checksum: { timeout: 0 }",
@@ -263,7 +263,7 @@ import Testing
         ),
         (
             "- checksum: { timeout: 1 }",
-            "5:26: 'checksum.timeout': '1' is no duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
+            "5:26: 'checksum.timeout': '1' is not a duration; write a number and a unit, such as 250ms, 1s, 15m or 24h"
         ),
         ("- checksum: { retry: { attempts: 0 } }", "5:36: 'checksum.retry.attempts': expected at least 1, found 0"),
         ("- checksum: { retry: { backoff: 1h } }", "5:26: 'checksum.retry': \(tooLongAWait("1 h", "15 min"))"),
@@ -329,7 +329,7 @@ import Testing
                   bytes: "${UNSET:-~}"
                 """
         let read = Self.read(text, environment: ["NAME": "n", "EMPTY": "", "ROOT": "/srv"])
-        let noSize = "'~' is no size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
+        let noSize = "'~' is not a size; write a number and a unit, such as 512KiB, 10MiB or 2GB"
         #expect(read.problems == ["11:10: 'active.bytes': \(noSize)"])
         #expect(read.draft?.name?.value == "n-x-e-u")
         #expect(read.draft?.work?.value == "/srv/w")

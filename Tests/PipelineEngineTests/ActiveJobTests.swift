@@ -16,8 +16,8 @@ import Testing
         }
     }
 
-    private func full(_ code: String, _ free: Int) -> StageFailure {
-        StageFailure(.environment, code: code, summary: "Only \(free) bytes are free.", remedy: "")
+    private func full(_ code: String, _ free: Int) -> Failure {
+        Failure(.environment, code: code, summary: "Only \(free) bytes are free.", remedy: "")
     }
 
     @Test("A long pause is one entry of the history, with the number and the last time")
@@ -40,7 +40,7 @@ import Testing
         for _ in 1...2 {
             job.failed(
                 "checksum", in: .zero,
-                because: StageFailure(.transient, code: "timeout", summary: "It took too long.", remedy: ""))
+                because: Failure(.transient, code: "timeout", summary: "It took too long.", remedy: ""))
         }
         #expect(job.record.history.map(\.times) == [1, 1, 1, 1, 1])
     }

@@ -17,7 +17,7 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (payload, _) throws(StageFailure) in
+                .fake { (payload, _) throws(Failure) in
                     var payload = payload
                     payload.sidecars = [
                         Sidecar(suffix: ".sum", parts: [.text("abc  "), .name(.verbatim), .text("\n")])
@@ -76,7 +76,7 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (_, _) throws(StageFailure) in
+                .fake { (_, _) throws(Failure) in
                     throw .file("test.bad", "The file is bad.", remedy: "Send a good one.", detail: "byte 7")
                 }
             ])
@@ -98,7 +98,7 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake(workers: 2) { (payload, context) throws(StageFailure) in
+                .fake(workers: 2) { (payload, context) throws(Failure) in
                     while !gate.withLock({ $0 }) { try context.checkCancelled() }
                     return payload
                 }
@@ -122,7 +122,7 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (payload, context) throws(StageFailure) in
+                .fake { (payload, context) throws(Failure) in
                     while !gate.withLock({ $0 }) { try context.checkCancelled() }
                     return payload
                 }
@@ -144,7 +144,7 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (payload, context) throws(StageFailure) in
+                .fake { (payload, context) throws(Failure) in
                     while context.job.drop.name.text == "slow", !gate.withLock({ $0 }) { try context.checkCancelled() }
                     return payload
                 }
@@ -191,7 +191,7 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake(when: glob) { (payload, context) throws(StageFailure) in
+                .fake(when: glob) { (payload, context) throws(Failure) in
                     ran.withLock { $0.append(context.job.drop.name.text) }
                     return payload
                 }
@@ -209,15 +209,15 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (payload, context) throws(StageFailure) in
+                .fake { (payload, context) throws(Failure) in
                     if context.job.drop.name.text == "never" {
-                        throw StageFailure(.transient, code: "test.busy", summary: "Busy.")
+                        throw Failure(.transient, code: "test.busy", summary: "Busy.")
                     }
                     let run = runs.withLock { runs in
                         runs += 1
                         return runs
                     }
-                    if run < 3 { throw StageFailure(.transient, code: "test.busy", summary: "Busy.") }
+                    if run < 3 { throw Failure(.transient, code: "test.busy", summary: "Busy.") }
                     return payload
                 }
             ]
@@ -239,12 +239,12 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (payload, _) throws(StageFailure) in
+                .fake { (payload, _) throws(Failure) in
                     let run = runs.withLock { runs in
                         runs += 1
                         return runs
                     }
-                    if run <= 2 { throw StageFailure(IOError("write", "/srv/out", Errno.noSpace)) }
+                    if run <= 2 { throw Failure(IOError("write", "/srv/out", Errno.noSpace)) }
                     return payload
                 }
             ])
@@ -266,14 +266,14 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (payload, context) throws(StageFailure) in
+                .fake { (payload, context) throws(Failure) in
                     if let folder = made.withLock({ $0 }) {
                         isGone.withLock { $0 = Folder.kind(of: folder) == nil }
                         return payload
                     }
                     let folder = try context.makeScratch()
                     made.withLock { $0 = folder }
-                    throw StageFailure(.environment, code: "archive.disk-full", summary: "Others took the room.")
+                    throw Failure(.environment, code: "archive.disk-full", summary: "Others took the room.")
                 }
             ]
         ) { $0.retry = RetryPolicy(attempts: 1) }
@@ -290,7 +290,7 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (_, _) throws(StageFailure) in throw StageFailure(IOError("write", "/srv/out", Errno.noSpace)) }
+                .fake { (_, _) throws(Failure) in throw Failure(IOError("write", "/srv/out", Errno.noSpace)) }
             ])
         try engine.start()
         try engine.drop("a")
@@ -305,7 +305,7 @@ import Testing
     func stopsAndAdopts() async throws {
         let gate = Mutex(false)
         let stages: [StageEntry] = [
-            .fake { (payload, context) throws(StageFailure) in
+            .fake { (payload, context) throws(Failure) in
                 while !gate.withLock({ $0 }) { try context.checkCancelled() }
                 return payload
             }

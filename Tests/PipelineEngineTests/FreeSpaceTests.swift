@@ -17,7 +17,7 @@ struct FreeSpaceTests {
         var mount: TemporaryMount? = try TemporaryMount(tmpfs: "size=64k", at: small)
         withExtendedLifetime(mount) {}
         let target = PathTemplate(try Template("small/{name}", use: .path), below: scratch.path)
-        let stage = FakeStage { (payload, _) throws(StageFailure) in payload }
+        let stage = FakeStage { (payload, _) throws(Failure) in payload }
         let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { pipeline in
             pipeline.minFree = ByteSize(bytes: 1 << 20)
             pipeline.onFailure = [StageEntry(kind: "fake", stage: stage, targets: ["to": target])]
@@ -44,12 +44,12 @@ struct FreeSpaceTests {
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (_, _) throws(StageFailure) in
+                .fake { (_, _) throws(Failure) in
                     do throws(IOError) {
                         let ballast = try OpenFile.open(disk.appending("ballast"), O_WRONLY | O_CREAT, mode: 0o600)
                         try ballast.write([UInt8](repeating: 1, count: 3 << 20))
                     } catch {
-                        throw StageFailure(inStage: error)
+                        throw Failure(inStage: error)
                     }
                     throw .file("bad", "It is bad.")
                 }

@@ -38,7 +38,7 @@ import Testing
             case .stillWritten(let job) = try spool.claimAndProve(
                 "a".fileName, ready: fingerprint, in: inbox, as: ids.next())
         else { throw NotAName() }
-        #expect(try spool.look(at: job).sample == .refused("it is no regular file"))
+        #expect(try spool.look(at: job).sample == .refused("it is not a regular file"))
         var lateWriters = LateWriters(rule: spool.pipeline.ready)
         lateWriters.add(job)
         let turn = lateWriters.turn(spool)

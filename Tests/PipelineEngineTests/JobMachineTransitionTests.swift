@@ -4,10 +4,10 @@ import Testing
 @testable import PipelineEngine
 
 @Suite("Job machine, step by step") struct JobMachineTransitionTests {
-    private static let bad = StageFailure.file("bad", "It is bad.")
-    private static let later = StageFailure(.transient, code: "later", summary: "Not now.")
-    private static let full = StageFailure(.environment, code: "full", summary: "The disk is full.")
-    private static let off = StageFailure.cancelled
+    private static let bad = Failure.file("bad", "It is bad.")
+    private static let later = Failure(.transient, code: "later", summary: "Not now.")
+    private static let full = Failure(.environment, code: "full", summary: "The disk is full.")
+    private static let off = Failure.cancelled
     private static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
     private static let id = JobIDGenerator().next()
     private static let retry = RetryPolicy(attempts: 3, backoff: .seconds(1), maxBackoff: .milliseconds(1500))
@@ -35,7 +35,7 @@ import Testing
         [.write(id), .run(id, stage: stage, isCommitted: false)]
     }
 
-    private static func paused(_ failure: StageFailure) -> [JobMachine.Effect] {
+    private static func paused(_ failure: Failure) -> [JobMachine.Effect] {
         [.write(id), .pause(failure, isNews: true), .withdraw, .probe(after: .seconds(1))]
     }
 

@@ -134,7 +134,7 @@ import Testing
 
     @Test("What was being settled is rolled forward")
     func rollsForward() throws {
-        let failure = StageFailure.file("test.bad", "Bad.")
+        let failure = Failure.file("test.bad", "Bad.")
         let record = try found("a") { record in
             record.state = .settling
             record.failure = failure

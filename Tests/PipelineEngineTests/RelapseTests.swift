@@ -12,7 +12,7 @@ import Testing
     @Test("Trouble that comes back at once is as old as it was")
     func age() async throws {
         let turn = DispatchSemaphore(value: 0)
-        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
+        let stage = StageEntry.fake { (payload, context) throws(Failure) in
             while turn.wait(timeout: .now() + .milliseconds(20)) != .success { try context.checkCancelled() }
             return payload
         }

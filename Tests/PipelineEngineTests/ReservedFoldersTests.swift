@@ -81,7 +81,7 @@ import Testing
     /// What a folder that a job made fails with where it is to be published as this.
     private func failure(
         publishing path: String, _ adjust: (inout Pipeline, ScratchFolder) throws -> Void
-    ) throws -> (StageFailure?, SpoolHarness) {
+    ) throws -> (Failure?, SpoolHarness) {
         let harness = try SpoolHarness { (pipeline, scratch) in
             pipeline.onConflict = .replace
             try adjust(&pipeline, scratch)

@@ -27,7 +27,7 @@ import Testing
         }
         var record = JobRecord(claimed: job, identity: .unknown, definition: "")
         record.payload = payload
-        let failure = StageFailure.file("test.bad", "Bad.")
+        let failure = Failure.file("test.bad", "Bad.")
         guard random.next() % 3 == 0 else {
             return Settlement(job: job, record: record, outcome: .processed, report: nil)
         }

@@ -64,7 +64,7 @@ import Testing
 
     /// Settles a batch; returns the failures, in its order.
     @discardableResult
-    private func settle(_ spool: Spool, _ settlements: Settlement...) -> [StageFailure?] {
+    private func settle(_ spool: Spool, _ settlements: Settlement...) -> [Failure?] {
         var batch = SettlementBatch(settlements, spool: spool, journal: writer, names: NameChooser())
         batch.prepare()
         batch.execute()

@@ -28,7 +28,7 @@ import Testing
             scratch: scratch,
             stages: [
                 .passing,
-                .fake { (payload, context) throws(StageFailure) in
+                .fake { (payload, context) throws(Failure) in
                     while !isOpen.withLock({ $0 }) { try context.checkCancelled() }
                     return payload
                 },
@@ -47,7 +47,7 @@ import Testing
     @Test("Of jobs that were found again only those run that have a worker")
     func foundAgain() async throws {
         let isOpen = Mutex(false)
-        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
+        let stage = StageEntry.fake { (payload, context) throws(Failure) in
             while !isOpen.withLock({ $0 }) { try context.checkCancelled() }
             return payload
         }
@@ -67,7 +67,7 @@ import Testing
         let engine = try EngineHarness(
             scratch: scratch,
             stages: [
-                .fake { (payload, context) throws(StageFailure) in
+                .fake { (payload, context) throws(Failure) in
                     while true { try context.checkCancelled() }
                 }
             ])

@@ -17,12 +17,12 @@ import Testing
         func open() { turn.signal() }
 
         var entry: StageEntry {
-            .fake { [turn] (payload, context) throws(StageFailure) in
+            .fake { [turn] (payload, context) throws(Failure) in
                 while turn.wait(timeout: .now() + .milliseconds(20)) != .success { try context.checkCancelled() }
                 turn.signal()
                 // As a stage does that looks into its folder.
                 guard Folder.kind(of: payload.path) != nil else {
-                    throw StageFailure(IOError("open", payload.path, .noSuchFileOrDirectory))
+                    throw Failure(IOError("open", payload.path, .noSuchFileOrDirectory))
                 }
                 return payload
             }

@@ -49,9 +49,9 @@ private let map = OptionNode(.map([OptionNode.Entry(key: "k", position: here, va
 
     @Test func readsQuantities() throws {
         #expect(try node("10MiB").size().bytes == 10 << 20)
-        #expect(problem { _ = try node("10 apples").size() }?.contains("is no size") == true)
+        #expect(problem { _ = try node("10 apples").size() }?.contains("is not a size") == true)
         #expect(try node("15m").duration() == .seconds(900))
-        #expect(problem { _ = try node("15").duration() }?.contains("is no duration") == true)
+        #expect(problem { _ = try node("15").duration() }?.contains("is not a duration") == true)
     }
 
     @Test func readsChoices() throws {

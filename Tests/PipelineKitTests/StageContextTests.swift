@@ -30,13 +30,13 @@ import Testing
 
     @Test(arguments: [0, 1, 2, 7, 200])
     func resultsComeInTheItemsOrder(_ count: Int) throws {
-        let results = try context.concurrently(Array(0..<count)) { (item) throws(StageFailure) in item * 2 }
+        let results = try context.concurrently(Array(0..<count)) { (item) throws(Failure) in item * 2 }
         #expect(results == (0..<count).map { $0 * 2 })
     }
 
     @Test func throwsTheFirstItemsFailure() {
-        let failure = #expect(throws: StageFailure.self) {
-            _ = try context.concurrently(Array(0..<100)) { (item) throws(StageFailure) in
+        let failure = #expect(throws: Failure.self) {
+            _ = try context.concurrently(Array(0..<100)) { (item) throws(Failure) in
                 if item >= 3 { throw .file("item.\(item)", "Item \(item) is bad.") }
                 return item
             }
@@ -48,8 +48,8 @@ import Testing
     @Test func theFirstItemCountsEvenWhenItFailsLast() {
         let second = DispatchSemaphore(value: 0)
         let alone = sysconf(Int32(_SC_NPROCESSORS_ONLN)) == 1
-        let failure = #expect(throws: StageFailure.self) {
-            _ = try context.concurrently([0, 1]) { (item) throws(StageFailure) -> Int in
+        let failure = #expect(throws: Failure.self) {
+            _ = try context.concurrently([0, 1]) { (item) throws(Failure) -> Int in
                 if item == 0, !alone { second.wait() }
                 second.signal()
                 throw .file("item.\(item)", "Bad.")
@@ -60,8 +60,8 @@ import Testing
 
     @Test func afterAFailureNothingNewIsStarted() {
         let started = Counter()
-        #expect(throws: StageFailure.self) {
-            _ = try context.concurrently(Array(0..<100_000)) { (item) throws(StageFailure) -> Int in
+        #expect(throws: Failure.self) {
+            _ = try context.concurrently(Array(0..<100_000)) { (item) throws(Failure) -> Int in
                 started.add()
                 throw .file("bad", "Bad.")
             }
@@ -73,17 +73,17 @@ import Testing
     func cancelledWorkStops(_ count: Int) {
         context.work.cancellation.cancel()
         let started = Counter()
-        #expect(throws: StageFailure.cancelled) {
-            _ = try context.concurrently(Array(0..<count)) { (_) throws(StageFailure) in started.add() }
+        #expect(throws: Failure.cancelled) {
+            _ = try context.concurrently(Array(0..<count)) { (_) throws(Failure) in started.add() }
         }
         #expect(started.value == 0)
-        #expect(throws: StageFailure.cancelled) { try context.checkCancelled() }
+        #expect(throws: Failure.cancelled) { try context.checkCancelled() }
     }
 
     @Test func cancellingMidwayStopsTheRest() {
         let cancellation = context.work.cancellation
-        #expect(throws: StageFailure.cancelled) {
-            _ = try context.concurrently(Array(0..<100_000)) { (item) throws(StageFailure) in
+        #expect(throws: Failure.cancelled) {
+            _ = try context.concurrently(Array(0..<100_000)) { (item) throws(Failure) in
                 if item == 10 { cancellation.cancel() }
             }
         }
@@ -100,7 +100,7 @@ import Testing
     @Test func progressCountsFromAnyThread() throws {
         let progress = context.work.progress
         progress.expect(bytes: 400)
-        _ = try context.concurrently(Array(0..<100)) { (_) throws(StageFailure) in progress.add(bytes: 4, entries: 1) }
+        _ = try context.concurrently(Array(0..<100)) { (_) throws(Failure) in progress.add(bytes: 4, entries: 1) }
         #expect(progress.bytes == 400)
         #expect(progress.entries == 100)
         #expect(progress.totalBytes == 400)

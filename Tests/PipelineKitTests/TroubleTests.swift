@@ -35,7 +35,7 @@ import Testing
     func results(errno: Errno) {
         let pauses = (Self.shortages + Self.places).contains(errno)
         #expect(errno.trouble(with: .result) == (pauses ? .pauses : .fails))
-        let failure = StageFailure(IOError("rename", "/p", errno))
+        let failure = Failure(IOError("rename", "/p", errno))
         #expect(failure.class == (pauses ? .environment : .file))
     }
 

@@ -46,7 +46,7 @@ package struct BagStage: Stage {
         info = try options.value(Self.info)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         var bag = try Rebuilding(payload, in: context)
         try bag.makeFolder("data", like: "")
@@ -70,8 +70,8 @@ package struct BagStage: Stage {
     }
 
     /// What goes into the bag; links are not followed, and a bag cannot hold them.
-    private func files(of payload: Payload, _ context: StageContext) throws(StageFailure) -> FileTree {
-        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
+    private func files(of payload: Payload, _ context: StageContext) throws(Failure) -> FileTree {
+        let tree = try Failure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         if let link = tree.links.first {
             throw .file(
                 "bag.link", "'\(link.text)' is a symbolic link, which a bag cannot hold.",
@@ -88,7 +88,7 @@ package struct BagStage: Stage {
 
     private func write(
         _ tags: [(name: String, contents: [UInt8])], to root: FilePath, _ context: StageContext
-    ) throws(StageFailure) {
+    ) throws(Failure) {
         var all = tags
         for algorithm in algorithms {
             var lines: [UInt8] = []
@@ -96,7 +96,7 @@ package struct BagStage: Stage {
             all.append(("tagmanifest-\(algorithm.rawValue).txt", lines))
         }
         for tag in all {
-            try StageFailure.onIOError { () throws(IOError) in
+            try Failure.onIOError { () throws(IOError) in
                 let flags = O_WRONLY | O_CREAT | O_EXCL
                 let file = try context.open(root).open(FilePath(tag.name), flags, mode: 0o666)
                 try file.write(tag.contents)
@@ -107,10 +107,10 @@ package struct BagStage: Stage {
 
     private func infoText(
         _ files: [TreeFile], _ payload: Payload, _ context: StageContext
-    ) throws(StageFailure) -> [UInt8] {
+    ) throws(Failure) -> [UInt8] {
         var bytes: Int64 = 0
         for file in files {
-            let size = try StageFailure.onIOError { () throws(IOError) in
+            let size = try Failure.onIOError { () throws(IOError) in
                 Int64(try context.open(file, of: payload).status().st_size)
             }
             bytes = bytes.addingSaturated(size)
@@ -133,11 +133,11 @@ package struct BagStage: Stage {
         Array("\(digest.hex)  ".utf8) + BagPath.encoded(path) + [0x0A]
     }
 
-    private static func digest(_ bytes: [UInt8], _ algorithm: DigestAlgorithm) throws(StageFailure) -> Digest {
+    private static func digest(_ bytes: [UInt8], _ algorithm: DigestAlgorithm) throws(Failure) -> Digest {
         do throws(DigestError) {
             return try Digest.of(bytes, algorithm)
         } catch {
-            throw StageFailure(
+            throw Failure(
                 .environment, code: "bag.algorithm", summary: "The digests cannot be computed.",
                 remedy: "Choose another algorithm.", detail: "\(error)")
         }

@@ -66,7 +66,7 @@ package struct ChecksumStage: Stage {
         }
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         switch (payload.shape, mode) {
         case (.file, _): return try addSidecars(payload, context)
         case (.folder, .manifest): try writeManifests(payload, context)
@@ -75,10 +75,10 @@ package struct ChecksumStage: Stage {
         return payload
     }
 
-    private func addSidecars(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
+    private func addSidecars(_ payload: Payload, _ context: StageContext) throws(Failure) -> Payload {
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         var payload = payload
-        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
+        let files = try Failure.onIOError { () throws(IOError) in try context.files(of: payload) }
         try checkNames(files)
         for digest in try hashing.digests(of: files, announcingSize: true).joined() {
             let sidecar = format.sidecar(digest)
@@ -89,26 +89,26 @@ package struct ChecksumStage: Stage {
         return payload
     }
 
-    private func writeManifests(_ payload: Payload, _ context: StageContext) throws(StageFailure) {
+    private func writeManifests(_ payload: Payload, _ context: StageContext) throws(Failure) {
         let (draft, tree) = try prepare(payload, context)
         try checkNames(tree.files)
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         let table = DigestTable(files: tree.files, digests: try hashing.digests(of: tree.files))
-        let root = try StageFailure.onIOError { () throws(IOError) in try context.open(payload.root) }
+        let root = try Failure.onIOError { () throws(IOError) in try context.open(payload.root) }
         let plan = try ManifestPlan(manifests, table: table, others: tree.folders + tree.links, in: root)
         for manifest in plan.missing {
             try context.checkCancelled()
-            try StageFailure.onIOError { () throws(IOError) in
+            try Failure.onIOError { () throws(IOError) in
                 try SmallFile.write(
                     manifest.contents, to: FilePath().appending(manifest.name), in: root, by: draft)
             }
         }
     }
 
-    private func writeSidecars(_ payload: Payload, _ context: StageContext) throws(StageFailure) {
+    private func writeSidecars(_ payload: Payload, _ context: StageContext) throws(Failure) {
         let (draft, tree) = try prepare(payload, context)
         try checkNames(tree.files)
-        let root = try StageFailure.onIOError { () throws(IOError) in try context.open(payload.root) }
+        let root = try Failure.onIOError { () throws(IOError) in try context.open(payload.root) }
         var plan = SidecarPlan(tree, algorithms: algorithms, format: format)
         let candidates = plan.candidates(tree.files)
         let plain = Set(tree.files).subtracting(candidates).sorted()
@@ -124,7 +124,7 @@ package struct ChecksumStage: Stage {
     private func writeSidecars(
         of files: [TreeFile], _ plan: inout SidecarPlan, _ root: borrowing Folder, _ draft: FilePath,
         _ context: StageContext
-    ) throws(StageFailure) -> Set<[UInt8]> {
+    ) throws(Failure) -> Set<[UInt8]> {
         let hashing = PayloadHashing(root: root.path, algorithms: algorithms, context: context)
         var ours: Set<[UInt8]> = []
         for (file, digests) in zip(files, try hashing.digests(of: files)) {
@@ -136,7 +136,7 @@ package struct ChecksumStage: Stage {
                     try SmallFile.write(contents, to: path, in: root, by: draft)
                 }
             } catch {
-                throw StageFailure(inStage: error)
+                throw Failure(inStage: error)
             }
         }
         return ours
@@ -145,8 +145,8 @@ package struct ChecksumStage: Stage {
     /// Where files are written before they get their names, and what the payload holds.
     private func prepare(
         _ payload: Payload, _ context: StageContext
-    ) throws(StageFailure) -> (draft: FilePath, tree: FileTree) {
-        try StageFailure.onIOError { () throws(IOError) in
+    ) throws(Failure) -> (draft: FilePath, tree: FileTree) {
+        try Failure.onIOError { () throws(IOError) in
             // One that an attempt before this one could not complete.
             let root = try context.open(payload.root)
             let draft = FilePath(".manifest-\(context.job.id)")
@@ -155,11 +155,11 @@ package struct ChecksumStage: Stage {
         }
     }
 
-    private func checkNames(_ files: [TreeFile]) throws(StageFailure) {
+    private func checkNames(_ files: [TreeFile]) throws(Failure) {
         guard let file = files.first(where: { !format.holds($0.bytes) }) else { return }
         throw .file(
-            "checksum.name", "'\(file.relative.text)' is a name that no SFV list can hold.",
-            remedy: "Put a stage 'rename' before 'checksum', or use another 'format'.")
+            "checksum.name", "'\(file.relative.text)' is a name that an SFV list cannot hold.",
+            remedy: "Add a 'rename' stage before 'checksum', or use another 'format'.")
     }
 }
 

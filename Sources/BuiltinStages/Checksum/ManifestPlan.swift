@@ -22,7 +22,7 @@ struct ManifestPlan {
     private(set) var missing: [Manifest] = []
 
     /// A plan for some manifests. `others`: the folders and links of the payload, whose names are taken too.
-    init(_ wanted: [Wanted], table: DigestTable, others: [FilePath], in root: borrowing Folder) throws(StageFailure) {
+    init(_ wanted: [Wanted], table: DigestTable, others: [FilePath], in root: borrowing Folder) throws(Failure) {
         // Only what lies at the top can be in a manifest's way.
         let files = Set(table.files.lazy.map(\.bytes).filter { !$0.contains(UInt8(ascii: "/")) })
         let taken = Set(others.lazy.map(\.bytes).filter { !$0.contains(UInt8(ascii: "/")) })
@@ -59,14 +59,14 @@ struct ManifestPlan {
     /// payload's own, and so is listed by the others: hence until nothing changes any more.
     private static func ours(
         _ wanted: [Wanted], _ lasts: [FileName?], _ table: DigestTable, _ root: borrowing Folder
-    ) throws(StageFailure) -> Set<FileName> {
+    ) throws(Failure) -> Set<FileName> {
         var ours = Set(lasts.compactMap(\.self))
         while true {
             var foreign: FileName?
             for (index, name) in lasts.enumerated() {
                 guard let name, ours.contains(name) else { continue }
                 let expected = table.text(of: wanted[index], without: ours)
-                let isSame = try StageFailure.onIOError { () throws(IOError) in
+                let isSame = try Failure.onIOError { () throws(IOError) in
                     // An empty list is never written, so an empty file is the payload's own.
                     expected.isEmpty ? false : try SmallFile.holds(FilePath().appending(name), in: root, expected)
                 }

@@ -49,18 +49,19 @@ package struct CompressStage: Stage {
         }
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         if format.isBare, payload.shape == .folder {
             throw .file(
-                "compress.folder", "'\(context.job.drop.name)' is a folder, and \(format.rawValue) holds a single file.",
+                "compress.folder",
+                "'\(context.job.drop.name)' is a folder, and \(format.rawValue) holds a single file.",
                 remedy: "Set 'format' to tar.zst or zip, or give the stage a 'when'.")
         }
         let name = try archiveName(payload, context)
-        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
+        let tree = try Failure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         let scratch = try context.makeScratch()
         let target = scratch.appending(name)
-        let file = try StageFailure.onIOError { () throws(IOError) in
+        let file = try Failure.onIOError { () throws(IOError) in
             try context.open(scratch).open(FilePath().appending(name), O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
         }
         do throws(ArchiveWriter.Failure) {
@@ -72,7 +73,7 @@ package struct CompressStage: Stage {
         do throws(IOError) {
             try file.close()
         } catch {
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
         return Payload(file: name, in: scratch).inPlace(of: payload)
     }
@@ -138,7 +139,7 @@ package struct CompressStage: Stage {
         return (entry, kind)
     }
 
-    private func archiveName(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> FileName {
+    private func archiveName(_ payload: Payload, _ context: StageContext) throws(Failure) -> FileName {
         do throws(TemplateProblem) {
             var bytes = try name.render(context.job.values)
             if format.isBare, ownName, let own = payload.fileName { bytes = own.bytes }
@@ -153,12 +154,12 @@ package struct CompressStage: Stage {
             remedy: "Set a shorter 'name' in the stage 'compress'.")
     }
 
-    private func failure(_ error: ArchiveWriter.Failure, _ target: FilePath, _ payload: Payload) -> StageFailure {
+    private func failure(_ error: ArchiveWriter.Failure, _ target: FilePath, _ payload: Payload) -> Failure {
         switch error {
-        case .system(let errno): StageFailure(inStage: IOError("write", target, errno))
-        case .content(let errno): StageFailure(inStage: IOError("read", payload.path, errno))
+        case .system(let errno): Failure(inStage: IOError("write", target, errno))
+        case .content(let errno): Failure(inStage: IOError("read", payload.path, errno))
         case .temporary(let errno):
-            StageFailure(
+            Failure(
                 // Others use it too, and what fills it need not be this archive. That one file may not be so large
                 // concerns no other.
                 errno == .fileTooLarge ? .transient : .environment,

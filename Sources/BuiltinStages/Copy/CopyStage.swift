@@ -22,10 +22,10 @@ package struct CopyStage: Stage {
         to = try options.value(Self.to)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         let scratch = try context.makeScratch()
-        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
+        let tree = try Failure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         let hashing = PayloadHashing(root: payload.root, algorithms: [.xxh3], context: context)
         let digests = try hashing.digests(of: tree.files)
         var copied = payload
@@ -45,7 +45,7 @@ package struct CopyStage: Stage {
     /// Copies everything, then reads it once more: a copy is one only if it has the same digests.
     private func copy(
         _ tree: FileTree, of payload: Payload, to folder: FilePath, _ digests: [[Digest]], _ context: StageContext
-    ) throws(StageFailure) {
+    ) throws(Failure) {
         do throws(IOError) {
             let source = try context.open(payload.root)
             try context.open(folder.removingLastComponent()).make(folder.lastEntry)
@@ -73,12 +73,12 @@ package struct CopyStage: Stage {
             }
         } catch {
             try context.checkCancelled()
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
         try context.checkCancelled()
         let hashing = PayloadHashing(root: folder, algorithms: [.xxh3], context: context)
         guard try hashing.digests(of: tree.files) == digests else {
-            throw StageFailure(
+            throw Failure(
                 .environment, code: "copy.differs",
                 summary: "The copy of '\(context.job.drop.name)' differs from the original.",
                 remedy: "Check the disk and the memory of this machine; processing resumes by itself.")

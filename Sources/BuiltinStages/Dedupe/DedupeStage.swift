@@ -38,7 +38,7 @@ package struct DedupeStage: Stage {
         window = try options.value(Self.window)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         var payload = payload
         let content = try content(of: &payload, context)
@@ -63,16 +63,17 @@ package struct DedupeStage: Stage {
 
     /// The job that brought the content first. Before anything is skipped because of it, that job has to be over: it
     /// may fail, and then this one is the first.
-    private func first(_ query: SeenQuery, _ context: StageContext) throws(StageFailure) -> SeenJob? {
+    private func first(_ query: SeenQuery, _ context: StageContext) throws(Failure) -> SeenJob? {
         let begun = ContinuousClock.now
         while true {
             guard let first = try context.seen.first(query) else { return nil }
             if seen != .skip || first.isOver { return first }
             try context.checkCancelled()
             guard ContinuousClock.now - begun < Self.patience else {
-                throw StageFailure(
+                throw Failure(
                     .transient, code: "dedupe.waiting",
-                    summary: "'\(context.job.drop.name)' has the same content as job \(first.id), which has not finished.",
+                    summary:
+                        "'\(context.job.drop.name)' has the same content as job \(first.id), which has not finished.",
                     remedy: "Check that job (dropmill show \(first.id)); once it has finished, send this file again.")
             }
             poll(nil, 0, 50)
@@ -83,9 +84,9 @@ package struct DedupeStage: Stage {
     private static let patience = Duration.seconds(10)
 
     /// What tells the content from any other: a file's digest, or that of a list of a folder's files.
-    private func content(of payload: inout Payload, _ context: StageContext) throws(StageFailure) -> String {
+    private func content(of payload: inout Payload, _ context: StageContext) throws(Failure) -> String {
         if case .file = payload.shape, let known = payload.digests["sha256"] { return "sha256:\(known)" }
-        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
+        let files = try Failure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let hashing = PayloadHashing(root: payload.root, algorithms: [.sha256], context: context)
         let digests = try hashing.digests(of: files, announcingSize: files.count == 1)
         if case .file = payload.shape, let digest = digests.first?.first {
@@ -96,7 +97,7 @@ package struct DedupeStage: Stage {
         do throws(DigestError) {
             return "sha256-of-list:\(try Digest.of(list, .sha256).hex)"
         } catch {
-            throw StageFailure(
+            throw Failure(
                 .environment, code: "dedupe.algorithm", summary: "The digests cannot be computed.",
                 remedy: "Allow SHA-256 in OpenSSL's configuration.", detail: "\(error)")
         }

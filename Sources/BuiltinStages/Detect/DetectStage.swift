@@ -29,9 +29,9 @@ package struct DetectStage: Stage {
         program = options.services.service(TypeProgram.self)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
-        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
+        let files = try Failure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let types = try context.types(of: files, of: payload, by: program)
         let refused = zip(files, types).filter { !isTaken($0.1.type) }
         if let (file, type) = refused.first {

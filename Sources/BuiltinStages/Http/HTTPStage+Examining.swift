@@ -5,7 +5,7 @@ package import SystemPackage
 extension HTTPStage {
     package func examine(in bench: FilePath?) -> [Finding] {
         var findings: [Finding] = []
-        do throws(StageFailure) {
+        do throws(Failure) {
             for header in headers { _ = try header.value.reveal() }
         } catch {
             findings.append(Finding(.file, error))

@@ -78,7 +78,7 @@ package struct HTTPStage: Stage {
         authorities = try options.value(Self.authorities)
         insecure = try options.value(Self.insecure)
         let place: WebPlace
-        do throws(StageFailure) { place = try url.place() } catch { throw options.problem(error.summary) }
+        do throws(Failure) { place = try url.place() } catch { throw options.problem(error.summary) }
         guard mayKnow(place) else {
             throw OptionProblem(
                 "'url': a secret would be sent to \(EscapedText.of(place.host)) unencrypted; "
@@ -91,7 +91,7 @@ package struct HTTPStage: Stage {
         place.isPrivate || insecure || !([url.source] + headers.map(\.value.source)).contains(where: SecretText.isIn)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         switch body {
         case .report:
@@ -100,13 +100,14 @@ package struct HTTPStage: Stage {
         case .payload:
             guard case .file(let name) = payload.shape else {
                 throw .file(
-                    "http.folder", "'\(context.job.drop.name)' is a folder at this point, and 'http' sends a single file.",
+                    "http.folder",
+                    "'\(context.job.drop.name)' is a folder at this point, and 'http' sends a single file.",
                     remedy: "Put 'compress' before 'http', or give it a 'when'.")
             }
-            let file = try StageFailure.onIOError { () throws(IOError) in
+            let file = try Failure.onIOError { () throws(IOError) in
                 try context.open(name, of: payload)
             }
-            let size = try StageFailure.onIOError { () throws(IOError) in Int64(try file.status().st_size) }
+            let size = try Failure.onIOError { () throws(IOError) in Int64(try file.status().st_size) }
             context.work.progress.expect(bytes: size)
             try send(
                 .file(file.descriptor, size: size), type: payload.facts["type"] ?? "application/octet-stream", context)
@@ -114,10 +115,10 @@ package struct HTTPStage: Stage {
         return payload
     }
 
-    private func send(_ body: WebRequest.Body, type: String, _ context: StageContext) throws(StageFailure) {
+    private func send(_ body: WebRequest.Body, type: String, _ context: StageContext) throws(Failure) {
         // Secrets are read again, and one may say where to.
         guard mayKnow(try url.place()) else {
-            throw StageFailure(
+            throw Failure(
                 .environment, code: "http.insecure",
                 summary: "'\(url.source)' now goes to another host over http:// and would send a secret unencrypted.",
                 remedy: "Use https://, or set 'insecure: true'; processing resumes by itself.")
@@ -159,7 +160,7 @@ package struct HTTPStage: Stage {
         EscapedText.printable(String(decoding: Masking.masked(Array(words.utf8), secrets), as: UTF8.self))
     }
 
-    private func failure(_ problem: WebRequest.Problem, _ secrets: [[UInt8]]) -> StageFailure {
+    private func failure(_ problem: WebRequest.Problem, _ secrets: [[UInt8]]) -> Failure {
         // libcurl names hosts and files.
         func masked(_ words: String) -> String { Self.masked(words, secrets) }
         switch problem {
@@ -169,11 +170,11 @@ package struct HTTPStage: Stage {
                 "http.url", "'\(url.source)' is not a usable URL: \(masked(words)).",
                 remedy: "Correct 'url' in the stage 'http'.")
         case .connection(let words):
-            return StageFailure(
+            return Failure(
                 .transient, code: "http.connection", summary: "'\(url.source)' cannot be reached: \(masked(words)).",
                 remedy: "Check that the server is running and reachable from here; then send the file again.")
         case .setup(let words):
-            return StageFailure(
+            return Failure(
                 .environment, code: "http.setup",
                 summary: "A request to '\(url.source)' cannot be set up: \(masked(words)).",
                 remedy: "Correct 'ca' (a file of PEM certificates) and the other options of the stage 'http'; "
@@ -181,7 +182,7 @@ package struct HTTPStage: Stage {
         }
     }
 
-    private func judge(_ answer: WebRequest.Answer, _ secrets: [[UInt8]]) throws(StageFailure) {
+    private func judge(_ answer: WebRequest.Answer, _ secrets: [[UInt8]]) throws(Failure) {
         guard !(200..<300).contains(answer.status) else { return }
         let isTransient = answer.status >= 500 || [408, 425, 429].contains(answer.status)
         let asked = isTransient ? answer.retryAfter : nil
@@ -194,7 +195,7 @@ package struct HTTPStage: Stage {
             } else {
                 "."
             }
-        var failure = StageFailure(
+        var failure = Failure(
             isTransient ? .transient : .file, code: "http.status",
             summary: "'\(url.source)' answered with status \(answer.status)\(fact)",
             remedy: redirect != nil

@@ -43,24 +43,24 @@ struct WebAddress: Sendable {
         }
         self.pieces = pieces
         let beginning: String
-        do throws(StageFailure) { beginning = try self.beginning() } catch { throw node.problem(error.summary) }
+        do throws(Failure) { beginning = try self.beginning() } catch { throw node.problem(error.summary) }
         do throws(Problem) { _ = try place(beginning) } catch { throw node.problem(error.message) }
     }
 
     /// Which server is spoken to, as the secrets are now.
-    func place() throws(StageFailure) -> WebPlace {
+    func place() throws(Failure) -> WebPlace {
         let beginning = try beginning()
         do throws(Problem) {
             return try place(beginning)
         } catch {
-            throw StageFailure(
+            throw Failure(
                 .environment, code: "http.url", summary: "\(error.message).",
                 remedy: "Correct its secrets; processing resumes by itself.")
         }
     }
 
     /// What comes before the first placeholder.
-    private func beginning() throws(StageFailure) -> String {
+    private func beginning() throws(Failure) -> String {
         var beginning = SecretText.Revealed()
         for piece in pieces {
             guard case .secret(let part) = piece else { break }
@@ -91,7 +91,7 @@ struct WebAddress: Sendable {
         return end.map { $0 > parts[1].dropFirst(2).startIndex } ?? false
     }
 
-    func url(_ values: TemplateValues) throws(StageFailure) -> SecretText.Revealed {
+    func url(_ values: TemplateValues) throws(Failure) -> SecretText.Revealed {
         var url = SecretText.Revealed()
         for piece in pieces {
             switch piece {

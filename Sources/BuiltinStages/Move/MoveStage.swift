@@ -19,7 +19,7 @@ package struct MoveStage: Stage {
         to = try options.value(Self.to)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         var payload = payload
         payload.destination = try to.destination(of: payload, in: context, for: "move")

@@ -47,7 +47,7 @@ final class NameMatcher {
 
     /// What the whole expression and its groups match; nil where the name does not match. A group that took no part is
     /// empty.
-    func groups(in name: FileName) throws(StageFailure) -> [[UInt8]]? {
+    func groups(in name: FileName) throws(Failure) -> [[UInt8]]? {
         let (result, found) = try renewed().match(name)
         switch result {
         case 0:
@@ -59,7 +59,7 @@ final class NameMatcher {
         }
     }
 
-    private func renewed() throws(StageFailure) -> Expression {
+    private func renewed() throws(Failure) -> Expression {
         names += 1
         if let expression, names <= Self.mostNames { return expression }
         do throws(Refusal) {
@@ -73,7 +73,7 @@ final class NameMatcher {
         }
     }
 
-    private static let noMemory = StageFailure(
+    private static let noMemory = Failure(
         .environment, code: "rename.memory", summary: "Matching names with 'match' ran out of memory.",
         remedy: "Give the daemon more memory; processing resumes by itself.")
 }

@@ -51,9 +51,9 @@ package struct RenameStage: Stage {
         }
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
-        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
+        let tree = try Failure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         let matcher = pattern?.matcher()
         var names: [FilePath] = []
         var taken: [FilePath: TreeFile] = [:]
@@ -69,7 +69,7 @@ package struct RenameStage: Stage {
     }
 
     /// A path that is a file's or a link's can be no other's, nor the folder of another.
-    private func checkPlaces(_ taken: [FilePath: TreeFile], links: Set<FilePath>) throws(StageFailure) {
+    private func checkPlaces(_ taken: [FilePath: TreeFile], links: Set<FilePath>) throws(Failure) {
         var free: Set<FilePath> = []
         for (path, file) in taken {
             if links.contains(path) { throw Self.taken(path, file, file) }
@@ -91,7 +91,7 @@ package struct RenameStage: Stage {
 
     private func build(
         _ payload: Payload, _ tree: FileTree, _ names: [FilePath], _ context: StageContext
-    ) throws(StageFailure) -> Payload {
+    ) throws(Failure) -> Payload {
         var renamed = try Rebuilding(payload, isDrop: payload.isDrop, in: context)
         let files = Set(names)
         for folder in tree.folders where !files.contains(folder) { try renamed.makeFolder(folder, like: folder) }
@@ -107,7 +107,7 @@ package struct RenameStage: Stage {
 
     private func newPath(
         of file: TreeFile, _ payload: Payload, _ matcher: NameMatcher?, _ context: StageContext
-    ) throws(StageFailure) -> FilePath {
+    ) throws(Failure) -> FilePath {
         guard let name = file.relative.lastName else { return file.relative }
         var values = context.job.values
         values.name = name
@@ -137,7 +137,7 @@ package struct RenameStage: Stage {
         return file.relative.removingLastComponent().pushing(new)
     }
 
-    private static func taken(_ path: FilePath, _ one: TreeFile, _ other: TreeFile) -> StageFailure {
+    private static func taken(_ path: FilePath, _ one: TreeFile, _ other: TreeFile) -> Failure {
         .file(
             "rename.taken", "'\(one.relative.text)' and '\(other.relative.text)' would both be named '\(path.text)'.",
             remedy: "Include what distinguishes them in 'to' of the stage 'rename', such as {stem}.")

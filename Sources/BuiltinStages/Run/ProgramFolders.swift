@@ -14,7 +14,7 @@ struct ProgramFolders {
 
     private let scratch: FilePath
 
-    init(in scratch: FilePath) throws(StageFailure) {
+    init(in scratch: FilePath) throws(Failure) {
         self.scratch = scratch
         own = scratch.appending(String(UInt64.random(in: 0...UInt64.max), radix: 36))
         output = own.appending("out")
@@ -23,7 +23,7 @@ struct ProgramFolders {
             try Folder.make(output)
             try Folder.make(temporary, mode: 0o700)
         } catch {
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
     }
 
@@ -32,7 +32,7 @@ struct ProgramFolders {
     /// belong to this process's user, since a program that is confined has no more rights than that, be it root's.
     func standIn(
         for payload: Payload, isOurs: Bool, _ context: StageContext
-    ) throws(StageFailure) -> FilePath {
+    ) throws(Failure) -> FilePath {
         let folder = own.appending("in")
         let copy = folder.appending(payload.fileName ?? context.job.drop.name)
         do throws(IOError) {
@@ -46,7 +46,7 @@ struct ProgramFolders {
             if isOurs, geteuid() == 0 { try Self.takeOwnership(of: copy) }
         } catch {
             try context.checkCancelled()
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
         return copy
     }
@@ -68,17 +68,17 @@ struct ProgramFolders {
 
     /// Takes what the program has left, away from where it was told to put it. Returns the folder, which is the same in
     /// each run; nil where it has left none.
-    func collect() throws(StageFailure) -> FilePath? {
+    func collect() throws(Failure) -> FilePath? {
         guard Folder.kind(of: output) == .folder else { return nil }
         let moved = output.withPlatformString { from in result.withPlatformString { rename(from, $0) } }
-        guard moved == 0 else { throw StageFailure(inStage: IOError("move", output, .last)) }
+        guard moved == 0 else { throw Failure(inStage: IOError("move", output, .last)) }
         return result
     }
 
     private var result: FilePath { scratch.appending("made") }
 
     /// Adds the payload's own files to what was collected; a name that both have is a failure.
-    func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(StageFailure) -> Payload {
+    func add(_ payload: Payload, to made: FileTree, _ context: StageContext) throws(Failure) -> Payload {
         do throws(IOError) {
             let tree = try context.tree(of: payload)
             // A link that the program made must not become the way to a folder of the payload's.
@@ -108,7 +108,7 @@ struct ProgramFolders {
             }
         } catch {
             try context.checkCancelled()
-            guard error.action == "add" else { throw StageFailure(building: error) }
+            guard error.action == "add" else { throw Failure(building: error) }
             throw .file(
                 "run.taken", "The program created '\(error.path.text)', which the payload already contains.",
                 remedy: "Have it write under another name, or set 'output: replace'.")

@@ -74,17 +74,17 @@ struct RunConfinement: Sendable {
     }
 
     /// A program that could not be started as it was to be.
-    static func failure(_ failure: Program.StartFailure, _ program: String) -> StageFailure {
+    static func failure(_ failure: Program.StartFailure, _ program: String) -> Failure {
         switch failure {
-        case .program(let error): StageFailure(inStage: IOError("start", FilePath(program), error))
+        case .program(let error): Failure(inStage: IOError("start", FilePath(program), error))
         case .reading(let path, let error):
-            StageFailure(
+            Failure(
                 .environment, code: "run.read",
                 summary: "'\(path.text)', listed in 'read' for '\(program)', cannot be opened: \(error).",
                 remedy: "Create it, or remove it from 'read'; processing resumes by itself.",
                 detail: "errno \(error.rawValue)")
         case .confinement(let error):
-            StageFailure(
+            Failure(
                 .environment, code: "run.no-sandbox",
                 summary: "The program '\(program)' cannot be confined"
                     + (error == .noFunction ? ": the kernel has no Landlock." : ": \(error)."),

@@ -5,7 +5,7 @@ package import SystemPackage
 
 extension RunStage {
     package func examine(in bench: FilePath?) -> [Finding] {
-        do throws(StageFailure) {
+        do throws(Failure) {
             var own: [(key: String, value: SecretText.Revealed)] = []
             for (key, value) in variables { own.append((key, try value.reveal())) }
             guard let file = executable(in: Self.path(own)), Self.mayRun(file) else { throw Self.missing(program) }
@@ -22,15 +22,15 @@ extension RunStage {
     }
 
     /// Runs a program that does nothing, confined as this one is to be.
-    private static func trial(of confinement: RunConfinement, in bench: FilePath) throws(StageFailure) -> Finding {
-        let folder = try StageFailure.onIOError { () throws(IOError) in
+    private static func trial(of confinement: RunConfinement, in bench: FilePath) throws(Failure) -> Finding {
+        let folder = try Failure.onIOError { () throws(IOError) in
             try Folder.make(bench.appending("own"))
             return bench.appending("own")
         }
         guard let nothing = Program.find("true", in: "/usr/bin:/bin") else {
             return .note(.program, "confinement was not tested: there is no program 'true'")
         }
-        let null = try StageFailure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
+        let null = try Failure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
         let program = Program(
             nothing, arguments: [Array("true".utf8)], environment: [], folder: folder,
             output: bench.appending("stdout"), error: bench.appending("stderr"), grace: .seconds(1),

@@ -97,7 +97,7 @@ package struct RunStage: Stage {
         base = command.first?.base ?? ""
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         let scratch = try context.makeScratch()
         let folders = try ProgramFolders(in: scratch)
@@ -117,7 +117,7 @@ package struct RunStage: Stage {
         _ payload: Payload, _ file: FilePath?, _ folders: ProgramFolders,
         _ own: [(key: String, value: SecretText.Revealed)],
         _ context: StageContext
-    ) throws(StageFailure) -> Program.Outcome {
+    ) throws(Failure) -> Program.Outcome {
         let path = Self.path(own)
         guard let executable = executable(in: path) else { throw Self.missing(program) }
         let input = try input(payload, file, folders, context)
@@ -146,7 +146,7 @@ package struct RunStage: Stage {
             // The last: a script without `#!`.
             case .program(.noSuchFileOrDirectory), .program(.permissionDenied), .program(.execFormatError):
                 throw Self.missing(self.program)
-            case .program(let error): throw StageFailure(inStage: IOError("start", executable, error))
+            case .program(let error): throw Failure(inStage: IOError("start", executable, error))
             default: throw RunConfinement.failure(error, self.program)
             }
         }
@@ -165,21 +165,22 @@ package struct RunStage: Stage {
     /// What the program is to read, open.
     private func input(
         _ payload: Payload, _ file: FilePath?, _ folders: ProgramFolders, _ context: StageContext
-    ) throws(StageFailure) -> OpenFile {
+    ) throws(Failure) -> OpenFile {
         switch input {
-        case .none: return try StageFailure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
+        case .none: return try Failure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
         case .payload:
             guard case .file = payload.shape, let file else {
                 throw .file(
-                    "run.folder", "'\(context.job.drop.name)' is a folder at this point, and 'stdin' reads a single file.",
+                    "run.folder",
+                    "'\(context.job.drop.name)' is a folder at this point, and 'stdin' reads a single file.",
                     remedy: "Put 'compress' before 'run', or remove 'stdin' and use {file} in 'command'.")
             }
-            return try StageFailure.onIOError { () throws(IOError) in
+            return try Failure.onIOError { () throws(IOError) in
                 try OpenFile.open(file, O_RDONLY | O_NOFOLLOW)
             }
         case .report:
             let report = JobReportText.json(payload, context)
-            return try StageFailure.onIOError { () throws(IOError) in
+            return try Failure.onIOError { () throws(IOError) in
                 let file = try OpenFile.open(folders.written("stdin"), O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
                 try file.write(report)
                 lseek(file.descriptor, 0, SEEK_SET)
@@ -189,7 +190,7 @@ package struct RunStage: Stage {
     }
 
     /// A sender could otherwise give the program options, by a file's name.
-    private func checkDashes(_ arguments: [[UInt8]]) throws(StageFailure) {
+    private func checkDashes(_ arguments: [[UInt8]]) throws(Failure) {
         for (argument, bytes) in zip(command, arguments) {
             if argument.source == "--" { return }
             guard argument.beginsWithPlaceholder, bytes.first == UInt8(ascii: "-") else { continue }
@@ -200,8 +201,8 @@ package struct RunStage: Stage {
         }
     }
 
-    static func missing(_ program: String) -> StageFailure {
-        StageFailure(
+    static func missing(_ program: String) -> Failure {
+        Failure(
             .environment, code: "run.missing", summary: "The program '\(program)' is not found or not executable.",
             remedy: "Install it, or use its path in 'command'; processing resumes by itself.")
     }
@@ -238,18 +239,18 @@ package struct RunStage: Stage {
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     /// Programs fail where there is no space left, and few say so by their status; that is no fault of the file.
-    private func checkSpace(_ folder: FilePath) throws(StageFailure) {
+    private func checkSpace(_ folder: FilePath) throws(Failure) {
         var status = statvfs()
         guard folder.withPlatformString({ statvfs($0, &status) }) == 0 else { return }
         let isFull = UInt64(status.f_bavail).multipliedSaturated(by: UInt64(status.f_frsize)) < 1 << 20
         guard isFull || (status.f_files > 0 && status.f_favail == 0) else { return }
-        throw StageFailure(inStage: IOError("write", folder, .noSpace))
+        throw Failure(inStage: IOError("write", folder, .noSpace))
     }
 
     /// What the program's end means for the job.
     private func judge(
         _ output: ProgramOutput, _ outcome: Program.Outcome, _ context: StageContext
-    ) throws(StageFailure) {
+    ) throws(Failure) {
         if outcome.wasStopped {
             context.work.notes.add(output.summary)
             throw .cancelled
@@ -260,13 +261,13 @@ package struct RunStage: Stage {
         case .exited(let status): end = "exited with status \(status)"
         case .signalled(let signal): end = "was killed by signal \(signal)"
         case .lost:
-            throw StageFailure(
+            throw Failure(
                 .transient, code: "run.lost",
                 summary: "The program '\(program)' was killed together with the process that supervises it.",
                 remedy: "Check the kernel's log for a lack of memory; then send the file again.",
                 detail: output.full)
         }
-        var failure = StageFailure.file(
+        var failure = Failure.file(
             "run.failed", "The program '\(program)' \(end) for '\(context.job.drop.name)'.",
             remedy: "Check its output below: it rejected the file, or could not process it."
                 + (confinement?.hint(for: outcome.end) ?? ""), detail: output.full)
@@ -276,10 +277,10 @@ package struct RunStage: Stage {
 
     private func handOn(
         _ payload: Payload, _ folders: ProgramFolders, _ context: StageContext
-    ) throws(StageFailure) -> Payload {
+    ) throws(Failure) -> Payload {
         if output == .none { return payload }
         guard let folder = try folders.collect() else { throw nothing(context) }
-        let made = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(try context.open(folder)) }
+        let made = try Failure.onIOError { () throws(IOError) in try FileTree.list(try context.open(folder)) }
         if let special = made.specials.first {
             throw .file(
                 "run.special", "The program '\(program)' left '\(special.text)', which is not a file, folder or link.",
@@ -294,7 +295,7 @@ package struct RunStage: Stage {
         return replaced.inPlace(of: payload)
     }
 
-    private func nothing(_ context: StageContext) -> StageFailure {
+    private func nothing(_ context: StageContext) -> Failure {
         .file(
             "run.nothing", "The program '\(program)' created no file from '\(context.job.drop.name)'.",
             remedy: "Have it write into its current folder, or set 'output: none'.")

@@ -36,11 +36,11 @@ package struct ScanStage: Stage {
         stalling = try options.value(Self.stalling)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
-        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
+        let files = try Failure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let linked = LinkedFiles<ClamdClient.Verdict>()
-        _ = try context.concurrently(files) { (file) throws(StageFailure) in
+        _ = try context.concurrently(files) { (file) throws(Failure) in
             try scan(file, payload, linked, context)
         }
         return payload
@@ -48,14 +48,14 @@ package struct ScanStage: Stage {
 
     private func scan(
         _ file: TreeFile, _ payload: Payload, _ linked: LinkedFiles<ClamdClient.Verdict>, _ context: StageContext
-    ) throws(StageFailure) {
+    ) throws(Failure) {
         let verdict: ClamdClient.Verdict
         do throws(IOError) {
             let status = try context.open(file, of: payload).status()
             verdict = try linked.value(of: status) { () throws(IOError) in try ask(file, of: payload, status, context) }
         } catch {
             try context.checkCancelled()
-            guard error.path == socket.path else { throw StageFailure(inStage: error) }
+            guard error.path == socket.path else { throw Failure(inStage: error) }
             throw Self.away("\(error)")
         }
         context.work.progress.add(entries: 1)
@@ -106,7 +106,7 @@ package struct ScanStage: Stage {
         guard verdict == .clean else { return verdict }
         let covered = try (isSent ? sent : handed).covers(size) { (size) throws(IOError) in
             let folder: FilePath
-            do throws(StageFailure) { folder = try context.makeScratch() } catch { return .trouble(error.summary) }
+            do throws(Failure) { folder = try context.makeScratch() } catch { return .trouble(error.summary) }
             return try trial(size, in: folder, isSent: isSent) { context.work.cancellation.isCancelled }
         }
         switch covered {
@@ -128,8 +128,8 @@ package struct ScanStage: Stage {
         try ClamdClient.connect(to: socket, patience: stalling) { context.work.cancellation.isCancelled }
     }
 
-    private static func away(_ words: String) -> StageFailure {
-        StageFailure(
+    private static func away(_ words: String) -> Failure {
+        Failure(
             .environment, code: "scan.clamd", summary: "ClamAV's clamd does not answer correctly.",
             remedy:
                 "Start clamav-daemon, and give Dropmill's user access to its socket; processing resumes by itself.",

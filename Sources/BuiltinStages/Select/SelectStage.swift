@@ -47,9 +47,9 @@ package struct SelectStage: Stage {
         program = options.services.service(TypeProgram.self)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
-        let tree = try StageFailure.onIOError { () throws(IOError) in try context.tree(of: payload) }
+        let tree = try Failure.onIOError { () throws(IOError) in try context.tree(of: payload) }
         var kept: [TreeFile] = []
         for file in tree.files where try isKept(file, payload, context) { kept.append(file) }
         if kept.isEmpty { return try nothingLeft(payload, context) }
@@ -75,12 +75,12 @@ package struct SelectStage: Stage {
         return (keep.isEmpty || Self.matches(keep, path)) && !Self.matches(drop, path)
     }
 
-    private func isKept(_ file: TreeFile, _ payload: Payload, _ context: StageContext) throws(StageFailure) -> Bool {
+    private func isKept(_ file: TreeFile, _ payload: Payload, _ context: StageContext) throws(Failure) -> Bool {
         try context.checkCancelled()
         if !keep.isEmpty, !Self.matches(keep, file.relative) { return false }
         if Self.matches(drop, file.relative) { return false }
         if larger != nil || smaller != nil {
-            let size = try StageFailure.onIOError { () throws(IOError) in
+            let size = try Failure.onIOError { () throws(IOError) in
                 Int64(try context.open(file, of: payload).status().st_size)
             }
             if let larger, size <= larger.bytes { return false }
@@ -97,7 +97,7 @@ package struct SelectStage: Stage {
         }
     }
 
-    private func nothingLeft(_ payload: Payload, _ context: StageContext) throws(StageFailure) -> Payload {
+    private func nothingLeft(_ payload: Payload, _ context: StageContext) throws(Failure) -> Payload {
         guard require else {
             context.work.notes.add("no file is kept")
             var payload = payload

@@ -12,7 +12,7 @@ final class LinkedFiles<Value: Sendable>: Sendable {
     private let known = Mutex<[Identity: Value]>([:])
 
     /// The value of a file in this state, as it was made for another of its names, or as `make` gives it.
-    func value<Failure: Error>(of status: stat, make: () throws(Failure) -> Value) throws(Failure) -> Value {
+    func value<Thrown: Error>(of status: stat, make: () throws(Thrown) -> Value) throws(Thrown) -> Value {
         guard status.st_nlink > 1 else { return try make() }
         let identity = Identity(device: status.st_dev, inode: status.st_ino)
         if let value = known.withLock({ $0[identity] }) { return value }

@@ -5,15 +5,15 @@ extension PathTemplate {
     /// Where a stage publishes a job's payload. `kind`: the stage, for messages.
     func destination(
         of payload: Payload, in context: StageContext, for kind: String
-    ) throws(StageFailure) -> FilePath {
+    ) throws(Failure) -> FilePath {
         let destination: FilePath
         do throws(TemplateProblem) {
             destination = try path(context.job.values)
         } catch {
             throw .file(
                 "\(kind).destination",
-                "No folder can be made of the name '\(context.job.drop.name)': \(error.message).",
-                remedy: "Rename the file and drop it again, or change 'to' of the stage '\(kind)'.")
+                "The destination of '\(context.job.drop.name)' cannot be rendered: \(error.message).",
+                remedy: "Rename the file and drop it again, or change 'to' in the stage '\(kind)'.")
         }
         // What a name made must not be in the way of another: that is the drop's fault, not that of the surroundings.
         var folder = payload.shape == .folder ? destination.removingLastComponent() : destination
@@ -21,7 +21,8 @@ extension PathTemplate {
             let found = Folder.kind(of: folder, followingLinks: true)
             if let found, found != .folder {
                 throw .file(
-                    "\(kind).taken", "'\(folder.text)' is a file, so '\(context.job.drop.name)' cannot be put into it.",
+                    "\(kind).taken",
+                    "'\(folder.text)' is a file, so '\(context.job.drop.name)' cannot be published there.",
                     remedy: "Remove or rename that file, or rename the drop; then drop it again.")
             }
             if found != nil { break }

@@ -14,22 +14,22 @@ struct PayloadHashing {
     private static let largestShare = 64
 
     /// The digests of each file, in the order of the files and the algorithms.
-    func digests(of files: [TreeFile], announcingSize: Bool = false) throws(StageFailure) -> [[Digest]] {
+    func digests(of files: [TreeFile], announcingSize: Bool = false) throws(Failure) -> [[Digest]] {
         let linked = LinkedFiles<[Digest]>()
         if files.count == 1, let file = files.first {
             // Most payloads are one file, which needs no open folder.
             var hasher = try hasher()
-            let opened = try StageFailure.onIOError { () throws(IOError) in try context.open(file, below: root) }
+            let opened = try Failure.onIOError { () throws(IOError) in try context.open(file, below: root) }
             return [try digests(of: file, opened, &hasher, announcingSize, linked)]
         }
-        let folder = try StageFailure.onIOError { () throws(IOError) in try context.open(root) }
+        let folder = try Failure.onIOError { () throws(IOError) in try context.open(root) }
         let share = max(1, min(files.count / 64, Self.largestShare))
         let starts = Array(stride(from: 0, to: files.count, by: share))
-        let shares = try context.concurrently(starts) { (start) throws(StageFailure) -> [[Digest]] in
+        let shares = try context.concurrently(starts) { (start) throws(Failure) -> [[Digest]] in
             var hasher = try hasher()
-            return try files[start..<min(start + share, files.count)].map { (file) throws(StageFailure) in
+            return try files[start..<min(start + share, files.count)].map { (file) throws(Failure) in
                 try context.checkCancelled()
-                let opened = try StageFailure.onIOError { () throws(IOError) in
+                let opened = try Failure.onIOError { () throws(IOError) in
                     try folder.open(file.relative, O_RDONLY | O_NONBLOCK)
                 }
                 return try digests(of: file, opened, &hasher, announcingSize, linked)
@@ -38,18 +38,18 @@ struct PayloadHashing {
         return Array(shares.joined())
     }
 
-    private func hasher() throws(StageFailure) -> FileHasher {
+    private func hasher() throws(Failure) -> FileHasher {
         try hashing(FilePath()) { () throws(DigestError) in try FileHasher.make(algorithms) }
     }
 
     private func digests(
         of file: TreeFile, _ opened: borrowing OpenFile, _ hasher: inout FileHasher, _ announcingSize: Bool,
         _ linked: LinkedFiles<[Digest]>
-    ) throws(StageFailure) -> [Digest] {
-        let status = try StageFailure.onIOError { () throws(IOError) in try opened.status() }
+    ) throws(Failure) -> [Digest] {
+        let status = try Failure.onIOError { () throws(IOError) in try opened.status() }
         let descriptor = opened.descriptor
         if announcingSize { context.work.progress.expect(bytes: Int64(status.st_size)) }
-        let found = try linked.value(of: status) { () throws(StageFailure) in
+        let found = try linked.value(of: status) { () throws(Failure) in
             try hashing(file.relative) { () throws(DigestError) in
                 try hasher.hash(descriptor: descriptor, size: status.st_size) { (count) throws(DigestError) in
                     context.work.progress.add(bytes: Int64(count))
@@ -63,16 +63,16 @@ struct PayloadHashing {
 
     private func hashing<Result: ~Copyable>(
         _ file: FilePath, _ body: () throws(DigestError) -> Result
-    ) throws(StageFailure) -> Result {
+    ) throws(Failure) -> Result {
         do throws(DigestError) {
             return try body()
         } catch {
             switch error {
             case .stopped: throw .cancelled
-            case .unreadable(let errno): throw StageFailure(inStage: IOError("read", root.pushing(file), errno))
+            case .unreadable(let errno): throw Failure(inStage: IOError("read", root.pushing(file), errno))
             case .unavailable, .failed:
-                throw StageFailure(
-                    .environment, code: "checksum.algorithm", summary: "The digests could not be made.",
+                throw Failure(
+                    .environment, code: "checksum.algorithm", summary: "The digests cannot be computed.",
                     remedy: "Choose another algorithm, or allow it in OpenSSL's configuration.", detail: "\(error)")
             }
         }

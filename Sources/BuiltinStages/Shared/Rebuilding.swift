@@ -16,10 +16,10 @@ struct Rebuilding: ~Copyable {
     private var known: Set<FilePath> = []
 
     /// A new payload of the stage's own. `isDrop`: whether it is the drop still, and so takes the original's place.
-    init(_ payload: Payload, isDrop: Bool = false, in context: StageContext) throws(StageFailure) {
+    init(_ payload: Payload, isDrop: Bool = false, in context: StageContext) throws(Failure) {
         let scratch = try context.makeScratch()
-        let source = try StageFailure.onIOError { () throws(IOError) in try context.open(payload.root) }
-        let target = try StageFailure.onIOError { () throws(IOError) in try context.open(scratch) }
+        let source = try Failure.onIOError { () throws(IOError) in try context.open(payload.root) }
+        let target = try Failure.onIOError { () throws(IOError) in try context.open(scratch) }
         self.source = source
         self.target = target
         self.context = context
@@ -32,7 +32,7 @@ struct Rebuilding: ~Copyable {
     var root: FilePath { target.path }
 
     /// Puts a file of the payload under another path, which must be free. Folders on the way are made.
-    mutating func put(_ file: FilePath, as path: FilePath) throws(StageFailure) {
+    mutating func put(_ file: FilePath, as path: FilePath) throws(Failure) {
         try context.checkCancelled()
         try makeFolder(path.removingLastComponent(), like: file.removingLastComponent())
         do throws(IOError) {
@@ -44,13 +44,13 @@ struct Rebuilding: ~Copyable {
             }
         } catch {
             try context.checkCancelled()
-            throw StageFailure(building: error)
+            throw Failure(building: error)
         }
         context.work.progress.add(entries: 1)
     }
 
     /// Makes a folder and those above it. `model`: the folder of the payload whose rights and times it gets in the end.
-    mutating func makeFolder(_ path: FilePath, like model: FilePath) throws(StageFailure) {
+    mutating func makeFolder(_ path: FilePath, like model: FilePath) throws(Failure) {
         var missing: [(path: FilePath, model: FilePath)] = []
         var (path, model) = (path, model)
         while !path.isEmpty, known.insert(path).inserted {
@@ -62,7 +62,7 @@ struct Rebuilding: ~Copyable {
             do throws(IOError) {
                 try target.make(folder.path)
             } catch {
-                throw StageFailure(building: error)
+                throw Failure(building: error)
             }
             folders.append(folder)
         }
@@ -70,7 +70,7 @@ struct Rebuilding: ~Copyable {
 
     /// Gives the folders the rights and times of those that they were made after: what nobody else could look into
     /// stays so. To be called once all is in them.
-    func finish() throws(StageFailure) {
+    func finish() throws(Failure) {
         guard isFolder else { return }
         do throws(IOError) {
             // What is put into a folder changes its time, so the deepest come first.
@@ -79,7 +79,7 @@ struct Rebuilding: ~Copyable {
             }
             try Transfer.copyFolderMetadata(FilePath(), in: source, to: FilePath(), in: target)
         } catch {
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
     }
 

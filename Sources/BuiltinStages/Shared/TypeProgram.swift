@@ -17,6 +17,6 @@ package struct TypeProgram: Sendable {
     package static func run() -> Never { TypeWorker.run() }
 
     /// Why a stage that was given none cannot tell types.
-    static let missing = StageFailure(
-        .environment, code: "type.no-program", summary: "No program that tells files' types was named.")
+    static let missing = Failure(
+        .environment, code: "type.no-program", summary: "No program that detects file types is set.")
 }

@@ -9,29 +9,29 @@ enum PasswordsFile {
     private static let mostPasswords = 4000
 
     /// Reads it; empty lines do not count.
-    static func read(_ path: FilePath) throws(StageFailure) -> [[UInt8]] {
+    static func read(_ path: FilePath) throws(Failure) -> [[UInt8]] {
         let (bytes, mode) = try contents(of: path)
         guard mode & 0o077 == 0 else {
             throw environment(
-                "The file of passwords '\(path.text)' can be read by others than its owner.",
-                remedy: "Make it its owner's alone (chmod 600); work goes on by itself.")
+                "The password file '\(path.text)' is readable by users other than its owner.",
+                remedy: "Restrict it to its owner (chmod 600); processing resumes by itself.")
         }
         guard bytes.count <= mostBytes else {
             throw environment(
-                "The file of passwords '\(path.text)' has more than \(mostBytes) bytes.",
-                remedy: "Shorten it; work goes on by itself.")
+                "The password file '\(path.text)' has more than \(mostBytes) bytes.",
+                remedy: "Shorten it; processing resumes by itself.")
         }
         let lines = bytes.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }
         guard lines.count <= mostPasswords else {
             throw environment(
-                "The file of passwords '\(path.text)' has more than \(mostPasswords) lines.",
-                remedy: "Shorten it; work goes on by itself.")
+                "The password file '\(path.text)' has more than \(mostPasswords) lines.",
+                remedy: "Shorten it; processing resumes by itself.")
         }
         return lines.filter { !$0.isEmpty }
     }
 
     /// As much of the file as shows whether it is too long, and its mode.
-    private static func contents(of path: FilePath) throws(StageFailure) -> (bytes: [UInt8], mode: mode_t) {
+    private static func contents(of path: FilePath) throws(Failure) -> (bytes: [UInt8], mode: mode_t) {
         do throws(IOError) {
             let file = try OpenFile.open(path, O_RDONLY)
             var buffer = [UInt8](repeating: 0, count: mostBytes + 1)
@@ -42,11 +42,11 @@ enum PasswordsFile {
         } catch {
             // The drop is not at fault.
             throw environment(
-                "The file of passwords cannot be used: \(error).", remedy: "Put it there; work goes on by itself.")
+                "The password file cannot be used: \(error).", remedy: "Create it; processing resumes by itself.")
         }
     }
 
-    private static func environment(_ summary: String, remedy: String) -> StageFailure {
-        StageFailure(.environment, code: "unpack.passwords", summary: summary, remedy: remedy)
+    private static func environment(_ summary: String, remedy: String) -> Failure {
+        Failure(.environment, code: "unpack.passwords", summary: summary, remedy: remedy)
     }
 }

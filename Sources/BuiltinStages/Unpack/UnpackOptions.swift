@@ -42,21 +42,21 @@ struct UnpackOptions: Sendable {
         "max_bytes", "the most bytes of an archive's files together, and never more than min_free leaves",
         default: 10 << 30)
     private static let maxEntry = StageOption<Int64?>.optionalSize(
-        "max_entry", "the most bytes of one file", shown: "as max_bytes")
+        "max_entry", "the maximum size of one file", shown: "as max_bytes")
     private static let maxRatio = StageOption<Int>.integer(
         "max_ratio", "the most bytes out for each byte in, once 64MiB are out", in: 1...1_000_000, default: 100)
     private static let maxEntries = StageOption<Int>.integer(
-        "max_entries", "the most entries of an archive", in: 1...100_000_000, default: 100_000)
+        "max_entries", "the maximum number of entries", in: 1...100_000_000, default: 100_000)
     private static let maxName = StageOption<Int>.integer(
-        "max_name", "the most bytes of a name", in: 1...255, default: 255)
+        "max_name", "the maximum length of a name in bytes", in: 1...255, default: 255)
     private static let maxPath = StageOption<Int>.integer(
-        "max_path", "the most bytes of a path within an archive", in: 1...3000, default: 1024)
+        "max_path", "the maximum length of a path in bytes", in: 1...3000, default: 1024)
     private static let maxDepth = StageOption<Int>.integer(
-        "max_depth", "the most names of a path within an archive", in: 1...128, default: 32)
+        "max_depth", "the maximum depth of a path", in: 1...128, default: 32)
     private static let requireIntegrity = StageOption<Bool>.flag(
         "require_integrity", "whether an archive fails that carries no checksum of all its content", default: false)
     private static let requireSandbox = StageOption<Bool>.flag(
-        "require_sandbox", "whether nothing is unpacked where the kernel has no Landlock", default: true)
+        "require_sandbox", "whether to refuse to unpack where the kernel has no Landlock", default: true)
     private static let passwordsFile = StageOption<FilePath?>.file(
         "passwords_file", "a file, readable by its owner alone, of passwords to try on encrypted zips, one to a line")
 
@@ -127,7 +127,7 @@ struct UnpackOptions: Sendable {
     private static func readMode(_ node: OptionNode) throws(OptionProblem) -> UInt32 {
         let text = try node.string()
         guard let mode = UInt32(text, radix: 8), mode <= 0o777 else {
-            throw node.problem("'\(text)' is no mode; write an octal number such as 0750")
+            throw node.problem("'\(text)' is not a mode; write an octal number such as 0750")
         }
         return mode
     }
@@ -154,7 +154,7 @@ extension StageOption where Value == Int64? {
 extension OptionNode {
     fileprivate func positiveSize() throws(OptionProblem) -> Int64 {
         let size = try size().bytes
-        guard size > 0 else { throw problem("0 bytes would let nothing through; write a size such as 10GiB") }
+        guard size > 0 else { throw problem("0 bytes would reject everything; write a size such as 10GiB") }
         return size
     }
 }

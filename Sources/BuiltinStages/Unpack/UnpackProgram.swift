@@ -18,8 +18,8 @@ package final class UnpackProgram: Sendable {
     package static func run() -> Never { UnpackWorker.run() }
 
     /// Why a stage that was given none cannot unpack.
-    static let missing = StageFailure(
-        .environment, code: "unpack.no-program", summary: "No program that unpacks archives was named.")
+    static let missing = Failure(
+        .environment, code: "unpack.no-program", summary: "No program that unpacks archives is set.")
 
     /// Says once for all stages that the kernel cannot confine helpers to their folder.
     func noteConfinement(_ landlock: Int64, _ notes: StageNotes) {
@@ -35,7 +35,7 @@ package final class UnpackProgram: Sendable {
         switch errno {
         case .noFunction: "the kernel has no Landlock (Linux 5.13 and later can)"
         case .notSupportedOnSocket, .notSupported: "Landlock is switched off in this kernel"
-        default: "\(UnpackWorker.noLandlock) is refused: \(errno)"
+        default: "\(UnpackWorker.noLandlock) is denied: \(errno)"
         }
     }
 }

@@ -8,7 +8,7 @@ extension UnpackStage {
     package func examine(in bench: FilePath?) -> [Finding] {
         var findings: [Finding] = []
         if let file = options.passwordsFile {
-            do throws(StageFailure) {
+            do throws(Failure) {
                 let count = try PasswordsFile.read(file).count
                 findings.append(.good(.file, "'\(file.text)' has \(count) password\(count == 1 ? "" : "s")"))
             } catch {
@@ -42,17 +42,17 @@ extension UnpackStage {
             do throws(HelperFailure) {
                 _ = try program.helpers.unpack(task, archive: file.descriptor, folder: root.descriptor)
             } catch {
-                throw StageFailure(error, archive: archive, name: name, folder: folder)
+                throw Failure(error, archive: archive, name: name, folder: folder)
             }
             guard Folder.kind(of: folder.appending("doctor.txt")) == .regular else {
                 return .problem(
-                    .helper, "the process that unpacks left nothing behind", "Look for what else changes that folder")
+                    .helper, "the unpacking process left nothing behind", "Check what else changes that folder")
             }
             return Self.success(landlock.load(ordering: .relaxed))
-        } catch let failure as StageFailure {
+        } catch let failure as Failure {
             return Finding(.helper, failure)
         } catch {
-            return .problem(.helper, "nothing could be unpacked: \(error)", "Give the daemon's user the work folder")
+            return .problem(.helper, "unpacking failed: \(error)", "Give Dropmill's user access to the work folder")
         }
     }
 

@@ -34,17 +34,17 @@ package struct UnpackStage: Stage {
     /// Whether it was `unpacked`, or was to be and was `missed`; nothing is known of what is no archive.
     package var facts: [String] { ["archive"] }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         guard case .file(let name) = payload.shape else { return payload }
         try context.checkCancelled()
-        let source = try StageFailure.onIOError { () throws(IOError) in
+        let source = try Failure.onIOError { () throws(IOError) in
             try context.open(name, of: payload)
         }
         let sniff: ArchiveSniff
         do throws(ArchiveError) {
             sniff = try ArchiveSniff.look(at: source.descriptor)
         } catch {
-            throw StageFailure(error, archive: source.path, folder: source.path)
+            throw Failure(error, archive: source.path, folder: source.path)
         }
         let isDocument = Documents.contains(name.bytes, sniff)
         if isDocument, !options.documents, sniff.format != nil { return payload }
@@ -57,14 +57,14 @@ package struct UnpackStage: Stage {
     /// What is not unpacked passes as it is, if it may; whoever waits for an archive's contents is told.
     private func pass(
         _ payload: Payload, _ name: FileName, _ sniff: ArchiveSniff, _ notes: StageNotes
-    ) throws(StageFailure) -> Payload {
+    ) throws(Failure) -> Payload {
         let isDocument = !options.documents && Documents.contains(name.bytes, sniff)
         let missed = isDocument ? nil : MissedArchive(name.bytes, sniff)
         guard !options.require else {
             let fact =
-                sniff.format.map { "is \($0.name), which is not unpacked here" } ?? missed?.fact ?? "is no archive"
+                sniff.format.map { "is \($0.name), which is not unpacked here" } ?? missed?.fact ?? "is not an archive"
             throw .file(
-                "archive.none", "'\(name)' \(fact), and only archives are taken here.",
+                "archive.none", "'\(name)' \(fact), and only archives are accepted here.",
                 remedy: missed?.remedy ?? "Pack it (zip, tar, 7z, …) and drop it again.")
         }
         var payload = payload
@@ -81,11 +81,11 @@ package struct UnpackStage: Stage {
 
     private func unpack(
         _ source: borrowing OpenFile, _ format: ArchiveFormat, _ name: FileName, _ context: StageContext
-    ) throws(StageFailure) -> Payload {
+    ) throws(Failure) -> Payload {
         guard let program else { throw UnpackProgram.missing }
-        let status = try StageFailure.onIOError { () throws(IOError) in try source.status() }
+        let status = try Failure.onIOError { () throws(IOError) in try source.status() }
         let folder = try context.makeScratch()
-        let root = try StageFailure.onIOError { () throws(IOError) in try context.open(folder) }
+        let root = try Failure.onIOError { () throws(IOError) in try context.open(folder) }
         let limit = context.work.timeLimit.map { Int64($0.seconds.rounded(.up)) }
         let seconds = limit ?? Self.seconds + Self.secondsPerGiB * (Int64(status.st_size) >> 30)
         let policy = try policy(for: format, in: root.file, context)
@@ -115,7 +115,7 @@ package struct UnpackStage: Stage {
             if isLate, let limit, !Self.keepsUp(context.work.progress, seconds: limit) {
                 throw .overTime(name, "\(limit) seconds")
             }
-            throw StageFailure(error, archive: source.path, name: name, folder: folder)
+            throw Failure(error, archive: source.path, name: name, folder: folder)
         }
     }
 
@@ -130,7 +130,7 @@ package struct UnpackStage: Stage {
     /// What is configured, and what the machine and the disk allow now.
     private func policy(
         for format: ArchiveFormat, in folder: borrowing OpenFile, _ context: StageContext
-    ) throws(StageFailure) -> UnpackPolicy {
+    ) throws(Failure) -> UnpackPolicy {
         var policy = options.policy
         policy.workers = min(Self.mostThreads, max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
         policy.isSyncedSoon = context.disk.durability == .full
@@ -142,12 +142,12 @@ package struct UnpackStage: Stage {
             return policy
         }
         guard room.bytes > 0, room.files > 0 else {
-            throw StageFailure(
+            throw Failure(
                 .environment, code: ArchiveError.Code.diskFull.rawValue,
-                summary: "The file system of '\(folder.path.text)' has nothing left to unpack to.",
+                summary: "The file system of '\(folder.path.text)' has no space left to unpack.",
                 remedy: room.bytes > 0
-                    ? "Delete files there, of whatever size; work goes on by itself."
-                    : "Free space there, or set a lower `min_free`; work goes on by itself.")
+                    ? "Delete files there, of any size; processing resumes by itself."
+                    : "Free space there, or set a lower `min_free`; processing resumes by itself.")
         }
         policy.limits.space = room.bytes
         policy.limits.files = room.files
@@ -156,8 +156,8 @@ package struct UnpackStage: Stage {
     }
 
     private func note(_ report: Unpacking.Report, _ notes: StageNotes) {
-        if report.skippedLinks > 0 { notes.add("\(report.skippedLinks) links left out") }
-        if report.nested > 0 { notes.add("\(report.nested) archives within it unpacked too") }
+        if report.skippedLinks > 0 { notes.add("\(report.skippedLinks) links skipped") }
+        if report.nested > 0 { notes.add("\(report.nested) nested archives unpacked") }
     }
 
     /// The one file that a compressed file became; what it is called is known to who made it.

@@ -6,7 +6,7 @@ extension BagReading {
     /// The bag's manifests whose algorithm is known, by name.
     func manifests(
         _ prefix: String, _ top: [String]
-    ) throws(StageFailure) -> [(algorithm: DigestAlgorithm, name: String)] {
+    ) throws(Failure) -> [(algorithm: DigestAlgorithm, name: String)] {
         top.sorted().compactMap { name in
             guard name.hasPrefix(prefix), name.hasSuffix(".txt") else { return nil }
             let algorithm = BagTexts.algorithm(String(name.dropFirst(prefix.count).dropLast(4)))
@@ -21,14 +21,14 @@ extension BagReading {
     func read(
         _ name: String, _ algorithm: DigestAlgorithm, into verification: inout Verification, _ context: StageContext,
         mayName: (FilePath) -> Bool
-    ) throws(StageFailure) -> Set<[UInt8]> {
+    ) throws(Failure) -> Set<[UInt8]> {
         var paths: Set<[UInt8]> = []
         var (marked, dotted, twice) = (0, 0, 0)
         try ManifestFile.forEachLine(
-            of: base.appending(name), in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
+            of: base.appending(name), in: try Failure.onIOError { () throws(IOError) in try context.open(root) },
             algorithm: algorithm, form: .bagIt, encoding: encoding, context,
             failing: { malformed($0, name, "digest and path") }
-        ) { (line) throws(StageFailure) in
+        ) { (line) throws(Failure) in
             guard let digest = line.digest, let listed = line.path else { return }
             guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }), mayName(inner)
             else {
@@ -55,12 +55,12 @@ extension BagReading {
     }
 
     /// What a problem with a list of the bag is told as; `line`: what each line is to be.
-    func malformed(_ problem: DigestListReader.Problem, _ name: String, _ line: String) -> StageFailure {
+    func malformed(_ problem: DigestListReader.Problem, _ name: String, _ line: String) -> Failure {
         switch problem {
         case .strange(let number): Self.invalid("line \(number) of \(name) is not a valid \(line)", "Recreate the bag.")
         case .tooManyLines(let most): Self.invalid("\(name) has more than \(most) lines", "Split the bag.")
         case .unreadable(let errno):
-            StageFailure(inStage: IOError("read", root.pushing(base).appending(name), errno))
+            Failure(inStage: IOError("read", root.pushing(base).appending(name), errno))
         }
     }
 

@@ -5,15 +5,15 @@ import SystemPackage
 /// What a bag's other texts say of its files.
 extension BagReading {
     /// `fetch.txt`: what was elsewhere when the bag was made has to be here by now. Whether something is not.
-    func checkFetched(_ top: [String], _ verification: inout Verification) throws(StageFailure) -> Bool {
+    func checkFetched(_ top: [String], _ verification: inout Verification) throws(Failure) -> Bool {
         guard top.contains("fetch.txt") else { return false }
         var isHoley = false
         try ManifestFile.forEachLine(
             of: base.appending("fetch.txt"),
-            in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
+            in: try Failure.onIOError { () throws(IOError) in try context.open(root) },
             algorithm: nil, form: .bagItFetch, encoding: encoding, context,
             failing: { malformed($0, "fetch.txt", "URL, length and path") }
-        ) { (line) throws(StageFailure) in
+        ) { (line) throws(Failure) in
             let listed = line.path ?? []
             guard let inner = Verification.path(listed, in: FilePath()).map({ FilePath(bytes: $0) }) else {
                 throw Self.invalid(
@@ -27,13 +27,13 @@ extension BagReading {
     }
 
     /// `Payload-Oxum` of bag-info.txt: bytes and number of files.
-    func checkInfo(_ top: [String], _ data: [TreeFile]) throws(StageFailure) {
+    func checkInfo(_ top: [String], _ data: [TreeFile]) throws(Failure) {
         guard top.contains("bag-info.txt") else { return }
         let text = BagTexts.utf8(try Self.text(of: base.appending("bag-info.txt"), root, context), encoding)
         guard let oxum = try BagTexts.oxum(ofInfo: text) else { return }
         var bytes: Int64 = 0
         for file in data {
-            let size = try StageFailure.onIOError { () throws(IOError) in
+            let size = try Failure.onIOError { () throws(IOError) in
                 try FileSize.of(file, below: try context.open(root))
             }
             bytes = bytes.addingSaturated(size)

@@ -16,7 +16,7 @@ struct BagReading {
     /// The bag that a folder is, or holds as its only entry; nil where it is none.
     static func find(
         in tree: FileTree, _ root: FilePath, _ context: StageContext
-    ) throws(StageFailure) -> BagReading? {
+    ) throws(Failure) -> BagReading? {
         let declarations = tree.files.filter { $0.relative.lastComponent?.string == "bagit.txt" }
         // One at the top makes the whole a bag, whatever lies in its folders.
         let isNear: (Int) -> TreeFile? = { depth in declarations.first { $0.relative.components.count == depth } }
@@ -28,7 +28,7 @@ struct BagReading {
 
     private init(
         _ base: FilePath, _ root: FilePath, _ tree: FileTree, _ context: StageContext
-    ) throws(StageFailure) {
+    ) throws(Failure) {
         self.base = base
         self.root = root
         self.tree = tree
@@ -41,7 +41,7 @@ struct BagReading {
 
     /// Compares everything; throws with all that is wrong with the files, or with the first thing that is wrong with
     /// the bag's form.
-    func verify() throws(StageFailure) {
+    func verify() throws(Failure) {
         let own = tree.files.filter { $0.relative.starts(with: base) }
         let top = own.filter { $0.relative.removingLastComponent() == base }
             .compactMap { $0.relative.lastComponent?.string }
@@ -93,17 +93,17 @@ struct BagReading {
 
     static func text(
         of path: FilePath, _ root: FilePath, _ context: StageContext
-    ) throws(StageFailure) -> [UInt8] {
+    ) throws(Failure) -> [UInt8] {
         do throws(IOError) {
             return try SmallFile.read(
                 try context.open(root).open(path, O_RDONLY | O_NONBLOCK), atMost: mostBytes)
         } catch {
-            guard error.errno == .fileTooLarge else { throw StageFailure(inStage: error) }
+            guard error.errno == .fileTooLarge else { throw Failure(inStage: error) }
             throw invalid("'\(path.lastName?.text ?? "")' is too large", "Split the bag.")
         }
     }
 
-    static func invalid(_ fact: String, _ remedy: String) -> StageFailure {
+    static func invalid(_ fact: String, _ remedy: String) -> Failure {
         .file("bag.invalid", "The BagIt bag is not valid: \(fact).", remedy: remedy)
     }
 }

@@ -11,7 +11,7 @@ enum BagTexts {
 
     /// The version and the encoding that bagit.txt declares; throws where it is no such declaration, or one that is not
     /// understood.
-    static func declared(in text: [UInt8]) throws(StageFailure) -> (version: String, encoding: Encoding) {
+    static func declared(in text: [UInt8]) throws(Failure) -> (version: String, encoding: Encoding) {
         let lines = DigestList.lines(of: text).map { String(decoding: $0, as: UTF8.self) }
         let remedy = "Recreate the bag with a current tool."
         guard lines.count == 2, let version = value(of: "BagIt-Version", in: lines[0]),
@@ -51,7 +51,7 @@ enum BagTexts {
     }
 
     /// The value of `Payload-Oxum` in bag-info.txt; nil where it is not given.
-    static func oxum(ofInfo text: [UInt8]) throws(StageFailure) -> String? {
+    static func oxum(ofInfo text: [UInt8]) throws(Failure) -> String? {
         var values: [String] = []
         for (number, bytes) in DigestList.lines(of: text).enumerated() {
             let line = String(decoding: bytes, as: UTF8.self)

@@ -20,7 +20,7 @@ struct FolderLists {
     init(
         in tree: FileTree, _ root: FilePath, called patterns: [Glob], _ verification: inout Verification,
         _ context: StageContext
-    ) throws(StageFailure) {
+    ) throws(Failure) {
         var beside: [[UInt8]] = []
         for file in tree.files {
             let kind = Self.kind(of: file, patterns)
@@ -33,7 +33,7 @@ struct FolderLists {
             case .perhaps, .signature:
                 // Nothing may stay of one that cannot be read to its end.
                 let before = verification
-                do throws(StageFailure) {
+                do throws(Failure) {
                     if try Self.read(file, root, &verification, context) {
                         read.insert(file.bytes)
                     } else {
@@ -49,7 +49,7 @@ struct FolderLists {
         }
         for path in beside {
             guard let dot = path.lastIndex(of: UInt8(ascii: ".")), read.contains(Array(path[..<dot])) else { continue }
-            let size = try StageFailure.onIOError { () throws(IOError) in
+            let size = try Failure.onIOError { () throws(IOError) in
                 try context.open(root).open(FilePath(bytes: path), O_RDONLY | O_NONBLOCK).status().st_size
             }
             guard size <= Self.largestSignature else { continue }
@@ -67,13 +67,13 @@ struct FolderLists {
     /// Takes in one list; false where it has no line.
     private static func read(
         _ file: TreeFile, _ root: FilePath, _ verification: inout Verification, _ context: StageContext
-    ) throws(StageFailure) -> Bool {
+    ) throws(Failure) -> Bool {
         let name = file.relative.lastName?.bytes ?? []
         let folder = file.relative.removingLastComponent()
         let lines = try ManifestFile.forEachLine(
-            of: file.relative, in: try StageFailure.onIOError { () throws(IOError) in try context.open(root) },
+            of: file.relative, in: try Failure.onIOError { () throws(IOError) in try context.open(root) },
             algorithm: DigestList.algorithm(ofListNamed: name), context
-        ) { (line) throws(StageFailure) in
+        ) { (line) throws(Failure) in
             // `a.bin.md5` may hold the digest of `a.bin` alone.
             guard let listed = line.path ?? name.lastIndex(of: UInt8(ascii: ".")).map({ Array(name[..<$0]) }) else {
                 throw .file(

@@ -12,8 +12,8 @@ enum ManifestFile {
     @discardableResult
     static func forEachLine(
         of path: FilePath, in folder: borrowing Folder, algorithm: DigestAlgorithm?, _ context: StageContext,
-        _ body: (DigestList.Line) throws(StageFailure) -> Void
-    ) throws(StageFailure) -> Int {
+        _ body: (DigestList.Line) throws(Failure) -> Void
+    ) throws(Failure) -> Int {
         let name = path.lastName?.text ?? ""
         let isSFV = DigestList.isSFV(path.lastName?.bytes ?? [])
         return try forEachLine(
@@ -26,7 +26,7 @@ enum ManifestFile {
                         remedy: "Recreate the list with sha256sum or a similar tool, and send it again.")
                 case .tooManyLines(let most):
                     .file(unreadable, "The list '\(name)' has more than \(most) lines.", remedy: "Split it.")
-                case .unreadable(let errno): StageFailure(inStage: IOError("read", path, errno))
+                case .unreadable(let errno): Failure(inStage: IOError("read", path, errno))
                 }
             }, body)
     }
@@ -36,14 +36,14 @@ enum ManifestFile {
     static func forEachLine(
         of path: FilePath, in folder: borrowing Folder, algorithm: DigestAlgorithm?, form: DigestList.Form,
         encoding: DigestListReader.Encoding,
-        _ context: StageContext, failing: (DigestListReader.Problem) -> StageFailure,
-        _ body: (DigestList.Line) throws(StageFailure) -> Void
-    ) throws(StageFailure) -> Int {
+        _ context: StageContext, failing: (DigestListReader.Problem) -> Failure,
+        _ body: (DigestList.Line) throws(Failure) -> Void
+    ) throws(Failure) -> Int {
         let file: OpenFile
         do throws(IOError) {
             file = try folder.open(path, O_RDONLY | O_NONBLOCK)
         } catch {
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
         var reader = DigestListReader(
             descriptor: file.descriptor, algorithm: algorithm, form: form, encoding: encoding)
@@ -60,8 +60,8 @@ enum ManifestFile {
     }
 
     private static func next(
-        _ reader: inout DigestListReader, _ failing: (DigestListReader.Problem) -> StageFailure
-    ) throws(StageFailure) -> DigestList.Line? {
+        _ reader: inout DigestListReader, _ failing: (DigestListReader.Problem) -> Failure
+    ) throws(Failure) -> DigestList.Line? {
         do throws(DigestListReader.Problem) { return try reader.next() } catch { throw failing(error) }
     }
 }

@@ -43,7 +43,7 @@ struct Verification {
     func isListed(_ path: [UInt8]) -> Bool { expected[path] != nil || missing.contains(path) }
 
     /// Compares every file that is listed, each in one pass however many digests it is to have.
-    mutating func compare(below root: FilePath, _ context: StageContext) throws(StageFailure) {
+    mutating func compare(below root: FilePath, _ context: StageContext) throws(Failure) {
         let groups = Dictionary(grouping: expected.keys) { expected[$0]?.algorithms ?? [] }
         for (algorithms, paths) in groups {
             let files = paths.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { self.files[$0] }
@@ -71,7 +71,7 @@ struct Verification {
     /// otherwise, with the verb.
     func failure(
         of what: String, by list: String, remedy: String = "Send it again complete, or correct the list."
-    ) -> StageFailure? {
+    ) -> Failure? {
         let kinds = [("differs", differing), ("missing", missing), ("not listed", extra)].filter { !$0.1.isEmpty }
         if kinds.isEmpty { return nil }
         let counts = kinds.map { word, paths in

@@ -54,7 +54,7 @@ package struct VerifyStage: Stage {
         isBag = try options.value(Self.bag)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         switch payload.shape {
         case .file(let name):
@@ -69,7 +69,7 @@ package struct VerifyStage: Stage {
 
     private func verify(
         file name: FileName, _ payload: Payload, _ context: StageContext
-    ) throws(StageFailure) -> Payload {
+    ) throws(Failure) -> Payload {
         var expected = Set([digest].compactMap(\.self))
         var unread: [UnreadList] = []
         expected.formUnion(try sidecars(of: name, &unread, context))
@@ -79,7 +79,7 @@ package struct VerifyStage: Stage {
         }
         UnreadList.note(unread, context)
         let hashing = PayloadHashing(root: payload.root, algorithms: expected.algorithms, context: context)
-        let files = try StageFailure.onIOError { () throws(IOError) in try context.files(of: payload) }
+        let files = try Failure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let found = try hashing.digests(of: files, announcingSize: true).flatMap { $0 }
         let wrong = expected.subtracting(found)
         if !wrong.isEmpty {
@@ -96,12 +96,12 @@ package struct VerifyStage: Stage {
     /// What files say that were dropped along: `NAME.sha256` and the like.
     private func sidecars(
         of name: FileName, _ unread: inout [UnreadList], _ context: StageContext
-    ) throws(StageFailure) -> Set<Digest> {
+    ) throws(Failure) -> Set<Digest> {
         let path = context.job.sidecarFolder
         guard Folder.kind(of: path) == .folder else { return [] }
-        let folder = try StageFailure.onIOError { () throws(IOError) in try context.open(path) }
+        let folder = try Failure.onIOError { () throws(IOError) in try context.open(path) }
         var digests: Set<Digest> = []
-        for other in try StageFailure.onIOError({ () throws(IOError) in try folder.names() }).sorted() {
+        for other in try Failure.onIOError({ () throws(IOError) in try folder.names() }).sorted() {
             let kind = DigestList.kind(ofName: other.bytes)
             if kind == .foreign { unread.append(UnreadList(path: other.bytes)) }
             if [.foreign, .none].contains(kind) { continue }
@@ -109,11 +109,11 @@ package struct VerifyStage: Stage {
             // A list of several files is one that this file must be in.
             var isNamed = false
             let lines: Int
-            do throws(StageFailure) {
+            do throws(Failure) {
                 lines = try ManifestFile.forEachLine(
                     of: FilePath().appending(other), in: folder,
                     algorithm: DigestList.algorithm(ofListNamed: other.bytes), context
-                ) { (line) throws(StageFailure) in
+                ) { (line) throws(Failure) in
                     guard line.path.map({ FilePath(bytes: $0).lastName == name }) ?? true else { return }
                     isNamed = true
                     // More than there are algorithms contradict each other anyway.
@@ -136,13 +136,13 @@ package struct VerifyStage: Stage {
 
     // MARK: A folder
 
-    private func verify(folder root: FilePath, _ context: StageContext) throws(StageFailure) {
+    private func verify(folder root: FilePath, _ context: StageContext) throws(Failure) {
         if digest != nil {
             throw .file(
                 "verify.folder", "'digest' applies to a single file, but the payload is a folder.",
                 remedy: "Put 'verify' before 'unpack' to check the archive itself.")
         }
-        let tree = try StageFailure.onIOError { () throws(IOError) in try FileTree.list(try context.open(root)) }
+        let tree = try Failure.onIOError { () throws(IOError) in try FileTree.list(try context.open(root)) }
         if let bag = try BagReading.find(in: tree, root, context) { return try bag.verify() }
         if isBag { throw Self.noBag(context) }
         var verification = Verification(tree)
@@ -162,7 +162,7 @@ package struct VerifyStage: Stage {
         if let failure = verification.failure(of: "'\(context.job.drop.name)'", by: list) { throw failure }
     }
 
-    private static func noBag(_ context: StageContext) -> StageFailure {
+    private static func noBag(_ context: StageContext) -> Failure {
         .file(
             "verify.bag", "'\(context.job.drop.name)' is not a BagIt bag, and only bags are accepted here.",
             remedy: "Send a folder or an archive with 'bagit.txt', 'data' and a manifest at its top.")
@@ -170,7 +170,7 @@ package struct VerifyStage: Stage {
 
     private func nothingSaid(
         of what: String, _ unread: [UnreadList], _ context: StageContext
-    ) throws(StageFailure) {
+    ) throws(Failure) {
         UnreadList.note(unread, context)
         if !require { return }
         throw .file(

@@ -46,7 +46,7 @@ struct ControlReply: Codable, Equatable {
         var summary: String
         var remedy: String
 
-        var failure: StageFailure { StageFailure(.environment, code: code, summary: summary, remedy: remedy) }
+        var failure: Failure { Failure(.environment, code: code, summary: summary, remedy: remedy) }
     }
 
     var inboxes: [String: Inbox]?

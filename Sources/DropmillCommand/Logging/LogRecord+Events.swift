@@ -126,7 +126,7 @@ extension LogRecord {
         [("pipeline", .text(job.pipeline)), ("job", .text(job.id.text)), ("name", .bytes(job.drop.path.bytes))]
     }
 
-    private static func fields(_ failure: StageFailure) -> [Field] {
+    private static func fields(_ failure: Failure) -> [Field] {
         [
             ("code", .text(failure.code)), ("reason", .text(failure.summary)), ("remedy", .text(failure.remedy)),
             ("detail", .text(failure.detail)),

@@ -13,7 +13,7 @@ struct DaemonExamination {
     private(set) var running: Set<String> = []
     private var findings: [Finding] = []
     /// Why pipelines pause, as the daemon says.
-    private var pauses: [String: StageFailure] = [:]
+    private var pauses: [String: Failure] = [:]
 
     var place: ExaminedPlace { ExaminedPlace(role: "daemon", path: nil, findings: findings) }
 

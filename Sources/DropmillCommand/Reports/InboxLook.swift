@@ -18,7 +18,7 @@ struct InboxLook {
         /// Whether only names that are never taken were left out, since the pipeline's rules are not known.
         var isRough = false
         /// Why the running daemon claims nothing.
-        var paused: StageFailure?
+        var paused: Failure?
     }
 
     var inboxes: [String: Inbox] = [:]

@@ -60,7 +60,7 @@ enum JobJSON {
     }
 
     /// Why something did not work: the same keys in every verb.
-    static func write(_ failure: StageFailure, _ json: inout JSONText) {
+    static func write(_ failure: Failure, _ json: inout JSONText) {
         json.text("class", failure.class.rawValue)
         json.text("code", failure.code)
         json.text("summary", failure.summary)

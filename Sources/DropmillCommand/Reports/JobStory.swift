@@ -38,7 +38,7 @@ struct JobStory {
     }
 
     /// The facts behind a failure; what a program wrote, or a list of files, has many lines.
-    private static func detail(of failure: StageFailure) -> [String] {
+    private static func detail(of failure: Failure) -> [String] {
         let lines = failure.detail.split(whereSeparator: \.isNewline).map { EscapedText.printable(String($0)) }
         if lines.count > 1 { return ["  [\(failure.code)]"] + lines.map { "    \($0)" } }
         let detail = ([failure.code] + lines).filter { !$0.isEmpty }.joined(separator: ": ")

@@ -3,7 +3,7 @@ import PipelineKit
 
 /// What unfinished jobs may wait for besides a worker: their pipeline, or a daemon at all.
 struct JobSurroundings {
-    private let pauses: [String: StageFailure]
+    private let pauses: [String: Failure]
     private let isRunning: Bool?
 
     /// `isRunning`: whether a daemon runs; nil if unknown.
@@ -21,7 +21,7 @@ struct JobSurroundings {
     }
 
     /// Why an unfinished job's pipeline is paused; nil if it is not.
-    func pause(of record: JobRecord) -> StageFailure? {
+    func pause(of record: JobRecord) -> Failure? {
         record.state.isFinal || isRunning == false ? nil : pauses[record.pipeline]
     }
 }

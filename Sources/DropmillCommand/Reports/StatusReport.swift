@@ -24,7 +24,7 @@ struct StatusReport {
         var waiting: Int? { isLeftOut ? nil : inbox?.waiting ?? record?.waiting }
 
         /// Why the pipeline pauses, or did at the end.
-        var paused: StageFailure? { record?.paused ?? inbox?.paused }
+        var paused: Failure? { record?.paused ?? inbox?.paused }
 
         /// Jobs that wait for a worker or are with one.
         var active: Int { self[.queued] + self[.running] }

@@ -52,14 +52,14 @@ struct ActiveJob {
     }
 
     /// A stage of `on_failure` was run; whether it failed changes nothing but what is told.
-    mutating func notified(by kind: String, in duration: Duration, _ failure: StageFailure?, saying notes: String?) {
+    mutating func notified(by kind: String, in duration: Duration, _ failure: Failure?, saying notes: String?) {
         record.history.append(
             Transition(
-                failure == nil ? "told" : "could not tell", at: .now(), stage: kind, duration: duration,
+                failure == nil ? "notified" : "could not notify", at: .now(), stage: kind, duration: duration,
                 note: failure?.summary ?? notes))
     }
 
-    mutating func failed(_ kind: String, in duration: Duration, because failure: StageFailure) {
+    mutating func failed(_ kind: String, in duration: Duration, because failure: Failure) {
         count(kind, duration)
         guard failure.class != .cancelled else { return }
         // A pause may last for weeks, and each probe fails alike but for the figures in its summary.
@@ -102,7 +102,7 @@ struct ActiveJob {
     private var attempts: Int { record.failedStage == nil ? record.failures : record.failures + 1 }
 
     /// The report for the stages of `on_failure`.
-    func failed(because failure: StageFailure) -> JobFailure {
+    func failed(because failure: Failure) -> JobFailure {
         JobFailure(failure, stage: record.failedStage, attempts: attempts)
     }
 

@@ -63,7 +63,7 @@ extension Intake {
         case .success(.copying): waitForWriters(of: job, because: "it must be copied again")
         case .failure(let error):
             waitForWriters(of: job, because: "\(error)")
-            if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
+            if error.errno.trouble(with: .drop) == .pauses { fail(Failure(error)) }
         }
         turnSoon()
     }

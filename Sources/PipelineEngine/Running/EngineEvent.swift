@@ -24,11 +24,11 @@ package enum EngineEvent: Sendable {
     /// A stage handed on a payload.
     case stageFinished(Job, stage: String, duration: Duration)
     /// A stage failed in a way that is tried again.
-    case deferred(Job, stage: String, failure: StageFailure, delay: Duration)
+    case deferred(Job, stage: String, failure: Failure, delay: Duration)
     /// A job is over.
     case settled(JobReport)
     /// A pipeline stopped because of its surroundings.
-    case paused(pipeline: String, StageFailure)
+    case paused(pipeline: String, Failure)
     /// It goes on.
     case resumed(pipeline: String, after: Duration)
     /// A warning without a job: a sentence with its remedy.

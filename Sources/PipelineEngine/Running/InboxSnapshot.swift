@@ -16,5 +16,5 @@ package struct InboxSnapshot: Sendable {
     /// Some of these.
     package var left: [WaitingDrop] = []
     /// Why nothing is claimed; nil where that is not so.
-    package var paused: StageFailure?
+    package var paused: Failure?
 }

@@ -109,7 +109,7 @@ extension Intake {
         for path in resolved.aside { deliver(.keptAside(path)) }
         adopt(resolved.jobs, ofEarlierRun: false)
         guard claimOrder.holds(nextDue: gate.nextDue, at: .now()), mayClaim else { return }
-        do throws(StageFailure) {
+        do throws(Failure) {
             try space.check()
         } catch {
             return fail(error)
@@ -326,7 +326,7 @@ extension Intake {
         case .success(.stillWritten): hold(job)
         case .failure(let error):
             // Trouble of that drop is reported while it waits.
-            if error.errno.trouble(with: .drop) == .pauses { fail(StageFailure(error)) }
+            if error.errno.trouble(with: .drop) == .pauses { fail(Failure(error)) }
             hold(job)
         }
         return nil
@@ -380,6 +380,6 @@ extension Intake {
             copy(job)
         }
         if !turn.complete.isEmpty { deliver(.claimed(turn.complete, adopted: false)) }
-        if let error = turn.error { fail(StageFailure(error)) }
+        if let error = turn.error { fail(Failure(error)) }
     }
 }

@@ -20,7 +20,7 @@ extension Intake {
     }
 
     /// Claims the drop only to move it to `failed`.
-    func reject(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: StageFailure) {
+    func reject(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: Failure) {
         rejected[path] = failure
         ready.add(path, fingerprint)
     }

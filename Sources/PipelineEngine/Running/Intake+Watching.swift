@@ -16,10 +16,10 @@ extension Intake {
                 scanned: { @Sendable [weak self] isFirst in self?.assumeIsolated { $0.scanned(isInitial: isFirst) } },
                 refused: { @Sendable [weak self] path, reason in self?.assumeIsolated { $0.report(path, reason) } },
                 watching: { @Sendable [deliver] mode, reason in deliver(.watching(mode, reason: reason)) },
-                failed: { @Sendable [weak self] error in self?.assumeIsolated { $0.fail(StageFailure(error)) } },
+                failed: { @Sendable [weak self] error in self?.assumeIsolated { $0.fail(Failure(error)) } },
                 recovered: { @Sendable [deliver] in deliver(.recovered) }),
             check: { @Sendable () throws(WatchError) in
-                do throws(StageFailure) { try spool.checkInbox() } catch { throw WatchError(error) }
+                do throws(Failure) { try spool.checkInbox() } catch { throw WatchError(error) }
             })
         self.watcher = watcher
         digests.whenDone = { @Sendable [weak self] path in self?.assumeIsolated { $0.recheck([path]) } }

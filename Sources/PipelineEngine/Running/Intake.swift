@@ -25,7 +25,7 @@ actor Intake: QueueActor {
         case watching(WatchMode, reason: String?)
         case waiting(Int)
         /// Inbox or work folder are in trouble; nothing is claimed until `resume`.
-        case failed(StageFailure)
+        case failed(Failure)
         case recovered
         /// With `once`: nothing is left to be claimed but these, which are still being written.
         case idle(remaining: [Left])
@@ -61,7 +61,7 @@ actor Intake: QueueActor {
     /// What was refused, and why: told once.
     var reported = Reported()
     /// Why drops in `ready` fail without being complete.
-    var rejected: [DropPath: StageFailure] = [:]
+    var rejected: [DropPath: Failure] = [:]
     var examiner: Examiner
     /// Examinations of folders that are under way.
     var longLooks = LongLooks()
@@ -81,8 +81,10 @@ actor Intake: QueueActor {
     let digests: DigestCheck.Reading
     let formats: FormatCheck.Reading
     /// Why nothing is claimed.
-    private(set) var paused: StageFailure?
+    private(set) var paused: Failure?
     private(set) var isRunning = false
+    /// Until the engine stops: from then on drops stay in the inbox.
+    private var isClaiming = true
     var hasScanned = false
     private var isTurnAsked = false
     /// When refused drops were last looked at without having been touched.
@@ -163,6 +165,9 @@ actor Intake: QueueActor {
         timer = nil
     }
 
+    /// Claims nothing more: the engine stops. What was claimed is still proved, and watching goes on.
+    nonisolated func stopClaiming() { enqueue { intake in intake.isClaiming = false } }
+
     /// The jobs of drops of these sizes are over: others may be claimed.
     nonisolated func release(_ sizes: [Int64]) {
         enqueue { intake in
@@ -181,7 +186,7 @@ actor Intake: QueueActor {
     }
 
     /// Claims nothing more until `resume`; watching goes on.
-    nonisolated func pause(because failure: StageFailure) { enqueue { intake in intake.paused = failure } }
+    nonisolated func pause(because failure: Failure) { enqueue { intake in intake.paused = failure } }
 
     nonisolated func resume() {
         enqueue { intake in
@@ -194,7 +199,7 @@ actor Intake: QueueActor {
     /// Checks whether what claiming needs is well, and says `recovered` or `failed`.
     nonisolated func probe() {
         enqueue { intake in
-            do throws(StageFailure) {
+            do throws(Failure) {
                 try intake.checkAll()
                 intake.deliver(.recovered)
             } catch {
@@ -203,15 +208,15 @@ actor Intake: QueueActor {
         }
     }
 
-    private func checkAll() throws(StageFailure) {
+    private func checkAll() throws(Failure) {
         try checkInbox()
         try space.check()
-        do throws(IOError) { _ = try OpenInbox(spool.pipeline.inbox) } catch { throw StageFailure(error) }
+        do throws(IOError) { _ = try OpenInbox(spool.pipeline.inbox) } catch { throw Failure(error) }
     }
 
     /// Throws while inbox or work folder are away. A removed work folder is created again.
-    private func checkInbox() throws(StageFailure) {
-        do throws(StageFailure) {
+    private func checkInbox() throws(Failure) {
+        do throws(Failure) {
             try spool.checkInbox()
         } catch {
             guard error.code == "work.gone" else { throw error }
@@ -219,7 +224,7 @@ actor Intake: QueueActor {
             do throws(FolderError) {
                 isRemade = try spool.work.remake(for: spool.pipeline)
             } catch let trouble {
-                throw StageFailure(.environment, code: error.code, summary: "\(trouble.message).", remedy: error.remedy)
+                throw Failure(.environment, code: error.code, summary: "\(trouble.message).", remedy: error.remedy)
             }
             guard isRemade else { throw error }
             spool.reserved.note(spool.pipeline)
@@ -241,7 +246,7 @@ actor Intake: QueueActor {
         isTurnAsked = false
         guard isRunning else { return }
         defer { note?.end() }
-        do throws(StageFailure) {
+        do throws(Failure) {
             try checkInbox()
             do throws(IOError) {
                 let inbox = try OpenInbox(spool.pipeline.inbox)
@@ -251,7 +256,7 @@ actor Intake: QueueActor {
                 try checkLateWriters()
                 try admitQuarantined()
             } catch {
-                throw StageFailure(error)
+                throw Failure(error)
             }
         } catch {
             fail(error)
@@ -273,7 +278,7 @@ actor Intake: QueueActor {
 
     /// Whether the next of those that are ready may be claimed now.
     var mayClaim: Bool {
-        guard paused == nil, restEnds == nil, let next = ready.first() else { return false }
+        guard isClaiming, paused == nil, restEnds == nil, let next = ready.first() else { return false }
         return room.has(next.fingerprint.size)
     }
 
@@ -290,7 +295,7 @@ actor Intake: QueueActor {
     /// It is not there any more, or not what it was.
     func forgetReport(_ path: DropPath) { reported.forget(path) }
 
-    func fail(_ failure: StageFailure) {
+    func fail(_ failure: Failure) {
         guard isRunning, paused == nil else { return }
         paused = failure
         deliver(.failed(failure))

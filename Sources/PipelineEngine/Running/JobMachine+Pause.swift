@@ -3,11 +3,11 @@ import PipelineKit
 /// Whether the pipeline waits for its surroundings, and how it finds out that they are well again.
 extension JobMachine {
     struct Pause: Sendable, Equatable {
-        fileprivate(set) var reason: StageFailure?
+        fileprivate(set) var reason: Failure?
         /// Since when it is in this trouble.
         fileprivate(set) var since = MonotonicTime(nanoseconds: 0)
         /// The last trouble, and when it was over.
-        fileprivate var last: StageFailure?
+        fileprivate var last: Failure?
         fileprivate var ended = MonotonicTime(nanoseconds: 0)
         /// It goes on as if all were well; that all is well shows only when something is claimed, or nothing fails for
         /// a while.
@@ -75,7 +75,7 @@ extension JobMachine {
     }
 
     /// Stops the pipeline, or after a probe that failed lets it wait longer.
-    mutating func stopWorking(because failure: StageFailure, of id: JobID?, _ turn: inout Turn) {
+    mutating func stopWorking(because failure: Failure, of id: JobID?, _ turn: inout Turn) {
         if pause.isPaused {
             turn.effects.append(.pause(failure, isNews: false))
             // Others that were running fail for the same reason; only the probe's failure says something new.

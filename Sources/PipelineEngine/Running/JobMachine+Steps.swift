@@ -62,7 +62,7 @@ extension JobMachine {
         jobs[id]?.isCounted = false
     }
 
-    mutating func notify(_ id: JobID, of failure: StageFailure, _ turn: inout Turn) {
+    mutating func notify(_ id: JobID, of failure: Failure, _ turn: inout Turn) {
         guard let entry = jobs[id] else { return }
         guard !isStopping else { return hold(id, &turn) }
         jobs[id]?.holder = .notifier(isBegun: false)
@@ -71,7 +71,7 @@ extension JobMachine {
 
     /// A stage failed: who is at fault decides.
     mutating func fail(
-        _ id: JobID, _ stage: (index: Int, failures: Int), _ failure: StageFailure, _ jitter: Double, _ turn: inout Turn
+        _ id: JobID, _ stage: (index: Int, failures: Int), _ failure: Failure, _ jitter: Double, _ turn: inout Turn
     ) {
         jobs[id]?.state = .queued(stage: stage.index, failures: stage.failures)
         switch failure.class {
@@ -100,7 +100,7 @@ extension JobMachine {
     /// A settlement failed. A drop whose outputs cannot be published because of itself fails; one that cannot even be
     /// moved to `failed` waits for its surroundings, since there is nowhere else to put it.
     mutating func unsettled(
-        _ id: JobID, _ outcome: JobState.Outcome, _ failure: StageFailure, _ turn: inout Turn
+        _ id: JobID, _ outcome: JobState.Outcome, _ failure: Failure, _ turn: inout Turn
     ) {
         survive(id)
         switch (failure.class, outcome) {

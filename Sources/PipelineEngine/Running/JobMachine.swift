@@ -73,7 +73,7 @@ struct JobMachine: Sendable, Equatable {
         /// Its stage succeeded, or is not for this drop. `isDone`: no further stage is needed.
         case succeeded(JobID, isDone: Bool = false)
         /// Its stage failed. `hasRun`: the stage was begun. `jitter`: chance, from 0 to 1.
-        case failed(JobID, StageFailure, hasRun: Bool = true, jitter: Double = 0)
+        case failed(JobID, Failure, hasRun: Bool = true, jitter: Double = 0)
         case due(JobID)
         /// It was looked at. `isThere`: whether its drop is.
         case looked(JobID, isThere: Bool)
@@ -82,18 +82,18 @@ struct JobMachine: Sendable, Equatable {
         /// A stage of `on_failure` was called off.
         case notificationCancelled(JobID)
         /// The count of its settlement is on disk, or could not be written.
-        case counted(JobID, StageFailure? = nil)
+        case counted(JobID, Failure? = nil)
         case settled(JobID)
         /// The settlement failed. `isIntended`: intents are on record.
-        case unsettled(JobID, StageFailure, isIntended: Bool = false)
+        case unsettled(JobID, Failure, isIntended: Bool = false)
         /// The outputs could not be brought to the disk: they must be made again, since what the kernel could not write
         /// it may have dropped.
-        case outputsLost(JobID, StageFailure)
+        case outputsLost(JobID, Failure)
         case lost(JobID)
         /// These were taken back before a worker had them.
         case withdrawn([JobID])
         /// The intake cannot go on, or still cannot.
-        case intakeFailed(StageFailure)
+        case intakeFailed(Failure)
         case intakeRecovered
         case claimed
         case probe
@@ -113,12 +113,12 @@ struct JobMachine: Sendable, Equatable {
         /// Look whether its drop is there; then `looked`.
         case look(JobID)
         /// Run a stage of `on_failure`; then `notified`.
-        case notify(JobID, StageFailure, index: Int)
+        case notify(JobID, Failure, index: Int)
         /// Write down now that its settlement begins; then `counted`.
         case count(JobID)
         case settle(JobID, JobState.Outcome)
         /// Write down that it failed and waits; then `due` after the delay.
-        case `defer`(JobID, StageFailure, Duration)
+        case `defer`(JobID, Failure, Duration)
         /// Send `due` after a while.
         case wait(JobID, Duration)
         /// It is over. `recoveries`: those that the record is to keep.
@@ -130,7 +130,7 @@ struct JobMachine: Sendable, Equatable {
         /// Take back what no worker has begun; then `withdrawn`.
         case withdraw
         /// Claim nothing, for this reason. `isNews`: it is to be reported.
-        case pause(StageFailure, isNews: Bool)
+        case pause(Failure, isNews: Bool)
         case resume
         /// The pause is over, after so long.
         case recovered(after: Duration)

@@ -181,7 +181,7 @@ struct LateWriters {
             guard let excess = look.excess else { return fingerprint }
             try reject(job, .excess(job.drop.name, excess, rule.limits), fingerprint.identity, &turn)
         case .overdue(let fingerprint, let waiting):
-            let failure = StageFailure.overdue(job.drop.name, waiting, rule)
+            let failure = Failure.overdue(job.drop.name, waiting, rule)
             let identity = FileIdentity.of(job.original) ?? fingerprint.identity
             try reject(job, failure, identity, &turn)
         case .vanished:
@@ -189,7 +189,7 @@ struct LateWriters {
             turn.lost.append(job)
         case .refused(let reason):
             // It was complete, and became this before it was claimed: nothing but a failure gets it out of here.
-            let failure = StageFailure.unfit(job.drop.name, reason)
+            let failure = Failure.unfit(job.drop.name, reason)
             try reject(job, failure, FileIdentity.of(job.original) ?? .unknown, &turn)
         case .waiting, .ignored: break
         }
@@ -198,7 +198,7 @@ struct LateWriters {
 
     /// What is its own trouble has lasted for all the time that it may take; whether it could be noted that it fails.
     private mutating func rejectOverdue(_ job: Job, _ error: IOError, _ turn: inout Turn) -> Bool {
-        let failure = StageFailure.overdue(job.drop.name, .blocked("\(error)"), rule)
+        let failure = Failure.overdue(job.drop.name, .blocked("\(error)"), rule)
         do throws(IOError) {
             try reject(job, failure, FileIdentity.of(job.original) ?? .unknown, &turn)
             return true
@@ -208,7 +208,7 @@ struct LateWriters {
     }
 
     private mutating func reject(
-        _ job: Job, _ failure: StageFailure, _ identity: FileIdentity, _ turn: inout Turn
+        _ job: Job, _ failure: Failure, _ identity: FileIdentity, _ turn: inout Turn
     ) throws(IOError) {
         try Rejection.write(failure, in: job.folder)
         gate.forget(job.slot)

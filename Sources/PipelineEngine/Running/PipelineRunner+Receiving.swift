@@ -44,7 +44,7 @@ extension PipelineRunner {
         record.history.append(Transition(adopted ? "recovered" : "claimed", at: .now()))
         let recoveries = adopted ? 1 : 0
         jobs[job.id] = ActiveJob(job, record: record, seal: claim.seal, isResumed: adopted)
-        let empty: StageFailure? = job.drop.size == 0 && pipeline.ready.empty == .fail ? .empty(job.drop.name) : nil
+        let empty: Failure? = job.drop.size == 0 && pipeline.ready.empty == .fail ? .empty(job.drop.name) : nil
         let failure = claim.failure ?? empty
         send(
             .entered(

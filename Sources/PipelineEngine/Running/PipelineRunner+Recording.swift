@@ -22,13 +22,13 @@ extension PipelineRunner {
         guard let record = jobs[id]?.record else { return }
         let post = later
         journal.commit([record]) { @Sendable result in
-            var failure: StageFailure?
-            if case .failure(let error) = result { failure = StageFailure(error) }
+            var failure: Failure?
+            if case .failure(let error) = result { failure = Failure(error) }
             post(.zero) { [failure] runner in runner.send(.counted(id, failure)) }
         }
     }
 
-    func `defer`(_ id: JobID, because failure: StageFailure, for delay: Duration) {
+    func `defer`(_ id: JobID, because failure: Failure, for delay: Duration) {
         noteProgress(of: id)
         guard let stage = jobs[id]?.wait(delay), let active = jobs[id] else { return }
         journal.note(active.record)
@@ -56,7 +56,8 @@ extension PipelineRunner {
         endTurn()
         lastNote = nil
         note()
-        for id in jobs.keys { write(id) }
+        // What is being settled has intents that only its batch knows; that writes them down.
+        for id in jobs.keys where machine.jobs[id]?.holder != .settler { write(id) }
     }
 }
 

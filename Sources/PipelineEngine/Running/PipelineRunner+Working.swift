@@ -15,15 +15,15 @@ extension PipelineRunner {
             // The daemon died while this job was there: if it does again, this must be on record as having run.
             var record = active.record
             record.state = .running
-            work.before = { @Sendable [journal, record] () throws(StageFailure) in
-                do throws(JournalError) { try journal.commit([record]) } catch { throw StageFailure(error) }
+            work.before = { @Sendable [journal, record] () throws(Failure) in
+                do throws(JournalError) { try journal.commit([record]) } catch { throw Failure(error) }
             }
         }
         submit(work)
     }
 
     /// Hands a failed job to a stage of `on_failure`, unless that is not for it.
-    func notify(_ id: JobID, of failure: StageFailure, index: Int) {
+    func notify(_ id: JobID, of failure: Failure, index: Int) {
         guard let active = jobs[id] else { return }
         var drop = Payload(dropOf: active.job)
         // What was found out until then may be named, too.
@@ -38,7 +38,7 @@ extension PipelineRunner {
 
     /// A stage of `on_failure` was run, and what came of it changes nothing.
     func notified(_ id: JobID, _ kind: String, _ result: StageWorkers.Result) {
-        var failure: StageFailure?
+        var failure: Failure?
         if case .failure(let reason) = result.result { failure = reason }
         if failure?.class == .cancelled { return send(.notificationCancelled(id)) }
         jobs[id]?.notified(by: kind, in: result.duration, failure, saying: result.notes.text)

@@ -138,6 +138,7 @@ final class PipelineRunner {
 
     /// Begins nothing more. What runs goes on, what is finished is settled.
     func stop() {
+        intake.stopClaiming()
         send(.stopped)
         send(.withdrawn(workers.flatMap { $0.stop() }.map(\.job.id)))
         endTurn()

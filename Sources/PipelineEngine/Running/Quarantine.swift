@@ -36,7 +36,7 @@ struct Quarantine {
     func isHeld(_ subject: LookNote.Subject) -> Bool { held.contains(subject) }
 
     /// Why it is not to be looked at any more; nil where it may be.
-    func verdict(on subject: LookNote.Subject, named name: FileName) -> StageFailure? {
+    func verdict(on subject: LookNote.Subject, named name: FileName) -> Failure? {
         guard let count = counts[subject], count >= limit else { return nil }
         return .file(
             "recovery.limit", "The daemon stopped \(count) times while examining '\(name)'.",

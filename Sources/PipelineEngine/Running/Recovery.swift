@@ -209,7 +209,7 @@ package struct Recovery: Sendable {
             if !kept.contains(where: { $0.starts(with: path) }) { try Folder.remove(path) }
         }
         let job = job(record, folder)
-        let failure: StageFailure
+        let failure: Failure
         if let verdict {
             // It had failed, and nothing was decided yet of where it goes.
             failure = verdict
@@ -283,7 +283,7 @@ package struct Recovery: Sendable {
         let job = job(record, folder)
         if let strange = record.intents.first(where: { !bounds.allow($0, of: job) }) {
             findings.parked += 1
-            let failure = StageFailure.outside(strange, of: job)
+            let failure = Failure.outside(strange, of: job)
             findings.warnings.append(
                 "\(failure.summary) Job \(record.id) is not settled (\(failure.code)): it is left alone in "
                     + "'\(folder.text)'. \(failure.remedy)")

@@ -5,18 +5,13 @@ import SystemPackage
 /// What goes where, and under which name.
 extension SettlementBatch {
     /// Decides what goes where, or takes over what an earlier attempt decided.
-    mutating func prepare(_ index: Int) throws(StageFailure) {
+    mutating func prepare(_ index: Int) throws(Failure) {
         let settlement = steps[index].settlement
         guard isWorkInPlace else { throw .workAway(spool) }
-        steps[index].placements = try SettlementPlan(
-            settlement, finding: try settlement.look(), for: spool.pipeline
-        ).placements
         if !settlement.record.intents.isEmpty {
-            steps[index].isReplay = true
-            steps[index].moves = Self.moves(of: settlement.record.intents)
-            // They were given away by an earlier batch, perhaps of an earlier run.
-            reserved += names.reserveAgain(settlement.record.intents.map(\.target))
+            try replay(index)
         } else {
+            steps[index].placements = try plan(settlement)
             try renewDrop(index)
             try secure(steps[index].settlement)
             for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
@@ -27,8 +22,31 @@ extension SettlementBatch {
         }
     }
 
+    func plan(_ settlement: Settlement) throws(Failure) -> [Placement] {
+        try SettlementPlan(settlement, finding: try settlement.look(), for: spool.pipeline).placements
+    }
+
+    /// Takes over what an earlier attempt decided, perhaps of an earlier run. The pipeline may be another one since:
+    /// what it says now only serves where a name turns out to be taken.
+    private mutating func replay(_ index: Int) throws(Failure) {
+        let settlement = steps[index].settlement
+        let planned: [Placement]
+        do throws(Failure) {
+            planned = try plan(settlement)
+        } catch {
+            guard error.class == .file else { throw error }
+            planned = []
+        }
+        steps[index].isReplay = true
+        steps[index].moves = Self.moves(of: settlement.record.intents)
+        steps[index].placements = steps[index].moves.map { moves in
+            Placement(replaying: moves, of: settlement, as: planned, onConflict: spool.pipeline.onConflict)
+        }
+        reserved += names.reserveAgain(settlement.record.intents.map(\.target))
+    }
+
     /// What fails goes back to its sender; what succeeds has to be what the stages looked at.
-    private mutating func secure(_ settlement: Settlement) throws(StageFailure) {
+    private mutating func secure(_ settlement: Settlement) throws(Failure) {
         switch settlement.outcome {
         case .failed: try giveBack(settlement.job)
         case .processed: try check(settlement)
@@ -37,7 +55,7 @@ extension SettlementBatch {
 
     /// As far as it can be given: from the first attempt on it may be his, closed or leased, and goes to `failed` as it
     /// is.
-    private mutating func giveBack(_ job: Job) throws(StageFailure) {
+    private mutating func giveBack(_ job: Job) throws(Failure) {
         if spool.failsElsewhere { return }
         do throws(IOError) {
             try spool.giveBack(job)
@@ -47,7 +65,7 @@ extension SettlementBatch {
         }
     }
 
-    private func check(_ settlement: Settlement) throws(StageFailure) {
+    private func check(_ settlement: Settlement) throws(Failure) {
         let changed: FilePath?
         do throws(IOError) {
             changed = try settlement.seal?.broken(by: settlement.job)
@@ -58,7 +76,7 @@ extension SettlementBatch {
         if let changed { throw .changed(changed, of: settlement.job) }
     }
 
-    private mutating func renewDrop(_ index: Int) throws(StageFailure) {
+    private mutating func renewDrop(_ index: Int) throws(Failure) {
         let settlement = steps[index].settlement
         guard settlement.record.mustRenewDrop else { return }
         do throws(IOError) {
@@ -67,11 +85,11 @@ extension SettlementBatch {
             // What cannot be read is not renewed: it fails, or does so already.
             let isUnreadable = ["open", "list", "copy"].contains(error.action) && error.errno != .ioError
             guard isUnreadable, error.errno.trouble(with: .drop) != .pauses else { throw .settling(error) }
-            if case .processed = settlement.outcome { throw StageFailure(inStage: error) }
+            if case .processed = settlement.outcome { throw Failure(inStage: error) }
         }
     }
 
-    private mutating func intend(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
+    private mutating func intend(_ placement: Placement, _ number: Int, _ index: Int) throws(Failure) {
         let job = steps[index].settlement.job
         // What is not found in a folder that is away is not gone, and no folder is to be made in its place.
         if placement.source == nil, !spool.work.isInPlace { throw .workAway(spool) }
@@ -94,7 +112,7 @@ extension SettlementBatch {
     /// Refuses what would go into a reserved folder, or replace one. A failed original must find a place all the same.
     private mutating func unreserved(
         _ placement: Placement, _ number: Int, _ index: Int
-    ) throws(StageFailure) -> Placement {
+    ) throws(Failure) -> Placement {
         let isCertain = placement.role == .output && placement.onConflict != .replace
         if isCertain, cleared.contains(placement.folder) { return placement }
         let found: ReservedFolders.Reserved?
@@ -167,5 +185,26 @@ extension SettlementBatch {
         try spool.diskSync.sync(files: sidecars, by: spool.work.whole)
         commitIntents([index])
         if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }
+    }
+}
+
+extension Placement {
+    /// The one that was decided by these moves, as it is planned now, if it still is.
+    fileprivate init(
+        replaying moves: [Intent], of settlement: Settlement, as planned: [Placement],
+        onConflict: Pipeline.ConflictPolicy
+    ) {
+        // Sidecars alone: the original was not there any more.
+        let main = moves.last.flatMap { $0.role == .sidecar ? nil : $0 }
+        if let same = planned.first(where: { $0.source == main?.source }) {
+            self = same
+            return
+        }
+        let job = settlement.job
+        self.init(
+            role: main?.role ?? .original, source: main?.source,
+            folder: moves.last?.target.removingLastComponent() ?? job.folder,
+            name: main?.target.lastName ?? job.drop.name, isFolder: false, sidecars: [], onConflict: onConflict)
+        if case .failed = settlement.outcome { isFailure = role == .original }
     }
 }

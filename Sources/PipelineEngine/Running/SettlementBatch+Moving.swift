@@ -8,7 +8,7 @@ extension SettlementBatch {
     mutating func move(where isWanted: (Placement) -> Bool) {
         for index in steps.indices where steps[index].failure == nil {
             for (number, placement) in steps[index].placements.enumerated() where isWanted(placement) {
-                do throws(StageFailure) {
+                do throws(Failure) {
                     try move(placement, number, index)
                 } catch {
                     steps[index].failure = error
@@ -36,7 +36,7 @@ extension SettlementBatch {
         }
     }
 
-    private mutating func move(_ placement: Placement, _ number: Int, _ index: Int) throws(StageFailure) {
+    private mutating func move(_ placement: Placement, _ number: Int, _ index: Int) throws(Failure) {
         guard number < steps[index].moves.count else { return }
         let job = steps[index].settlement.job
         do throws(IOError) {
@@ -63,16 +63,13 @@ extension SettlementBatch {
 
     /// The original of a failed job cannot be brought to `failed`, and nobody else is to wait for that. It stays in its
     /// folder, which is set aside once the job is over, and its report says where.
-    private mutating func leave(_ number: Int, _ index: Int, because error: IOError) throws(StageFailure) {
+    private mutating func leave(_ number: Int, _ index: Int, because error: IOError) throws(Failure) {
         let job = steps[index].settlement.job
         let kept = spool.work.keptPath(of: job.drop.name, of: job.id)
         warnings.append("'\(job.drop.name)' failed and is kept in '\(kept.text)': \(error)")
         steps[index].settlement.leaveOriginal(at: kept, because: error)
         names.release(steps[index].moves[number].map(\.target))
-        let settlement = steps[index].settlement
-        steps[index].placements = try SettlementPlan(
-            settlement, finding: try settlement.look(), for: spool.pipeline
-        ).placements
+        steps[index].placements = try plan(steps[index].settlement)
         do throws(IOError) {
             try chooseAgain(steps[index].placements[number], number, index)
         } catch {

@@ -17,7 +17,7 @@ struct SettlementBatch {
         var unsynced = DiskSync.Unsynced()
         /// What there is to be said in the job's history.
         var notes: [String] = []
-        var failure: StageFailure?
+        var failure: Failure?
         var hasLostOutputs = false
 
         var result: Settlement.Result {
@@ -54,7 +54,7 @@ struct SettlementBatch {
     mutating func prepare() {
         isWorkInPlace = spool.work.isInPlace
         for index in steps.indices {
-            do throws(StageFailure) {
+            do throws(Failure) {
                 try prepare(index)
             } catch {
                 steps[index].failure = error
@@ -134,7 +134,7 @@ struct SettlementBatch {
             try journal.commit(records)
             for (index, record) in zip(good, records) { steps[index].settlement.record = record }
         } catch {
-            for index in good { steps[index].failure = StageFailure(error) }
+            for index in good { steps[index].failure = Failure(error) }
         }
     }
 
@@ -145,7 +145,7 @@ struct SettlementBatch {
         let errors = spool.diskSync.sync(waiting.map { steps[$0].unsynced }, by: spool.work.whole)
         for (index, error) in zip(waiting, errors) {
             guard let error else { continue }
-            steps[index].failure = StageFailure(error)
+            steps[index].failure = Failure(error)
             // What could not even be opened for lack of descriptors is as it was.
             steps[index].hasLostOutputs = error.action == "sync"
         }

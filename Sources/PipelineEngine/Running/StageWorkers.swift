@@ -18,7 +18,7 @@ package final class StageWorkers: Sendable {
         /// Why the job failed, for a stage of `on_failure`.
         package var failed: JobFailure?
         /// What has to be done when a worker has it, before the stage runs.
-        var before: (@Sendable () throws(StageFailure) -> Void)?
+        var before: (@Sendable () throws(Failure) -> Void)?
     }
 
     /// What a worker made of it.
@@ -26,7 +26,7 @@ package final class StageWorkers: Sendable {
         /// The work.
         package let work: Work
         /// The new payload, or why there is none.
-        package let result: Swift.Result<Payload, StageFailure>
+        package let result: Swift.Result<Payload, Failure>
         /// How long it took.
         package let duration: Duration
         /// What it had to say.
@@ -130,9 +130,9 @@ package final class StageWorkers: Sendable {
     private func run(_ worker: Int) {
         var taken = next(worker)
         while let running = taken {
-            let result: Swift.Result<Payload, StageFailure>
+            let result: Swift.Result<Payload, Failure>
             var hasRun = false
-            do throws(StageFailure) {
+            do throws(Failure) {
                 try running.work.before?()
                 hasRun = true
                 result = .success(try run(running, on: worker))
@@ -147,7 +147,7 @@ package final class StageWorkers: Sendable {
         }
     }
 
-    private func run(_ running: Running, on worker: Int) throws(StageFailure) -> Payload {
+    private func run(_ running: Running, on worker: Int) throws(Failure) -> Payload {
         let job = running.work.job
         let scratch = job.scratch(stage: running.work.stage, kind: entry.kind)
         let context = StageContext(
@@ -159,7 +159,7 @@ package final class StageWorkers: Sendable {
             seen: seen)
         let alarm = entry.timeout.map { ring(running.cancellation, after: $0) }
         defer { alarm?.cancel() }
-        do throws(StageFailure) {
+        do throws(Failure) {
             if entry.makesFiles { try space.check() }
             return try entry.stage.run(running.work.payload, in: context)
         } catch {
@@ -204,10 +204,10 @@ package final class StageWorkers: Sendable {
     }
 }
 
-extension StageFailure {
+extension Failure {
     /// A stage took longer than its `timeout`. `notes`: what it had to say by then.
-    static func timedOut(_ kind: String, after timeout: Duration, saying notes: String?) -> StageFailure {
-        StageFailure(
+    static func timedOut(_ kind: String, after timeout: Duration, saying notes: String?) -> Failure {
+        Failure(
             .transient, code: "stage.timeout", summary: "The stage '\(kind)' took longer than \(timeout.text).",
             remedy: "Give it more time with `timeout`, if its work is that long.", detail: notes ?? "")
     }

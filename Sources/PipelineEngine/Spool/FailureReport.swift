@@ -21,7 +21,7 @@ package struct FailureReport: Sendable, Encodable {
     }
 
     /// The report of a job. `stage`: the kind of the stage that failed; nil where none had begun.
-    package init(_ failure: StageFailure, of job: Job, stage: String?, attempts: Int, at time: Timestamp) {
+    package init(_ failure: Failure, of job: Job, stage: String?, attempts: Int, at time: Timestamp) {
         summary = failure.summary
         remedy = failure.remedy
         self.job = job.id.text

@@ -15,14 +15,14 @@ package struct FreeSpace: Sendable {
     }
 
     /// Throws where less than the floor is free for an ordinary user (f_bavail of statvfs(3)).
-    package func check() throws(StageFailure) {
+    package func check() throws(Failure) {
         guard floor.bytes > 0 else { return }
         for folder in folders {
             guard let info = Self.look(at: folder) else { continue }
             let free = ByteSize(
                 bytes: Int64(clamping: UInt64(info.f_bavail).multipliedSaturated(by: UInt64(info.f_frsize))))
             guard free < floor else { continue }
-            throw StageFailure(
+            throw Failure(
                 .environment, code: "space.floor",
                 summary: "Only \(free) are free on the file system of '\(folder.text)'; `min_free` is \(floor).",
                 remedy: "Free space there, or set a lower `min_free`; processing resumes by itself.")

@@ -23,10 +23,10 @@ extension IOError {
     var isSendersDoing: Bool { errno == .permissionDenied || errno.trouble(with: .drop) == .gone }
 }
 
-extension StageFailure {
+extension Failure {
     /// Trouble of the drop itself, whatever it would be of a folder of ours.
-    static func ofDrop(_ error: IOError) -> StageFailure {
-        var failure = StageFailure(inStage: error)
+    static func ofDrop(_ error: IOError) -> Failure {
+        var failure = Failure(inStage: error)
         failure.class = .file
         return failure
     }

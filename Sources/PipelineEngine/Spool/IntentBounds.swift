@@ -68,9 +68,9 @@ struct IntentBounds: Sendable {
     }
 }
 
-extension StageFailure {
+extension Failure {
     /// An intent leads out of the folders that are the pipeline's.
-    static func outside(_ intent: Intent, of job: Job) -> StageFailure {
+    static func outside(_ intent: Intent, of job: Job) -> Failure {
         .file(
             "intent.outside",
             "Settling '\(job.drop.name)' would move '\(intent.source.text)' to '\(intent.target.text)', and one "

@@ -23,9 +23,11 @@ struct Mover {
 
     /// Brings the folders to the disk whose entries changed.
     mutating func sync() throws(IOError) {
-        try spool.diskSync.sync(folders: folders, by: spool.work.whole)
-        if spool.diskSync.isFull { spool.made.forget(made) }
+        let (changed, new) = (folders, made)
+        // A failed sync is not asked again: it may say that all is well.
         (folders, made) = ([], [])
+        try spool.diskSync.sync(folders: changed, by: spool.work.whole)
+        if spool.diskSync.isFull { spool.made.forget(new) }
     }
 
     /// Removes the sources of those moves that were made by copying.

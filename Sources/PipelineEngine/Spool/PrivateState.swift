@@ -67,7 +67,7 @@ package enum PrivateState {
         let isJournal = name.bytes.starts(with: "journal.sqlite".utf8)
         guard FileKind(mode: status.st_mode) == .regular else {
             guard isJournal else { return false }
-            throw IOError("use as the journal (it is no regular file)", folder.path.appending(name), .notPermitted)
+            throw IOError("use as the journal (it is not a regular file)", folder.path.appending(name), .notPermitted)
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 || !isJournal else {
             throw IOError(

@@ -11,7 +11,7 @@ enum Rejection {
     /// What it leaves in a job's folder.
     static let names = [name.string, draft.string]
 
-    static func write(_ failure: StageFailure, in folder: FilePath) throws(IOError) {
+    static func write(_ failure: Failure, in folder: FilePath) throws(IOError) {
         var json = JSONText()
         json.failure(failure)
         let path = folder.appending(draft)
@@ -22,7 +22,7 @@ enum Rejection {
     }
 
     /// The reason that is written down, if any.
-    static func read(in folder: FilePath) throws(IOError) -> StageFailure? {
+    static func read(in folder: FilePath) throws(IOError) -> Failure? {
         let path = folder.appending(name)
         guard Folder.kind(of: path) == .regular else { return nil }
         let text = String(decoding: try SmallFile.read(path, atMost: 1 << 20), as: UTF8.self)

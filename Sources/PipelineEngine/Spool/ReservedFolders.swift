@@ -148,9 +148,9 @@ final class ReservedFolders: Sendable {
     private static let mostCleared = 1000
 }
 
-extension StageFailure {
+extension Failure {
     /// What a stage made would be published where only the engine, or a sender, puts things.
-    static func reserved(_ target: FilePath, _ reserved: ReservedFolders.Reserved) -> StageFailure {
+    static func reserved(_ target: FilePath, _ reserved: ReservedFolders.Reserved) -> Failure {
         .file(
             "publish.reserved",
             "It would be published as '\(target.text)', into \(reserved.what) ('\(reserved.path.text)').",

@@ -82,9 +82,9 @@ package struct Seal: Sendable {
     }
 }
 
-extension StageFailure {
+extension Failure {
     /// A drop that stays its sender's was changed after the stages looked at it.
-    static func changed(_ file: FilePath, of job: Job) -> StageFailure {
+    static func changed(_ file: FilePath, of job: Job) -> Failure {
         .file(
             "claim.changed", "'\(file.text)' was changed after it was claimed, so the stages processed other content.",
             remedy: "Send '\(job.drop.name)' again and do not change it afterwards; `ownership: take` prevents such "

@@ -34,13 +34,13 @@ package struct Settlement: Sendable {
         /// Everything is in its place, and the journal says so.
         case settled
         /// It did not work; what was decided stays decided.
-        case failed(StageFailure)
+        case failed(Failure)
         /// The outputs could not be brought to the disk, so they must be created again.
-        case outputsLost(StageFailure)
+        case outputsLost(Failure)
     }
 
     /// What lies in the job's folder.
-    func look() throws(StageFailure) -> SettlementPlan.Found {
+    func look() throws(Failure) -> SettlementPlan.Found {
         do throws(IOError) {
             var found = SettlementPlan.Found(marker: try Spool.marker(in: job.folder), hasOriginal: false)
             if case .failed = outcome, !leavesOriginal {

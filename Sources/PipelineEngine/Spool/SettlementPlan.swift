@@ -20,7 +20,7 @@ struct SettlementPlan: Sendable {
     private let pipeline: Pipeline
 
     /// The plan for a settlement. Throws for a payload that no stage published.
-    init(_ settlement: Settlement, finding found: Found, for pipeline: Pipeline) throws(StageFailure) {
+    init(_ settlement: Settlement, finding found: Found, for pipeline: Pipeline) throws(Failure) {
         job = settlement.job
         payload = settlement.record.payload ?? Payload(dropOf: settlement.job)
         self.found = found
@@ -36,7 +36,7 @@ struct SettlementPlan: Sendable {
     }
 
     /// What is to be published. Throws for a payload that no stage published.
-    private func published() throws(StageFailure) -> [Placement] {
+    private func published() throws(Failure) -> [Placement] {
         var placements: [Placement] = []
         for copy in payload.copies {
             placements.append(
@@ -80,13 +80,14 @@ struct SettlementPlan: Sendable {
     }
 
     /// The folders below `processed` that the original goes into.
-    private func processedFolders() throws(StageFailure) -> [FileName] {
+    private func processedFolders() throws(Failure) -> [FileName] {
         guard let template = pipeline.processedTemplate else { return job.drop.folders }
         do throws(TemplateProblem) {
             return try template.folders(for: job)
         } catch {
             throw .file(
-                "settle.processed", "No folder of `processed` can be made for '\(job.drop.name)': \(error.message).",
+                "settle.processed",
+                "The folder of `processed` cannot be rendered for '\(job.drop.name)': \(error.message).",
                 remedy: "Change `processed`, or rename the file and drop it again.")
         }
     }
@@ -115,9 +116,9 @@ struct SettlementPlan: Sendable {
     /// A folder takes the destination's name; a file keeps its own and goes into the destination.
     private func output(
         _ path: FilePath, _ isFolder: Bool, _ sidecars: [Sidecar], to destination: FilePath
-    ) throws(StageFailure) -> Placement {
+    ) throws(Failure) -> Placement {
         guard let name = isFolder ? destination.lastName : path.lastName else {
-            throw .file("settle.destination", "'\(destination.text)' is no place for a folder.")
+            throw .file("settle.destination", "'\(destination.text)' cannot be used as a folder.")
         }
         return Placement(
             role: .output, source: path, folder: isFolder ? destination.removingLastComponent() : destination,

@@ -22,7 +22,7 @@ extension Spool {
 
     /// Throws while the inbox is not what it was at the start: gone, or on another mount than the work folder. Then its
     /// file system is away, or another one lies over it, and what is seen in its place says nothing of the drops.
-    func checkInbox() throws(StageFailure) {
+    func checkInbox() throws(Failure) {
         let inbox = pipeline.inbox
         let mount = inbox.withPlatformString { dm_mount_id($0) }
         if mount >= 0, mount == work.active.withPlatformString({ dm_mount_id($0) }) {
@@ -34,12 +34,12 @@ extension Spool {
             return
         }
         guard Folder.kind(of: inbox, followingLinks: true) == .folder else {
-            throw StageFailure(
+            throw Failure(
                 .environment, code: "inbox.gone", summary: "The inbox '\(inbox.text)' is gone.",
                 remedy: "Create the folder again, or mount its file system; processing resumes by itself.")
         }
         guard Folder.kind(of: work.active) == .folder else { throw .workAway(self) }
-        throw StageFailure(
+        throw Failure(
             .environment, code: "inbox.away",
             summary: "The inbox '\(inbox.text)' is no longer on the mount of its work folder '\(work.path.text)'.",
             remedy: "Restore the mount, and processing resumes by itself; or start Dropmill again.")

@@ -86,7 +86,7 @@ extension Spool {
         return nil
     }
 
-    private func reject(_ job: Job, _ state: Fingerprint, _ failure: StageFailure) throws(IOError) -> Proof {
+    private func reject(_ job: Job, _ state: Fingerprint, _ failure: Failure) throws(IOError) -> Proof {
         try Rejection.write(failure, in: job.folder)
         return .complete(Claimed(job: job, identity: state.identity, failure: failure))
     }
@@ -307,9 +307,9 @@ extension Spool {
     }
 }
 
-extension StageFailure {
+extension Failure {
     /// A drop that stays its sender's, though the pipeline says that it has to be ours.
-    static func notTaken(_ name: FileName, _ reason: String) -> StageFailure {
+    static func notTaken(_ name: FileName, _ reason: String) -> Failure {
         .file(
             "claim.ownership", "'\(name)' cannot be taken over from its sender: \(reason).",
             remedy: "Give Dropmill's user read access to it and write access to its folders (group, default ACL), give "

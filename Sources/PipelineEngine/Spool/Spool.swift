@@ -65,7 +65,7 @@ package struct Spool: Sendable {
         /// What it looked like then, where it stays its sender's.
         package var seal: Seal?
         /// Why it fails without running; nil for a drop that is complete.
-        package var failure: StageFailure?
+        package var failure: Failure?
     }
 
     /// What became of a claim.
@@ -98,7 +98,7 @@ package struct Spool: Sendable {
     /// Throws what is wrong with our own folders.
     package func claim(
         _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, at path: InboxFolder = .top, as id: JobID,
-        rejected: StageFailure? = nil
+        rejected: Failure? = nil
     ) throws(IOError) -> Claim {
         let folder = try work.makeFolder(of: id)
         let target = folder.appending(name)
@@ -140,26 +140,26 @@ package struct Spool: Sendable {
         case .noSuchFileOrDirectory where try Spot(drop).statusNow == nil: return .vanished
         case .notPermitted:
             return .refused(
-                "the user that Dropmill runs as may not move it (\(error)); check the inbox's owner, its "
+                "Dropmill's user may not move it (\(error)); check the inbox's owner, its "
                     + "sticky bit, and chattr"
             )
         // Its `..` changes with the move, so it must be writable itself (rename(2)).
         case .permissionDenied where Folder.kind(of: drop) == .folder:
             return .refused(
-                "the user that Dropmill runs as may not move it (\(error)); a folder can be moved only by those who "
+                "Dropmill's user may not move it (\(error)); a folder can be moved only by those who "
                     + "may write to it: check its owner and mode")
         // The senders' own folders; one of them must not hold up the others.
         case .permissionDenied where !path.isTop:
             return .refused(
-                "the user that Dropmill runs as may not take it out of its folder (\(error)); give that user the right "
+                "Dropmill's user may not move it out of its folder (\(error)); give that user the right "
                     + "to write to the folder")
         case .improperLink where !path.isTop:
-            return .refused("its folder is another mount than the inbox; give that one a pipeline of its own")
+            return .refused("its folder is on a different mount from the inbox; give that one its own pipeline")
         // Where it is not the inbox as a whole that is on another mount by now.
         case .improperLink where isInboxInPlace:
             return .refused(
                 "it cannot be moved by a rename (\(error)), as a folder of an overlay's lower layer cannot; copy it "
-                    + "into the inbox anew")
+                    + "into the inbox again")
         // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
         case let error where error != .improperLink && error.trouble(with: .result) != .pauses:
             return .refused("it cannot be moved: \(error)")
@@ -168,7 +168,7 @@ package struct Spool: Sendable {
     }
 
     private var isInboxInPlace: Bool {
-        do throws(StageFailure) {
+        do throws(Failure) {
             try checkInbox()
             return true
         } catch {
@@ -195,7 +195,7 @@ package struct Spool: Sendable {
         if case .blocked(let error, _) = look.sample { return .stillWritten(Waiting.blocked("\(error)").text) }
         if look.excess != nil { return .stillWritten("it grew while it was claimed") }
         guard case .file(let fingerprint, let writers) = look.sample else {
-            return .stillWritten("it was replaced by something that is no drop")
+            return .stillWritten("it was replaced by something that is not a drop")
         }
         if !fingerprint.sameContent(as: ready) { return .stillWritten("it changed while it was claimed") }
         if case .some(let writer) = writers { return .stillWritten(Waiting.heldOpen(writer).text) }
@@ -250,7 +250,7 @@ package struct Spool: Sendable {
             let file = try OpenFile.open(job.original, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
             status = try attributes.of(file)
             guard FileKind(mode: status.st_mode) == .regular else {
-                return Look(sample: .refused("it is no regular file"))
+                return Look(sample: .refused("it is not a regular file"))
             }
             let fingerprint = Fingerprint(status)
             let writers = sight?.writers(of: file.descriptor, fingerprint.identity, since: since) ?? .notAsked
@@ -262,7 +262,7 @@ package struct Spool: Sendable {
             switch error.errno {
             // A symbolic link or a socket: exchanged for the file just before it was claimed.
             case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:
-                return Look(sample: .refused("it is no regular file"))
+                return Look(sample: .refused("it is not a regular file"))
             // A file that may not be read is complete for all that can be seen; the first stage says what is wrong.
             case .permissionDenied, .resourceTemporarilyUnavailable: break
             case .noSuchFileOrDirectory: throw error

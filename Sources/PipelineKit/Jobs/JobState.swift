@@ -5,7 +5,7 @@ package enum JobState: Sendable, Equatable {
         /// Every stage succeeded.
         case processed
         /// It failed for good.
-        case failed(StageFailure)
+        case failed(Failure)
     }
 
     /// Waits for a worker of that stage, by its place in the pipeline; `failures`: runs of it that have failed so far.
@@ -13,7 +13,7 @@ package enum JobState: Sendable, Equatable {
     /// A worker has it.
     case running(stage: Int, failures: Int)
     /// Waits for its next attempt, because of the last failure.
-    case deferred(stage: Int, failures: Int, StageFailure)
+    case deferred(stage: Int, failures: Int, Failure)
     /// Every stage is behind it: its outputs are published and its original is moved.
     case settling(Outcome)
 }

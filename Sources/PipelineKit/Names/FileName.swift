@@ -50,16 +50,16 @@ package struct FileName: Hashable, Sendable {
     package var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
 
     /// Calls the body with the name as a C string.
-    package func withCString<Result, Failure: Error>(
-        _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        var outcome: Swift.Result<Result, Failure>?
+    package func withCString<Result, Thrown: Error>(
+        _ body: (UnsafePointer<CChar>) throws(Thrown) -> Result
+    ) throws(Thrown) -> Result {
+        var outcome: Swift.Result<Result, Thrown>?
         // A copy on the stack, with the NUL that the array itself does not carry.
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { terminated in
             bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(terminated).copyMemory(from: $0) }
             terminated[bytes.count] = 0
             guard let base = terminated.baseAddress else { return }
-            do throws(Failure) {
+            do throws(Thrown) {
                 outcome = .success(try body(base))
             } catch {
                 outcome = .failure(error)

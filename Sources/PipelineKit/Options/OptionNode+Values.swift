@@ -46,7 +46,7 @@ extension OptionNode {
     package func size() throws(OptionProblem) -> ByteSize {
         let text = try string()
         guard let size = ByteSize(text) else {
-            throw problem("'\(text)' is no size; write a number and a unit, such as 512KiB, 10MiB or 2GB")
+            throw problem("'\(text)' is not a size; write a number and a unit, such as 512KiB, 10MiB or 2GB")
         }
         return size
     }
@@ -55,7 +55,7 @@ extension OptionNode {
     package func duration() throws(OptionProblem) -> Duration {
         let text = try string()
         guard let duration = Duration(configured: text) else {
-            throw problem("'\(text)' is no duration; write a number and a unit, such as 250ms, 1s, 15m or 24h")
+            throw problem("'\(text)' is not a duration; write a number and a unit, such as 250ms, 1s, 15m or 24h")
         }
         return duration
     }
@@ -75,7 +75,7 @@ extension OptionNode {
     package func glob() throws(OptionProblem) -> Glob {
         let text = try string()
         guard let glob = Glob(text) else {
-            throw problem("'\(text)' is no usable pattern; close its braces, and keep it below 1000 alternatives")
+            throw problem("'\(text)' is not a valid pattern; close its braces, and keep it below 1000 alternatives")
         }
         return glob
     }

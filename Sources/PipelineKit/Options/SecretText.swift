@@ -69,7 +69,7 @@ package struct SecretText: Sendable, Hashable {
         package init() {}
 
         /// Adds a part. Throws where a file has gone, or may be read by others.
-        package mutating func add(_ part: Part) throws(StageFailure) {
+        package mutating func add(_ part: Part) throws(Failure) {
             let value = try SecretText.resolve(part)
             text += value
             if case .text = part { return }
@@ -78,26 +78,26 @@ package struct SecretText: Sendable, Hashable {
     }
 
     /// The text itself, as its secrets are now. Throws where a file has gone, or may be read by others.
-    package func reveal() throws(StageFailure) -> Revealed {
+    package func reveal() throws(Failure) -> Revealed {
         var revealed = Revealed()
         for part in parts { try revealed.add(part) }
         return revealed
     }
 
-    private static func resolve(_ part: Part) throws(StageFailure) -> String {
+    private static func resolve(_ part: Part) throws(Failure) -> String {
         switch part {
         case .text(let text): return text
         case .variable(let hidden): return hidden.value
         case .file(let path):
             if let reason = problem(with: path) {
-                throw StageFailure(
+                throw Failure(
                     .environment, code: "secret.file", summary: "A secret cannot be used: \(reason).",
                     remedy: "Correct the file; processing resumes by itself.")
             }
             do throws(IOError) {
                 return try content(of: path)
             } catch {
-                throw StageFailure(error)
+                throw Failure(error)
             }
         }
     }

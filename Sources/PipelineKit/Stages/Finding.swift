@@ -51,7 +51,7 @@ package struct Finding: Sendable, Equatable {
     }
 
     /// What would stop a stage that runs now.
-    package init(_ check: Check, _ failure: StageFailure) {
+    package init(_ check: Check, _ failure: Failure) {
         func plain(_ sentence: String) -> String { sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence }
         self.init(
             check: check, grade: .problem, fact: plain(failure.summary),

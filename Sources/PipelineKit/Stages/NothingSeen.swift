@@ -2,5 +2,5 @@
 package struct NothingSeen: SeenContent {
     package init() {}
 
-    package func first(_ content: SeenQuery) throws(StageFailure) -> SeenJob? { nil }
+    package func first(_ content: SeenQuery) throws(Failure) -> SeenJob? { nil }
 }

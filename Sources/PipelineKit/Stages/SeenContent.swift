@@ -4,5 +4,5 @@ package protocol SeenContent: Sendable {
     /// in one step, so that of two jobs at the same time one is the first.
     ///
     /// Jobs that failed do not count, nor does the job itself. Throws where the journal cannot be asked.
-    func first(_ content: SeenQuery) throws(StageFailure) -> SeenJob?
+    func first(_ content: SeenQuery) throws(Failure) -> SeenJob?
 }

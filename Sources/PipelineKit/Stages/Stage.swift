@@ -28,7 +28,7 @@ package protocol Stage: Sendable {
     func examine(in bench: FilePath?) -> [Finding]
 
     /// Does the work for one job, blocking the calling worker. Checks `context.checkCancelled` in every loop over data.
-    func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload
+    func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload
 }
 
 extension Stage {

@@ -6,8 +6,8 @@ extension StageContext {
     /// Runs the body for every item, several at once on serial queues of their own, at most one per core; returns the
     /// results in the items' order, or throws the failure of the first item that has one. Others are not started then.
     package func concurrently<Item: Sendable, Result: Sendable>(
-        _ items: [Item], _ body: @escaping @Sendable (Item) throws(StageFailure) -> Result
-    ) throws(StageFailure) -> [Result] {
+        _ items: [Item], _ body: @escaping @Sendable (Item) throws(Failure) -> Result
+    ) throws(Failure) -> [Result] {
         let lanes = min(items.count, Self.cores)
         if lanes <= 1 {
             var results: [Result] = []
@@ -23,7 +23,7 @@ extension StageContext {
             let queue = DispatchQueue(label: "\(work.label).\(lane)")
             queue.async(group: group) { @Sendable in
                 while let index = shared.next() {
-                    do throws(StageFailure) {
+                    do throws(Failure) {
                         try self.checkCancelled()
                         shared.finish(index, .success(try body(items[index])))
                     } catch {
@@ -44,7 +44,7 @@ private final class Lanes<Value: Sendable>: Sendable {
     private struct State {
         var next = 0
         var failed = false
-        var results: [Result<Value, StageFailure>?]
+        var results: [Result<Value, Failure>?]
     }
 
     private let state: Mutex<State>
@@ -60,14 +60,14 @@ private final class Lanes<Value: Sendable>: Sendable {
         }
     }
 
-    func finish(_ index: Int, _ result: Result<Value, StageFailure>) {
+    func finish(_ index: Int, _ result: Result<Value, Failure>) {
         state.withLock { state in
             if case .failure = result { state.failed = true }
             state.results[index] = result
         }
     }
 
-    func results() throws(StageFailure) -> [Value] {
+    func results() throws(Failure) -> [Value] {
         var values: [Value] = []
         for result in state.withLock({ $0.results }) {
             // Items are taken in order, so what was not started comes after the failure that stopped it.

@@ -24,17 +24,17 @@ package struct StageContext: Sendable {
 
     /// Makes the stage's own folder, empty, and gives its path. It is on the work folder's file system and within the
     /// job's private folder, so it has the mode that it is to be published with: 0777 less the umask.
-    package func makeScratch() throws(StageFailure) -> FilePath {
+    package func makeScratch() throws(Failure) -> FilePath {
         do throws(IOError) {
             try Folder.open(jobFolder).makeClean(disk.scratch.lastEntry, mode: 0o777)
             return disk.scratch
         } catch {
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
     }
 
     /// Throws `cancelled` once the work is called off.
-    package func checkCancelled() throws(StageFailure) {
+    package func checkCancelled() throws(Failure) {
         if work.cancellation.isCancelled { throw .cancelled }
     }
 }

@@ -53,7 +53,7 @@ struct JournalFixture {
     }
 
     /// A pipeline whose folders lie in the scratch folder.
-    func pipeline(_ name: String = "scans", waiting: Int = 0, paused: StageFailure? = nil) throws -> PipelineRecord {
+    func pipeline(_ name: String = "scans", waiting: Int = 0, paused: Failure? = nil) throws -> PipelineRecord {
         PipelineRecord(
             name: name, inbox: try scratch.makeFolder("inbox"), failed: try scratch.makeFolder("failed"),
             stages: ["unpack", "checksum", "move"], waiting: waiting, paused: paused,

@@ -292,7 +292,7 @@ struct JournalContractTests {
             var first = PipelineRecord(
                 name: "b", source: "/etc/b.yaml", inbox: "/in", failed: "/failed", stages: ["unpack", "move \"x\""],
                 waiting: 3,
-                paused: StageFailure(.environment, code: "io.open", summary: "No.", remedy: "Yes."),
+                paused: Failure(.environment, code: "io.open", summary: "No.", remedy: "Yes."),
                 pausedSince: JournalSamples.time(4), updatedAt: JournalSamples.time(5))
             let second = PipelineRecord(
                 name: "a", inbox: "/in", failed: "/failed", stages: [], waiting: 0, updatedAt: JournalSamples.time(6))

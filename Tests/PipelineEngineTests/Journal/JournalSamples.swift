@@ -43,7 +43,7 @@ enum JournalSamples {
         record.failures = 4
         record.recoveries = 5
         record.nextAttempt = time(900)
-        record.failure = StageFailure(
+        record.failure = Failure(
             .transient, code: "a.b", summary: "Line\none\u{0}\u{1F}.", remedy: "Do \"it\".",
             detail: "back\\slash \u{7F}\u{9B}\u{202E}→é𝄞")
         record.failedStage = "unpack"

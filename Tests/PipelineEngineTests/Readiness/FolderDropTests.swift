@@ -30,8 +30,8 @@ import Testing
 
     @Test("A folder is taken as a whole: its payload is all it holds, and it ends in processed as it was")
     func whole() async throws {
-        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
-            let files = try StageFailure.onIO { () throws(IOError) in try context.files(of: payload) }
+        let stage = StageEntry.fake { (payload, context) throws(Failure) in
+            let files = try Failure.onIO { () throws(IOError) in try context.files(of: payload) }
             guard payload.shape == .folder, files.map(\.relative.string) == ["a.txt", "sub/b.txt"] else {
                 throw .file("test.payload", "\(payload)")
             }
@@ -161,7 +161,7 @@ import Testing
 
     @Test("A failed folder lies in failed with its reason beside it, under a free name")
     func fails() async throws {
-        let engine = try engine(stage: .fake { (_, _) throws(StageFailure) in throw .file("test.bad", "Bad.") })
+        let engine = try engine(stage: .fake { (_, _) throws(Failure) in throw .file("test.bad", "Bad.") })
         try scratch.write("old", to: "failed/a.b/old")
         try scratch.write("1", to: "inbox/a.b/file")
         try engine.start()
@@ -251,7 +251,7 @@ import Testing
     @Test("One that got a symbolic link while it was complete and had no room fails, and gives its room to others")
     func unfit() async throws {
         let release = DispatchSemaphore(value: 0)
-        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
+        let stage = StageEntry.fake { (payload, context) throws(Failure) in
             if context.job.drop.name.text == "a" { release.wait() }
             return payload
         }
@@ -317,14 +317,14 @@ import Testing
     }
 }
 
-extension StageFailure {
+extension Failure {
     fileprivate static func onIO<Result>(
         _ body: () throws(IOError) -> Result
-    ) throws(StageFailure) -> Result {
+    ) throws(Failure) -> Result {
         do throws(IOError) {
             return try body()
         } catch {
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
     }
 }

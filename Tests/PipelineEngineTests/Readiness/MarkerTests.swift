@@ -91,7 +91,7 @@ import Testing
     @Test("A drop that changed unseen while it had no room, in its ctime alone, is not taken for what it was")
     func changedWithoutRoom() async throws {
         let release = DispatchSemaphore(value: 0)
-        let stage = StageEntry.fake { (payload, context) throws(StageFailure) in
+        let stage = StageEntry.fake { (payload, context) throws(Failure) in
             if context.job.drop.name.text == "a" { release.wait() }
             return payload
         }

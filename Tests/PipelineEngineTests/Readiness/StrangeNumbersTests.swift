@@ -79,7 +79,7 @@ import Testing
         let mount = try TemporaryMount(tmpfs: "size=4m", at: scratch.path("tmpfs"))
         let inbox = mount.path.appending("inbox")
         let mayEnd = DispatchSemaphore(value: 0)
-        let stage = StageEntry.fake(workers: 2) { (payload, _) throws(StageFailure) in
+        let stage = StageEntry.fake(workers: 2) { (payload, _) throws(Failure) in
             mayEnd.wait()
             return payload
         }

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A stage that does what a test says.
 struct FakeStage: Stage {
-    typealias Body = @Sendable (Payload, StageContext) throws(StageFailure) -> Payload
+    typealias Body = @Sendable (Payload, StageContext) throws(Failure) -> Payload
 
     static let descriptor = StageDescriptor(kind: "fake", summary: "Does what a test says", example: "fake")
     let body: Body
@@ -11,10 +11,10 @@ struct FakeStage: Stage {
     init(_ body: @escaping Body) { self.body = body }
 
     init(options: StageOptions) throws(OptionProblem) {
-        self.init { (payload, _) throws(StageFailure) in payload }
+        self.init { (payload, _) throws(Failure) in payload }
     }
 
-    func run(_ payload: Payload, in context: StageContext) throws(StageFailure) -> Payload {
+    func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try body(payload, context)
     }
 }
@@ -31,5 +31,5 @@ extension StageEntry {
     }
 
     /// Hands on what it gets.
-    static var passing: StageEntry { .fake { (payload, _) throws(StageFailure) in payload } }
+    static var passing: StageEntry { .fake { (payload, _) throws(Failure) in payload } }
 }

@@ -269,8 +269,8 @@ struct JobMachineWorld {
         }
     }
 
-    private func failure(_ kind: StageFailure.Class) -> StageFailure {
-        StageFailure(kind, code: "test.\(kind.rawValue)", summary: "It failed.", remedy: "")
+    private func failure(_ kind: Failure.Class) -> Failure {
+        Failure(kind, code: "test.\(kind.rawValue)", summary: "It failed.", remedy: "")
     }
 
     // MARK: What the machine says

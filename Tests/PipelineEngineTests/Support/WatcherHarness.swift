@@ -44,7 +44,7 @@ final class WatcherHarness: Sendable {
                     if let reason { heard.reasons.append(reason) }
                 }
             },
-            failed: { @Sendable [self] failure in heard.withLock { $0.failures.append(StageFailure(failure).code) } },
+            failed: { @Sendable [self] failure in heard.withLock { $0.failures.append(Failure(failure).code) } },
             recovered: { @Sendable [self] in heard.withLock { $0.recoveries += 1 } })
         let made = InboxWatcher(
             inbox: inbox, match: MatchRule(depth: depth), deepest: deepest, inotify: inotify, executor: executor,

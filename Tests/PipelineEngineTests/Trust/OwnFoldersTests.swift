@@ -63,7 +63,7 @@ import Testing
             let engine = try EngineHarness(
                 scratch: tests.scratch,
                 stages: [
-                    .fake { [folder = tests.scratch.path("base/out")] payload, _ throws(StageFailure) in
+                    .fake { [folder = tests.scratch.path("base/out")] payload, _ throws(Failure) in
                         var payload = payload
                         payload.destination = folder.appending("deep")
                         return payload

@@ -1,7 +1,7 @@
 import PipelineKit
 import Testing
 
-@Suite struct StageFailureTests {
+@Suite struct FailureTests {
     @Test(
         arguments: [
             (IOError("write", "/out/a", .noSpace), .environment, "io.write"),
@@ -10,9 +10,9 @@ import Testing
             (IOError("create the folder", "/out/a", .fileNameTooLong), .file, "io.create-folder"),
             (IOError("set the mode of", "/out/a", .fileNameTooLong), .file, "io.set-mode"),
             (IOError("use as work folder", "/w", .noSpace), .environment, "io.use-work-folder"),
-        ] as [(IOError, StageFailure.Class, String)])
-    func classesSystemErrors(_ error: IOError, _ expected: StageFailure.Class, _ code: String) {
-        let failure = StageFailure(error)
+        ] as [(IOError, Failure.Class, String)])
+    func classesSystemErrors(_ error: IOError, _ expected: Failure.Class, _ code: String) {
+        let failure = Failure(error)
         #expect(failure.class == expected)
         #expect(failure.code == code)
         #expect(failure.summary.contains(error.path.string))
@@ -21,9 +21,9 @@ import Testing
 
     @Test("A drop that cannot be read fails alone; what a stage cannot write is the surroundings' fault")
     func classesSystemErrorsOfStages() {
-        #expect(StageFailure(inStage: IOError("open", "/in/a", .permissionDenied)).class == .file)
-        #expect(StageFailure(inStage: IOError("read", "/in/a", .noSuchFileOrDirectory)).class == .file)
-        #expect(StageFailure(inStage: IOError("read", "/in/a", .ioError)).class == .environment)
-        #expect(StageFailure(inStage: IOError("create", "/spool/a", .permissionDenied)).class == .environment)
+        #expect(Failure(inStage: IOError("open", "/in/a", .permissionDenied)).class == .file)
+        #expect(Failure(inStage: IOError("read", "/in/a", .noSuchFileOrDirectory)).class == .file)
+        #expect(Failure(inStage: IOError("read", "/in/a", .ioError)).class == .environment)
+        #expect(Failure(inStage: IOError("create", "/spool/a", .permissionDenied)).class == .environment)
     }
 }

@@ -1,7 +1,7 @@
 import FolderWatch
 import PipelineKit
 
-extension StageFailure {
+extension Failure {
     /// An inbox that cannot be watched: all its drops wait.
     init(_ error: WatchError) {
         switch error {
@@ -13,7 +13,7 @@ extension StageFailure {
 }
 
 extension WatchError {
-    init(_ failure: StageFailure) {
+    init(_ failure: Failure) {
         self = .away(code: failure.code, summary: failure.summary, remedy: failure.remedy)
     }
 }

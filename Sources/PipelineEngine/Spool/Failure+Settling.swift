@@ -1,9 +1,9 @@
 import PipelineKit
 import SystemPackage
 
-extension StageFailure {
+extension Failure {
     /// A file was removed from the work folder.
-    static func missing(_ path: FilePath, of job: Job) -> StageFailure {
+    static func missing(_ path: FilePath, of job: Job) -> Failure {
         .file(
             "settle.missing", "'\(path.text)' is gone: it was removed from the work folder while its job ran.",
             remedy: "Drop '\(job.drop.name)' again, and keep other programs out of the work folder. What "
@@ -11,8 +11,8 @@ extension StageFailure {
     }
 
     /// The work folder cannot be reached: what was claimed is there, but cannot be seen.
-    static func workAway(_ spool: Spool) -> StageFailure {
-        StageFailure(
+    static func workAway(_ spool: Spool) -> Failure {
+        Failure(
             .environment, code: "work.gone",
             summary: "The work folder '\(spool.work.path.text)' of the inbox '\(spool.pipeline.inbox.text)' is gone.",
             remedy: "Mount its file system again; processing resumes by itself. If only the folder was removed, it is "
@@ -20,8 +20,8 @@ extension StageFailure {
     }
 
     /// Another host works in the work folder now.
-    static func workLost(_ spool: Spool) -> StageFailure {
-        StageFailure(
+    static func workLost(_ spool: Spool) -> Failure {
+        Failure(
             .environment, code: "work.lost",
             summary: "Another host has taken over the work folder '\(spool.work.path.text)': this one had not "
                 + "responded for long.",
@@ -29,9 +29,9 @@ extension StageFailure {
     }
 
     /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.
-    static func settling(_ error: IOError) -> StageFailure {
+    static func settling(_ error: IOError) -> Failure {
         guard error.errno == .fileExists else {
-            var failure = StageFailure(error)
+            var failure = Failure(error)
             // Mounts that came or went under us are no fault of the drop.
             if error.errno == .improperLink { failure.class = .environment }
             return failure
@@ -42,8 +42,8 @@ extension StageFailure {
     }
 
     /// What was begun and is decided could not be done: a matter of the surroundings, whatever the kernel calls it.
-    static func unsettled(_ error: IOError) -> StageFailure {
-        var failure = StageFailure(error)
+    static func unsettled(_ error: IOError) -> Failure {
+        var failure = Failure(error)
         failure.class = .environment
         return failure
     }

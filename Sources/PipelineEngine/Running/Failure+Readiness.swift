@@ -1,14 +1,14 @@
 import FolderWatch
 import PipelineKit
 
-extension StageFailure {
+extension Failure {
     /// The drop has zero bytes, and such drops fail.
-    static func empty(_ name: FileName) -> StageFailure {
+    static func empty(_ name: FileName) -> Failure {
         .file("drop.empty", "'\(name)' is empty (0 bytes).", remedy: "Drop it again with content.")
     }
 
     /// The drop was not complete in the time that it may take.
-    static func overdue(_ name: FileName, _ waiting: Waiting, _ rule: ReadyRule) -> StageFailure {
+    static func overdue(_ name: FileName, _ waiting: Waiting, _ rule: ReadyRule) -> Failure {
         let time = rule.timeout.map { " within \($0.text)" } ?? ""
         return .file(
             "ready.timeout", "'\(name)' was not complete\(time): \(waiting.text).", remedy: remedy(for: waiting),
@@ -16,7 +16,7 @@ extension StageFailure {
     }
 
     /// The drop was complete, and something else when it was claimed; `reason` as it is said of drops in the inbox.
-    static func unfit(_ name: FileName, _ reason: String) -> StageFailure {
+    static func unfit(_ name: FileName, _ reason: String) -> Failure {
         .file(
             "ready.unfit", "'\(name)' was replaced or extended while it was claimed: \(reason).",
             remedy: "Drop it again, and do not change it afterwards.")
@@ -25,7 +25,7 @@ extension StageFailure {
     /// The drop is beyond what its pipeline takes.
     static func excess(
         _ name: FileName, _ excess: ReadyRule.Limits.Excess, _ limits: ReadyRule.Limits
-    ) -> StageFailure {
+    ) -> Failure {
         let (fact, key) =
             switch excess {
             case .size: ("is larger than \(limits.size?.description ?? "0 B")", "max_size")
@@ -38,7 +38,7 @@ extension StageFailure {
     }
 
     /// A marker is there, and its drop never came.
-    static func markerWithoutDrop(_ name: FileName, _ rule: ReadyRule) -> StageFailure {
+    static func markerWithoutDrop(_ name: FileName, _ rule: ReadyRule) -> Failure {
         let time = rule.timeout.map { " within \($0.text)" } ?? ""
         return .file(
             "ready.marker", "'\(name)' is a marker whose drop did not arrive\(time).",

@@ -1,7 +1,7 @@
 import PipelineKit
 import SystemPackage
 
-extension StageFailure {
+extension Failure {
     /// A failed system call while a payload is built in a folder of the stage's own: where names get in each other's
     /// way there, that is the payload's doing and no fault of the surroundings.
     init(building error: IOError) {
@@ -11,15 +11,15 @@ extension StageFailure {
         ]
         guard ofNames.contains(error.errno) else { return }
         `class` = .file
-        remedy = "Give the files of the payload names that can stand side by side, and drop it again."
+        remedy = "Give the payload's files names that do not conflict, and drop it again."
     }
 
     /// Does something to files, and turns a failed system call into the stage's failure.
-    static func onIOError<Result: ~Copyable>(_ body: () throws(IOError) -> Result) throws(StageFailure) -> Result {
+    static func onIOError<Result: ~Copyable>(_ body: () throws(IOError) -> Result) throws(Failure) -> Result {
         do throws(IOError) {
             return try body()
         } catch {
-            throw StageFailure(inStage: error)
+            throw Failure(inStage: error)
         }
     }
 }

@@ -1,5 +1,5 @@
 /// Why a stage, a claim or a settlement did not succeed, and what follows from it.
-package struct StageFailure: Error, Sendable, Equatable {
+package struct Failure: Error, Sendable, Equatable {
     /// Who is at fault; decides what happens next.
     package enum Class: String, Sendable, Codable {
         /// This drop is bad: it settles into failed at once.
@@ -36,12 +36,12 @@ package struct StageFailure: Error, Sendable, Equatable {
     /// The drop itself is bad.
     package static func file(
         _ code: String, _ summary: String, remedy: String = "", detail: String = ""
-    ) -> StageFailure {
-        StageFailure(.file, code: code, summary: summary, remedy: remedy, detail: detail)
+    ) -> Failure {
+        Failure(.file, code: code, summary: summary, remedy: remedy, detail: detail)
     }
 
     /// The work was called off.
-    package static let cancelled = StageFailure(.cancelled, code: "cancelled", summary: "The work was cancelled.")
+    package static let cancelled = Failure(.cancelled, code: "cancelled", summary: "The work was cancelled.")
 
     /// A failed system call about something of ours. `environment` where the kernel blames space, rights, mounts or
     /// hardware; else of the file.

@@ -3,7 +3,7 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-extension StageFailure {
+extension Failure {
     /// What an archive's error means for the job: the archive is bad, or the surroundings are.
     /// `folder` is where it was extracted to, `archive` the file it was read from.
     init(_ error: ArchiveError, archive: FilePath, folder: FilePath) {
@@ -31,21 +31,21 @@ extension StageFailure {
             let subject = entry.map { "the archive's entry '\(EscapedText.of($0))'" } ?? "the archive"
             self.init(
                 .environment, code: "unpack.refused",
-                summary: "The process that unpacks may not \(action) \(subject): \(errno).",
+                summary: "The unpacking process is not allowed to \(action) \(subject): \(errno).",
                 remedy:
-                    "Look what refuses it beside its own confinement: a security module, a container's profile, the "
-                    + "file system; work goes on by itself.",
+                    "Check what denies it besides its own confinement: a security module, a container's profile, the "
+                    + "file system; processing resumes by itself.",
                 detail: "errno \(errno.rawValue)")
         case .archive(let error):
             self.init(error, archive: archive, folder: folder)
             if code == "archive.damaged", MissedArchive.isPart(name.bytes, isArchive: true) {
-                summary += " Its name says that it is one part of a split archive."
-                remedy = "Put the parts together and send the whole."
+                summary += " Its name marks it as one part of a split archive."
+                remedy = "Join the parts and send the complete archive."
             }
         case .cancelled: self = .cancelled
         case .crashed(SIGKILL, _, let log):
             self = Self.helper(
-                "archive.helper-killed", "was killed, probably because memory was short",
+                "archive.helper-killed", "was killed, probably for lack of memory",
                 remedy: "Give the machine more memory if the archive is known to be good.", log)
         case .crashed(let signal, let status, let log):
             let how = signal > 0 ? "signal \(signal)" : "status \(status)"
@@ -54,7 +54,7 @@ extension StageFailure {
                 remedy: "Do not trust the archive. If it is known to be good, please report it.", log)
         case .confused:
             self = Self.helper(
-                "archive.helper-crashed", "said or left something that it should not",
+                "archive.helper-crashed", "gave an invalid answer or left something behind",
                 remedy: "Do not trust the archive.", "")
         case .overgrown:
             self = Self.helper(
@@ -62,17 +62,17 @@ extension StageFailure {
         case .overTime(let seconds): self = .overTime(name, "\(seconds) seconds")
         case .overCPU:
             self = .file(
-                "archive.timeout", "The archive '\(name)' took more computing than it may to unpack.",
-                remedy: "Give the stage 'unpack' a longer `timeout`, if archives are that large.")
+                "archive.timeout", "The archive '\(name)' took too much CPU time to unpack.",
+                remedy: "Raise `timeout` of the stage 'unpack' if archives are that large.")
         case .unconfined(let call, let errno):
             let isMissing = call == UnpackWorker.noLandlock
             self.init(
                 .environment, code: "unpack.no-sandbox",
-                summary: "The process that unpacks cannot be confined: "
-                    + (isMissing ? UnpackProgram.landlock(errno) : "\(call) is refused: \(errno)") + ".",
+                summary: "The unpacking process cannot be confined: "
+                    + (isMissing ? UnpackProgram.landlock(errno) : "\(call) is denied: \(errno)") + ".",
                 remedy: (isMissing && errno != .notPermitted
                     ? "Run Linux 5.13 or later with `landlock` among its security modules (lsm=)"
-                    : "Let the service call it: SystemCallFilter= of its unit, or a container's profile, may forbid it")
+                    : "Allow it: SystemCallFilter= in the service's unit, or a container's profile, may forbid it")
                     + (isMissing
                         ? "; or do without: `require_sandbox: false` in the stage 'unpack' leaves it a list of system "
                             + "calls." : "."))
@@ -80,27 +80,27 @@ extension StageFailure {
             let isGone = errno == .noChildProcess
             self.init(
                 .environment, code: "unpack.no-helper",
-                summary: "The process that unpacks "
-                    + (isGone ? "ends before it begins, however often it is started." : "cannot be started: \(errno)."),
-                remedy: "Look for limits on processes or memory; work goes on by itself.")
+                summary: "The unpacking process "
+                    + (isGone ? "exits at once each time it is started." : "cannot be started: \(errno)."),
+                remedy: "Check the limits on processes and memory; processing resumes by itself.")
         }
     }
 
     /// The archive is not done within the time that it may take.
-    static func overTime(_ name: FileName, _ time: String) -> StageFailure {
+    static func overTime(_ name: FileName, _ time: String) -> Failure {
         .file(
             "archive.timeout", "The archive '\(name)' took longer than \(time) to unpack.",
-            remedy: "Give the stage 'unpack' a longer `timeout`, if archives are that large.")
+            remedy: "Raise `timeout` of the stage 'unpack' if archives are that large.")
     }
 
-    private static func helper(_ code: String, _ what: String, remedy: String, _ log: String) -> StageFailure {
-        StageFailure(
+    private static func helper(_ code: String, _ what: String, remedy: String, _ log: String) -> Failure {
+        Failure(
             .transient, code: code, summary: "The process that unpacked the archive \(what).", remedy: remedy,
             detail: EscapedText.of(Array(log.utf8)))
     }
 }
 
-extension StageFailure.Class {
+extension Failure.Class {
     /// Whose fault an archive's problem is. One archive that does not fit is no reason to hold up all others; a disk
     /// that others filled is.
     fileprivate init(_ code: ArchiveError.Code) {
