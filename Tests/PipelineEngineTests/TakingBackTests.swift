@@ -239,6 +239,38 @@ import Testing
         #expect(Folder.kind(of: job.folder) == nil)
     }
 
+    @Test(
+        "What was decided is carried out, whatever the pipeline has become since",
+        arguments: [Pipeline.Processed.delete, .folder("/nowhere")])
+    func decidedBefore(_ processed: Pipeline.Processed) throws {
+        let harness = try SpoolHarness { pipeline, scratch in
+            // The folder of today cannot be made of the drop's name; nor is there anything that was published.
+            pipeline.processed = processed
+            if case .folder = processed {
+                pipeline.processed = .folder(scratch.path("processed"))
+                pipeline.processedTemplate = PathTemplate(
+                    try Template("{ext}/{name}", use: .path), below: scratch.path("processed"))
+            }
+        }
+        let job = try harness.job(["drop": "content", "made": "m"])
+        var made = Payload(file: try "made".fileName, in: job.folder)
+        made.destination = nil
+        var settlement = harness.settlement(of: job, made)
+        settlement.record.intents = try [("made", "output", Intent.Role.output), ("drop", "processed", .original)].map {
+            let source = job.folder.appending(try $0.0.fileName)
+            return Intent(
+                role: $0.2, source: source, target: harness.scratch.path("\($0.1)/\($0.0)"),
+                identity: try #require(FileIdentity.of(source)))
+        }
+        try harness.scratch.makeFolder("output")
+        guard case .settled = harness.settle(settlement).result else {
+            Issue.record("not settled")
+            return
+        }
+        #expect(try harness.scratch.text("output/made") == "m")
+        #expect(try harness.scratch.text("processed/drop") == "content")
+    }
+
     @Test("A dropped folder that was copied elsewhere, and of which a kill left a part, is no stranger")
     func remainsOfCopies() throws {
         let harness = try SpoolHarness()

@@ -1,0 +1,36 @@
+import PipelineKit
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FolderWatch
+@testable import PipelineEngine
+
+@Suite("Stopping", .timeLimit(.minutes(5))) struct StopTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    @Test("Once it stops it claims nothing more, however long running stages may take")
+    func stopsClaiming() async throws {
+        let gate = Mutex(false)
+        let engine = try EngineHarness(
+            scratch: scratch,
+            stages: [
+                .fake { (payload, context) throws(Failure) in
+                    while !gate.withLock({ $0 }) { try context.checkCancelled() }
+                    return payload
+                }
+            ])
+        try engine.start()
+        try engine.drop("first")
+        #expect(await eventually { engine.events.contains { if case .stageStarted = $0 { true } else { false } } })
+        async let summary = engine.stop(grace: .seconds(600))
+        #expect(await eventually { engine.events.contains { if case .stopping = $0 { true } else { false } } })
+        try engine.drop("second")
+        #expect(await eventually { await engine.waiting(for: "second")?.waiting == .room })
+        gate.withLock { $0 = true }
+        #expect(await summary?.processed == 1)
+        #expect(try scratch.tree("inbox") == ["second"])
+    }
+}
