@@ -188,7 +188,6 @@ package struct Unpacking {
 }
 
 extension ArchiveError {
-    /// The same about an archive within the archive.
     fileprivate func within(_ archive: [UInt8]) -> ArchiveError {
         let slash = [UInt8(ascii: "/")]
         switch self {

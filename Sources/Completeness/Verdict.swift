@@ -4,7 +4,6 @@ import Helpers
 package enum Verdict: Hashable, Sendable {
     /// It is all there, as far as its format can tell.
     case whole
-    /// It is not.
     case lacks(Format, Lack)
     /// Its format is known, and cannot tell.
     case unclear

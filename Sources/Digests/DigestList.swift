@@ -21,7 +21,6 @@ package struct DigestList: Sendable, Equatable {
     package enum Expected: Sendable, Hashable {
         case digest(Digest)
         case size(Int64)
-        /// It is to be there.
         case anything
     }
 

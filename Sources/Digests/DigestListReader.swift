@@ -18,7 +18,6 @@ package struct DigestListReader: ~Copyable {
     package enum Problem: Error, Sendable, Hashable {
         /// This line, counted from 1, is not a digest and path, or longer than any path is.
         case strange(line: Int)
-        /// It has more lines than this.
         case tooManyLines(Int)
         /// read(2) failed.
         case unreadable(Errno)

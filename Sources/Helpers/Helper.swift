@@ -8,7 +8,6 @@ package final class Helper: Sendable {
     package enum Received: Sendable, Equatable {
         /// Nothing within the time.
         case nothing
-        /// A packet.
         case packet([UInt8])
         /// More than a packet may hold, or descriptors: no helper of ours sends them.
         case nonsense

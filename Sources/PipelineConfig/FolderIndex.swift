@@ -13,7 +13,6 @@ struct FolderIndex {
         var work: ResolvedFolder?
     }
 
-    /// Whose folders are where.
     private struct Tree {
         private var at: [ResolvedFolder: [Int]] = [:]
         private var below: [ResolvedFolder: [Int]] = [:]

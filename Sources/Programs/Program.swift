@@ -56,7 +56,6 @@ package struct Program: Sendable {
         package enum End: Sendable, Equatable {
             /// By itself, with this status.
             case exited(Int32)
-            /// By this signal.
             case signalled(Int32)
             /// What watched over it was killed, and it with that.
             case lost

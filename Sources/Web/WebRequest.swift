@@ -5,7 +5,6 @@ import Glibc
 package struct WebRequest: Sendable {
     /// What is sent along.
     package enum Body: Sendable {
-        /// These bytes.
         case bytes([UInt8])
         /// So many bytes from a descriptor's beginning; it stays the caller's.
         case file(Int32, size: Int64)

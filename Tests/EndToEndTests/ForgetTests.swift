@@ -73,7 +73,7 @@ import Testing
         #expect(
             try await eventually { try dropmill(["show", "a.txt", "--state", "state"], in: scratch.path).status == 0 })
         let running = try dropmill(["forget", "a.txt", "--state", "state"], in: scratch.path)
-        #expect(running.status == 1 && running.text.contains("the daemon goes on with it"), "\(running.text)")
+        #expect(running.status == 1 && running.text.contains("the daemon will finish it"), "\(running.text)")
         try daemon.end()
         // As after its file system went, with another inbox in the place of the first.
         for name in [".dropmill", "inbox"] {
@@ -86,7 +86,7 @@ import Testing
         let forgotten = try dropmill(["forget", "a.txt", "--state", "state"], in: scratch.path)
         #expect(forgotten.status == 0 && forgotten.text.contains("given up"), "\(forgotten.text)")
         let again = try dropmill(["forget", "a.txt", "--state", "state"], in: scratch.path)
-        #expect(again.status == 1 && again.text.contains("is over"), "\(again.text)")
+        #expect(again.status == 1 && again.text.contains("is finished"), "\(again.text)")
         let after = try dropmill(["run", "main.yaml", "--once", "--state", "state"], in: scratch.path)
         #expect(after.status == 0 && !after.text.contains("is left"), "\(after.text)")
     }

@@ -166,6 +166,6 @@ import Testing
         let refused = try Tool(DropmillProcess.built("oldkernel")).run(
             ["capset", DropmillProcess.binary.string, "doctor"], in: scratch.path)
         #expect(refused.status == 1)
-        #expect(refused.text.contains("capset is refused: Operation not permitted"))
+        #expect(refused.text.contains("capset is denied: Operation not permitted"))
     }
 }

@@ -16,11 +16,14 @@ extension Torture {
         private static let seed =
             getenv("DROPMILL_SEED").flatMap { UInt64(String(cString: $0)) } ?? UInt64.random(in: 1...999_999)
 
+        /// Those that showed something once.
+        private static let known: [UInt64] = [553_778]
+
         @Test func everyJobEnds() async throws {
             let count: UInt64 = Torture.isLong ? 3000 : 24
             let first = Self.seed
             Torture.say("random trouble with DROPMILL_SEED=\(first)")
-            let problems = try await Torture.forEach(Array(first..<first + count), width: 4) { seed in
+            let problems = try await Torture.forEach(Self.known + Array(first..<first + count), width: 4) { seed in
                 var sequence = try Sequence(seed: seed)
                 return try sequence.run()
             }

@@ -41,7 +41,6 @@ struct TreeSize: Equatable {
         return size
     }
 
-    /// Whether it is more than there may be.
     func exceeds(_ limits: ExtractionLimits) -> Bool {
         entries > limits.entries || bytes > limits.bytes || depth > limits.depth
     }

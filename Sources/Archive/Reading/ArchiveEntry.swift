@@ -3,7 +3,6 @@ import Glibc
 
 /// One entry of an archive, as its header describes it.
 struct ArchiveEntry: Sendable {
-    /// What it is.
     enum Kind: Sendable, Equatable {
         case file
         case folder
@@ -25,7 +24,6 @@ struct ArchiveEntry: Sendable {
 
     /// Its path, as it was stored: not yet known to be harmless.
     let path: [UInt8]
-    /// What it is.
     let kind: Kind
     /// All of its mode bits but the type.
     let mode: mode_t

@@ -22,7 +22,6 @@ package enum UnpackedName {
 }
 
 extension [UInt8] {
-    /// Whether this can be a name at all.
     fileprivate var isHarmless: Bool {
         let last = split(separator: UInt8(ascii: "/")).last ?? []
         return !last.elementsEqual([UInt8(ascii: ".")]) && !last.elementsEqual([UInt8(ascii: "."), UInt8(ascii: ".")])

@@ -1,10 +1,10 @@
 import Digests
 import Glibc
-package import PipelineKit
+import PipelineKit
 import SystemPackage
 
 /// Knows content that came before.
-package struct DedupeStage: Stage {
+struct DedupeStage: Stage {
     private enum Seen: String, CaseIterable, Sendable { case skip, fail, `continue` }
     private enum Scope: String, CaseIterable, Sendable { case pipeline, all }
 
@@ -19,7 +19,7 @@ package struct DedupeStage: Stage {
         shown: "as long as the journal is kept", schema: .duration
     ) { (node, _) throws(OptionProblem) in try node.duration() }
 
-    package static let descriptor = StageDescriptor(
+    static let descriptor = StageDescriptor(
         kind: "dedupe",
         summary: "Recognizes content seen before, by its SHA-256, and names the first job that had it.",
         options: [seen.erased, scope.erased, window.erased],
@@ -29,16 +29,16 @@ package struct DedupeStage: Stage {
     private let scope: Scope
     private let window: Duration?
 
-    package var facts: [String] { ["sha256"] }
-    package var effects: Set<StageDescriptor.Effect> { seen == .skip ? [.ends] : [] }
+    var facts: [String] { ["sha256"] }
+    var effects: Set<StageDescriptor.Effect> { seen == .skip ? [.ends] : [] }
 
-    package init(options: StageOptions) throws(OptionProblem) {
+    init(options: StageOptions) throws(OptionProblem) {
         seen = try options.value(Self.seen)
         scope = try options.value(Self.scope)
         window = try options.value(Self.window)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
+    func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         var payload = payload
         let content = try content(of: &payload, context)

@@ -1,14 +1,14 @@
 import FileTypes
-package import PipelineKit
+import PipelineKit
 import SystemPackage
 
 /// Finds out what files are by their content, whatever they are called.
-package struct DetectStage: Stage {
+struct DetectStage: Stage {
     private static let only = StageOption<[Glob]>.globs(
         "only", "the types to accept; others fail: `image/*`", shown: "all")
     private static let never = StageOption<[Glob]>.globs("never", "types that fail")
 
-    package static let descriptor = StageDescriptor(
+    static let descriptor = StageDescriptor(
         kind: "detect",
         summary:
             "Detects a file's type by its content, for {type} and `when: {type: …}` in later stages, and rejects "
@@ -21,15 +21,15 @@ package struct DetectStage: Stage {
     private let program: TypeProgram?
 
     /// Known of a single file.
-    package var facts: [String] { ["type", "encoding"] }
+    var facts: [String] { ["type", "encoding"] }
 
-    package init(options: StageOptions) throws(OptionProblem) {
+    init(options: StageOptions) throws(OptionProblem) {
         only = try options.value(Self.only)
         never = try options.value(Self.never)
         program = options.services.service(TypeProgram.self)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
+    func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         let files = try Failure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let types = try context.types(of: files, of: payload, by: program)

@@ -145,6 +145,5 @@ package struct RenameStage: Stage {
 }
 
 extension FilePath.Component {
-    /// Whether it is no longer than a name may be.
     fileprivate var fits: Bool { FileName(self).map { $0.bytes.count <= FileName.longest } ?? false }
 }

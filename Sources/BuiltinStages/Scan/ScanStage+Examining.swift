@@ -1,5 +1,5 @@
-package import PipelineKit
-package import SystemPackage
+import PipelineKit
+import SystemPackage
 
 extension ScanStage {
     private static let patience = Duration.seconds(5)
@@ -10,7 +10,7 @@ extension ScanStage {
     /// What is sent rather than handed over takes long.
     private static let mostSent: Int64 = 100 << 20
 
-    package func examine(in bench: FilePath?) -> [Finding] {
+    func examine(in bench: FilePath?) -> [Finding] {
         do throws(IOError) {
             let words = try ClamdClient.connect(to: socket, patience: Self.patience) { false }.version()
             guard words.hasPrefix("ClamAV") else {

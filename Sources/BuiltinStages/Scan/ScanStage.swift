@@ -1,9 +1,9 @@
 import Glibc
-package import PipelineKit
+import PipelineKit
 import SystemPackage
 
 /// Scans every file with ClamAV.
-package struct ScanStage: Stage {
+struct ScanStage: Stage {
     private enum TooLarge: String, CaseIterable, Sendable { case fail, pass }
 
     private static let standard: FilePath = "/run/clamav/clamd.ctl"
@@ -18,7 +18,7 @@ package struct ScanStage: Stage {
     private static let stalling = StageOption<Duration>.duration(
         "stall_timeout", "how long clamd may take to answer about a file", default: .seconds(300))
 
-    package static let descriptor = StageDescriptor(
+    static let descriptor = StageDescriptor(
         kind: "scan",
         summary: "Scans every file with ClamAV's clamd; an infected file fails, with the name of the signature.",
         options: [socket.erased, tooLarge.erased, stalling.erased],
@@ -30,13 +30,13 @@ package struct ScanStage: Stage {
     /// What it looks at of what it is handed, and of what it is sent.
     private let handed = ClamdReach(), sent = ClamdReach()
 
-    package init(options: StageOptions) throws(OptionProblem) {
+    init(options: StageOptions) throws(OptionProblem) {
         socket = try options.value(Self.socket)
         tooLarge = try options.value(Self.tooLarge)
         stalling = try options.value(Self.stalling)
     }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
+    func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         let files = try Failure.onIOError { () throws(IOError) in try context.files(of: payload) }
         let linked = LinkedFiles<ClamdClient.Verdict>()

@@ -1,11 +1,11 @@
 import Archive
 import Glibc
-package import PipelineKit
+import PipelineKit
 import Synchronization
-package import SystemPackage
+import SystemPackage
 
 extension UnpackStage {
-    package func examine(in bench: FilePath?) -> [Finding] {
+    func examine(in bench: FilePath?) -> [Finding] {
         var findings: [Finding] = []
         if let file = options.passwordsFile {
             do throws(Failure) {

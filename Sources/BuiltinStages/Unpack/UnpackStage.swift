@@ -1,12 +1,12 @@
 import Archive
 import Glibc
-package import PipelineKit
+import PipelineKit
 import SystemPackage
 
 /// Makes an archive's contents the payload. What strangers made is parsed in a process of its own (`UnpackProgram`);
 /// here only the first bytes are looked at, to tell archives from other files.
-package struct UnpackStage: Stage {
-    package static let descriptor = StageDescriptor(
+struct UnpackStage: Stage {
+    static let descriptor = StageDescriptor(
         kind: "unpack",
         summary:
             "Replaces an archive with its contents, and a compressed file with the file; anything else passes "
@@ -26,15 +26,15 @@ package struct UnpackStage: Stage {
     let options: UnpackOptions
     let program: UnpackProgram?
 
-    package init(options: StageOptions) throws(OptionProblem) {
+    init(options: StageOptions) throws(OptionProblem) {
         self.options = try UnpackOptions(options)
         program = options.services.service(UnpackProgram.self)
     }
 
     /// Whether it was `unpacked`, or was to be and was `missed`; nothing is known of what is no archive.
-    package var facts: [String] { ["archive"] }
+    var facts: [String] { ["archive"] }
 
-    package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
+    func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         guard case .file(let name) = payload.shape else { return payload }
         try context.checkCancelled()
         let source = try Failure.onIOError { () throws(IOError) in

@@ -14,7 +14,6 @@ enum RawArguments {
         }
     }
 
-    /// Bytes as such text.
     static func text(of bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains(where: isMark) {
             return text

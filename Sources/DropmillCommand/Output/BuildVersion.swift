@@ -1,6 +1,5 @@
 import CVersion
 
-/// Which build this is.
 enum BuildVersion {
     /// `dropmill 0.1.0 (3d6cc2d)`; without the commit if the build did not get one.
     static let text: String = {

@@ -18,7 +18,6 @@ struct Explanation {
         let rule: String
         var standing: Standing?
 
-        /// Whether its name is one of a marker.
         var isMarker: Bool { pipeline.ready.isMarkerBeside(name) }
     }
 

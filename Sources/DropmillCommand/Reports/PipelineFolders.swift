@@ -15,7 +15,6 @@ struct PipelineFolders {
         case settled(Int, key: String, FileName)
         /// A name without a folder.
         case name(FileName)
-        /// In no folder of any pipeline.
         case elsewhere
     }
 

@@ -35,7 +35,6 @@ package final class InboxReading<Question: Hashable & Sendable, Answer: Sendable
     /// Waiting drops: first readings, and others.
     private var line = Deque<DropPath>()
     private var laterLine = Deque<DropPath>()
-    /// Idle queues.
     private var idle: [DispatchQueue]
     private let hasOne: Bool
     private static var mostLooks: Int { 32 }

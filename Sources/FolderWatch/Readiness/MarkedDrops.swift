@@ -19,7 +19,6 @@ struct MarkedDrops: Sendable {
     /// Whether there is none.
     var isEmpty: Bool { names.count == 0 }
 
-    /// The drops that need a marker.
     func needing(_ marker: FileName) -> some Sequence<FileName> {
         let first = buckets.isEmpty ? 0 : buckets[bucket(of: marker)]
         return sequence(state: first) { number -> FileName? in
@@ -29,7 +28,6 @@ struct MarkedDrops: Sendable {
         }.lazy.filter { markerName($0) == marker }
     }
 
-    /// A drop is there that needs this marker.
     mutating func insert(_ drop: FileName, needing marker: FileName) {
         if names.count >= 2 * buckets.count { grow() }
         let bucket = bucket(of: marker)

@@ -7,7 +7,6 @@ import SystemPackage
 
 /// Whether some process has a file open for writing.
 package enum OpenWriters: Sendable, Hashable {
-    /// None has.
     case none
     /// At least one has; which one, if known.
     case some(Waiting.Writer)

@@ -17,7 +17,6 @@ struct ProcessScan: Sendable {
     let begun = MonotonicTime.now()
     /// Processor time that it took.
     private(set) var cost = Duration.zero
-    /// Whether mappings are in it.
     let hasMappings: Bool
 
     /// Looks at all processes but this one.

@@ -84,7 +84,6 @@ package enum Waiting: Sendable, Hashable {
 
     /// What is wrong with a marker.
     package enum MarkerFault: Sendable, Hashable {
-        /// It is not there.
         case missing
         /// A marker for the whole inbox is there, but it is older than the drop.
         case outdated

@@ -139,8 +139,14 @@ nonisolated extension Engine {
         do {
             // The folders above it may have been missing before.
             try own.refuseWork()
-            let (records, left) = try bring(records, from: works, to: work, of: pipeline, state.journal)
             let here = WorkPlace(path: work.path, beside: pipeline.inbox)
+            if !works.isEmpty, !works.contains(where: { $0.path == work.path }),
+                let known = pipeline.record(works: [here] + works, after: nil)
+            {
+                // Jobs that are taken over must be found by a later start, whatever happens to this one.
+                try state.journal.write([], pipelines: [known])
+            }
+            let (records, left) = try bring(records, from: works, to: work, of: pipeline, state.journal)
             let folders = try work.jobs()
             let covered = here.covered(by: works, isEmpty: folders.isEmpty)
             let recovery = Recovery(

@@ -25,7 +25,6 @@ package enum EngineEvent: Sendable {
     case stageFinished(Job, stage: String, duration: Duration)
     /// A stage failed in a way that is tried again.
     case deferred(Job, stage: String, failure: Failure, delay: Duration)
-    /// A job is over.
     case settled(JobReport)
     /// A pipeline stopped because of its surroundings.
     case paused(pipeline: String, Failure)

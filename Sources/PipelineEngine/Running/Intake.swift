@@ -292,7 +292,6 @@ actor Intake: QueueActor {
         if reported.add(path, reason) { deliver(.refused(path, reason: reason)) }
     }
 
-    /// It is not there any more, or not what it was.
     func forgetReport(_ path: DropPath) { reported.forget(path) }
 
     func fail(_ failure: Failure) {

@@ -18,7 +18,6 @@ extension JobMachine {
         fileprivate(set) var probing: JobID?
         /// Whether the intake is what is in trouble, so that no job can tell whether it is over.
         fileprivate var isIntakes = false
-        /// Whether the intake was asked.
         fileprivate var isAskingIntake = false
 
         var isPaused: Bool { reason != nil && !isOnTrial }

@@ -14,7 +14,6 @@ struct JobMachine: Sendable, Equatable {
         var stages: Int { retry.count }
     }
 
-    /// Who has a job.
     enum Holder: Sendable, Equatable {
         /// Nobody: it continues after the pause or, where the engine stops, at the next start.
         case nobody

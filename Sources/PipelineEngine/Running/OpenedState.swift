@@ -9,7 +9,6 @@ import SystemPackage
 final class OpenedState: Sendable {
     let journal: SQLiteJournal
     let writer: JournalWriter
-    /// The run before this one, if there was any.
     let lastRun: RunRecord?
     /// The machine's present boot.
     let boot: String

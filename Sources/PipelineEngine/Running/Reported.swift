@@ -25,7 +25,6 @@ struct Reported {
         return paths.updateValue(number, forKey: path) != number
     }
 
-    /// It is not there any more, or not what it was.
     mutating func forget(_ path: DropPath) {
         paths[path] = nil
         if paths.isEmpty { self = Reported() }

@@ -10,7 +10,6 @@ struct SettlementBatch {
         var placements: [Placement] = []
         /// The moves of each placement.
         var moves: [[Intent]] = []
-        /// Those of them that are made.
         var made: [Intent] = []
         /// Whether an earlier attempt may have made some of them.
         var isReplay = false

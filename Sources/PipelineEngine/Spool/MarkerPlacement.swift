@@ -3,7 +3,6 @@ import SystemPackage
 
 /// A marker in a job's folder, which goes along with its drop.
 package struct MarkerPlacement: Sendable {
-    /// Where it is.
     let source: FilePath
     /// How markers are named; nil where the pipeline asks for none any more.
     let rule: MarkerRule?

@@ -30,7 +30,6 @@ final class ReservedFolders: Sendable {
     }
 
     private struct State {
-        /// By what they are, and by whose they are.
         var folders: [FileIdentity: [String: Reserved]] = [:]
         var identities: [String: [FileIdentity]] = [:]
         /// What they lie in, by whose they are.

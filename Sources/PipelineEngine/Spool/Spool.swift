@@ -80,7 +80,6 @@ package struct Spool: Sendable {
 
     /// What the proof of a claimed drop came to.
     package enum Proof: Sendable {
-        /// It is complete.
         case complete(Claimed)
         /// It changed at the last moment or is still open for writing: it has to stand still again, in its job's
         /// folder. Why.
@@ -215,7 +214,6 @@ package struct Spool: Sendable {
 
     /// What a look at a claimed drop found.
     package struct Look: Sendable {
-        /// What it is.
         let sample: Sample
         /// What of it has other names.
         var linked: [FilePath] = []

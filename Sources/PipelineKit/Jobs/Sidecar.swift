@@ -3,7 +3,6 @@
 package struct Sidecar: Sendable, Hashable {
     /// A part of the text.
     package enum Part: Sendable, Hashable {
-        /// Text as it is.
         case text(String)
         /// The payload's name.
         case name(Escape)

@@ -22,7 +22,6 @@ package struct OptionNode: Sendable, Equatable {
         case null
         /// Text; `quoted` where it stood in quotation marks and so is not a number and no truth value.
         case scalar(String, quoted: Bool)
-        /// A list.
         case list([OptionNode])
         /// A map, in the order it was written.
         case map([Entry])

@@ -6,7 +6,6 @@ package import SystemPackage
 package struct SecretText: Sendable, Hashable {
     /// A part of the text.
     package enum Part: Sendable, Hashable {
-        /// As it is.
         case text(String)
         /// A variable's value, as it was when the pipeline was read.
         case variable(Hidden)

@@ -87,7 +87,6 @@ package struct Pipeline: Sendable {
     package enum Processed: Sendable, Hashable {
         /// It is moved into the folder.
         case folder(FilePath)
-        /// It is deleted.
         case delete
     }
 
