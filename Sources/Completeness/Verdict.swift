@@ -20,7 +20,7 @@ package enum Verdict: Hashable, Sendable {
         case .end: "\(name) without its \(end)"
         case .bytes(let count): "\(name) that is missing \(count) bytes"
         case .beginning: "\(name) whose header is not filled in"
-        case .target: "\(name) with an offset beyond its end"
+        case .target: "\(name) with an offset that leads to nothing valid"
         case .sense: "\(name) with invalid data"
         }
     }

@@ -1,7 +1,7 @@
 extension HouseRules {
     /// Who knows stages by their descriptors alone.
     private static let kindless: Set<String> = [
-        "PipelineKit", "PipelineEngine", "FolderWatch", "Journal", "PipelineConfig",
+        "PipelineKit", "PipelineEngine", "FolderWatch", "Journal", "SQLiteJournal", "PipelineConfig",
     ]
 
     /// The kinds that Dropmill brings along, as their descriptors say them.

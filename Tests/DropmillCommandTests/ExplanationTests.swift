@@ -108,7 +108,7 @@ import Testing
         #expect(steps.map(\.title) == ["claim", "unpack", "move", "success", "failure"])
         #expect(steps[0].text == "once it has been unchanged for 20 ms and no process has it open for writing")
         #expect(steps[1].isSkipped)
-        #expect(steps[1].text == "skipped: only for '*.tar.gz' only")
+        #expect(steps[1].text == "skipped: only for '*.tar.gz'")
         #expect(steps[2].targets == ["to": scratch.path("out/2026/a-{job}")])
         #expect(steps[3].text.hasSuffix("processed, unless it was itself published"))
         #expect(steps[4].text.hasSuffix("failed, with the reason in a.csv.error.json"))
@@ -188,7 +188,7 @@ import Testing
         #expect(
             json.hasPrefix(#"{"file":"a.csv","place":"name","taken":true,"pipelines":[{"name":"scans","taken":true,"#))
         #expect(
-            json.contains(#"{"step":"unpack","text":"skipped: only for '*.tar.gz' only","skipped":true,"targets":{}}"#)
+            json.contains(#"{"step":"unpack","text":"skipped: only for '*.tar.gz'","skipped":true,"targets":{}}"#)
         )
     }
 }

@@ -14,6 +14,12 @@ import Testing
         let scratch: ScratchFolder
         private let engine: Engine
         private let summary = Mutex<RunSummary?>(nil)
+        private let reason = Reason()
+
+        /// Why it last paused.
+        private final class Reason: Sendable { let code = Mutex<String?>(nil) }
+
+        var pauseCode: String? { reason.code.withLock { $0 } }
 
         init(_ stages: String, unpackingBy program: FilePath?) throws {
             scratch = try ScratchFolder()
@@ -24,7 +30,9 @@ import Testing
             engine = Engine(
                 pipelines: try PipelineLoader(registry: kinds, environment: [:]).load([file]),
                 configuration: EngineConfiguration(state: scratch.path("state"))
-            ) { @Sendable _ in }
+            ) { @Sendable [reason] event in
+                if case .paused(_, let failure) = event { reason.code.withLock { $0 = failure.code } }
+            }
         }
 
         func start() throws {
@@ -74,6 +82,7 @@ import Testing
         try unable.scratch.write(Self.archive, to: unable.scratch.path("in/one.zip"))
         try able.scratch.write(Self.archive, to: able.scratch.path("in/one.zip"))
         #expect(await eventually { able.holds("out/one/a.txt") && able.holds("done/one.zip") })
+        #expect(await eventually { unable.pauseCode == "unpack.no-program" })
         let summary = await unable.stop()
         #expect(summary?.processed == 0 && !unable.holds("out/one/a.txt"))
         #expect(await able.stop()?.processed == 1)

@@ -63,7 +63,7 @@ import Testing
             Omission("pause") { if case .pause = $0 { true } else { false } },
             Omission("resume") { if case .resume = $0 { true } else { false } },
             Omission("probe") { if case .probe = $0 { true } else { false } },
-            Omission("lookAround") { if case .checkFolders = $0 { true } else { false } },
+            Omission("checkFolders") { if case .checkFolders = $0 { true } else { false } },
             Omission("askIntake") { if case .askIntake = $0 { true } else { false } },
             Omission("trial") { if case .trial = $0 { true } else { false } },
         ])

@@ -28,7 +28,7 @@ import Testing
         async let summary = engine.stop(grace: .seconds(600))
         #expect(await eventually { engine.events.contains { if case .stopping = $0 { true } else { false } } })
         try engine.drop("second")
-        #expect(await eventually { await engine.waiting(for: "second")?.waiting == .room })
+        #expect(await eventually { await engine.waiting(for: "second")?.waiting == .paused("Dropmill is stopping") })
         gate.withLock { $0 = true }
         #expect(await summary?.processed == 1)
         #expect(try scratch.tree("inbox") == ["second"])

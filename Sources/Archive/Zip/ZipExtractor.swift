@@ -3,6 +3,8 @@ import Synchronization
 import SystemPackage
 
 /// Unpacks a zip, by several threads over disjoint entries where it is worth it: the directory says where each lies.
+/// For speed alone: on two cores a zip of 1 GiB takes 0.43 of what bsdtar takes (libarchive, one thread), a thousand of
+/// 100 files 0.86 (docs/benchmarks.md).
 enum ZipExtractor {
     /// A thread takes entries of about so many bytes at once: what it reads lies together, and so mostly in one folder.
     private static let portion: UInt64 = 1 << 20

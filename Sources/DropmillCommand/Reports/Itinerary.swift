@@ -50,7 +50,7 @@ struct Itinerary {
 
     private static func step(_ stage: StageEntry, _ name: FileName, _ values: TemplateValues) -> Step {
         if let when = stage.when, !when.mayHold(for: name, in: values.folders) {
-            return Step(title: stage.kind, text: "skipped: only for \(when.text) only", isSkipped: true)
+            return Step(title: stage.kind, text: "skipped: only for \(when.text)", isSkipped: true)
         }
         var step = Step(title: stage.kind, text: type(of: stage.stage).descriptor.summary)
         if let when = stage.when, when.looksDeeper { step.notes.append("only for \(when.text)") }

@@ -37,8 +37,13 @@ package struct DropmillCommand: ParsableCommand {
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == typeVerb { TypeProgram.run() }
         if CommandLine.arguments.count == 2, CommandLine.arguments[1] == FormatProgram.verb { FormatWorker.run() }
         var stages = stages
-        stages.services.add(UnpackProgram("/proc/self/exe", [unpackVerb]))
-        stages.services.add(TypeProgram("/proc/self/exe", [typeVerb]))
+        // An executable may bring programs of its own.
+        if stages.services.service(UnpackProgram.self) == nil {
+            stages.services.add(UnpackProgram("/proc/self/exe", [unpackVerb]))
+        }
+        if stages.services.service(TypeProgram.self) == nil {
+            stages.services.add(TypeProgram("/proc/self/exe", [typeVerb]))
+        }
         StandardOutput.prepare()
         let arguments = RawArguments.all
         // `help` takes a verb too.

@@ -5,6 +5,7 @@ package import PipelineKit
 package import SystemPackage
 
 /// Compares drops with the digests in their markers and manifests, on a queue of its own, since that reads every byte.
+/// Not left to `verify`: a drop whose digest differs still waits for the rest of its bytes; a stage would fail it.
 package enum DigestCheck {
     package typealias Reading = InboxReading<Question, Outcome>
 

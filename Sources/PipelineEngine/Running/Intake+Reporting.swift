@@ -41,7 +41,8 @@ extension Intake {
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
         if ready.contains(path) {
-            let waiting = paused.map { Waiting.paused($0.summary) } ?? .room
+            let reason = paused?.summary ?? (isClaiming ? nil : "Dropmill is stopping")
+            let waiting = reason.map { Waiting.paused($0) } ?? .room
             return WaitingDrop(path: path.bytes, known: nil, waiting: waiting)
         }
         if quarantine.isHeld(.drop(path)) { return WaitingDrop(path: path.bytes, known: nil, waiting: .suspect) }

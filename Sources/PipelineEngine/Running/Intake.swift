@@ -84,7 +84,7 @@ actor Intake: QueueActor {
     private(set) var paused: Failure?
     private(set) var isRunning = false
     /// Until the engine stops: from then on drops stay in the inbox.
-    private var isClaiming = true
+    private(set) var isClaiming = true
     var hasScanned = false
     private var isTurnAsked = false
     /// When refused drops were last looked at without having been touched.

@@ -51,8 +51,10 @@ extension JobMachine {
             if pause.isIntakes || held.isEmpty { askIntake(&turn) } else { turn.effects.append(.checkFolders) }
         case .probed(let isInPlace):
             guard mayProbe else { return }
-            guard isInPlace, !pause.isIntakes, let id = held.first else { return askIntake(&turn) }
-            held.removeFirst()
+            // What is to run alone may have to wait for another pipeline's.
+            let next = held.firstIndex { jobs[$0]?.isQuarantined == false } ?? held.indices.first
+            guard isInPlace, !pause.isIntakes, let next else { return askIntake(&turn) }
+            let id = held.remove(at: next)
             pause.probing = id
             begin(id, &turn)
         case .stopped: isStopping = true

@@ -32,11 +32,12 @@ extension JobMachine {
         }
     }
 
-    /// Has failures notified, then settled. Where the daemon died with the job before, that is counted first: it may
-    /// die of this, too.
+    /// Has failures notified, then settled. Where the daemon may have crashed because of the job that is counted first,
+    /// unless a stage has run: that was on record, and others that finished later are not to overtake it meanwhile.
     mutating func end(_ id: JobID, _ outcome: JobState.Outcome, _ turn: inout Turn) {
         guard let entry = jobs[id] else { return }
-        guard entry.recoveries == 0 || entry.isCounted else {
+        let mayCrash = entry.recoveries >= (entry.hasRun ? rules.quarantineAfter : 1)
+        guard !mayCrash || entry.isCounted else {
             jobs[id]?.recoveries += 1
             jobs[id]?.isCounted = true
             jobs[id]?.holder = .journal

@@ -26,14 +26,18 @@ extension JobMachine {
             jobs[id]?.isQuarantined = false
             begin(id, &turn)
         case .began(let id): began(id, &turn)
-        case .succeeded(let id, let isDone):
+        case .succeeded(let id, let isDone, let hasRun):
             guard let stage = stage(of: id) else { return }
             jobs[id]?.mayBeIntended = false
+            if hasRun { jobs[id]?.hasRun = true }
             endProbe(id, &turn)
             go(id, to: isDone ? .settling(.processed) : .queued(stage: stage.index + 1, failures: 0), &turn)
         case .failed(let id, let failure, let hasRun, let jitter):
             guard let stage = stage(of: id) else { return }
-            if hasRun { jobs[id]?.mayBeIntended = false }
+            if hasRun {
+                jobs[id]?.mayBeIntended = false
+                jobs[id]?.hasRun = true
+            }
             fail(id, stage, failure, jitter, &turn)
         case .due(let id):
             if jobs[id]?.holder == .timer { begin(id, &turn) }
@@ -79,7 +83,7 @@ extension JobMachine {
     /// Whether whoever has the job may say this of it. Nobody is asked about a job that is over: its answer is late.
     private func isExpected(_ event: Event) -> Bool {
         switch event {
-        case .succeeded(let id, _), .failed(let id, _, _, _): jobs[id].map { $0.holder == .workers } ?? true
+        case .succeeded(let id, _, _), .failed(let id, _, _, _): jobs[id].map { $0.holder == .workers } ?? true
         case .looked(let id, _): jobs[id].map { $0.holder == .look } ?? true
         case .notified(let id), .notificationCancelled(let id): jobs[id].map { $0.holder.isNotifier } ?? true
         case .counted(let id, _): jobs[id].map { $0.holder == .journal } ?? true

@@ -49,6 +49,8 @@ struct JobMachine: Sendable, Equatable {
         var recoveries: Int
         /// Whether `recoveries` counts the end that is under way.
         var isCounted = false
+        /// Whether a stage has run in this process: where that might crash the daemon it was on record before.
+        var hasRun = false
         /// Whether it is to run alone when it begins.
         var isQuarantined = false
         /// Whether intents may be on record, though the commit was said to have failed: then it is written down before
@@ -69,8 +71,8 @@ struct JobMachine: Sendable, Equatable {
         /// Nothing else runs that may kill the daemon.
         case admitted(JobID)
         case began(JobID)
-        /// Its stage succeeded, or is not for this drop. `isDone`: no further stage is needed.
-        case succeeded(JobID, isDone: Bool = false)
+        /// Its stage succeeded, or is not for this drop. `isDone`: no further stage is needed; `hasRun`: it was run.
+        case succeeded(JobID, isDone: Bool = false, hasRun: Bool = true)
         /// Its stage failed. `hasRun`: the stage was begun. `jitter`: chance, from 0 to 1.
         case failed(JobID, Failure, hasRun: Bool = true, jitter: Double = 0)
         case due(JobID)

@@ -56,8 +56,8 @@ extension PipelineRunner {
         endTurn()
         lastNote = nil
         note()
-        // What is being settled has intents that only its batch knows; that writes them down.
-        for id in jobs.keys where machine.jobs[id]?.holder != .settler { write(id) }
+        // What is being settled for the first time has intents that only its batch knows; that writes them down.
+        for (id, job) in jobs where machine.jobs[id]?.holder != .settler || !job.record.intents.isEmpty { write(id) }
     }
 }
 

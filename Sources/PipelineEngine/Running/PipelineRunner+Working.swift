@@ -8,7 +8,7 @@ extension PipelineRunner {
         guard let active = jobs[id] else { return }
         guard pipeline.stages[stage].applies(to: active.job.drop, active.payload) else {
             jobs[id]?.skipped(pipeline.stages[stage].kind)
-            return send(.succeeded(id))
+            return send(.succeeded(id, hasRun: false))
         }
         var work = StageWorkers.Work(job: active.job, payload: active.payload, stage: stage)
         if isCommitted {

@@ -201,7 +201,6 @@ package struct Recovery: Sendable {
             record.recoveries += 1
             record.history.append(Transition("recovered", at: now))
         }
-        let verdict = record.state == .settling && record.stage == pipeline.stages.count ? record.failure : nil
         if record.state == .running || record.state == .settling { record.state = .queued }
         let kept = record.payload.map { [$0.root] + $0.copies.map(\.path) } ?? []
         for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
@@ -210,10 +209,7 @@ package struct Recovery: Sendable {
         }
         let job = job(record, folder)
         let failure: Failure
-        if let verdict {
-            // It had failed, and nothing was decided yet of where it goes.
-            failure = verdict
-        } else if record.recoveries < Self.limit(of: pipeline) {
+        if record.recoveries < Self.limit(of: pipeline) {
             do throws(IOError) {
                 let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
                 if record != found { findings.changed.append(record) }

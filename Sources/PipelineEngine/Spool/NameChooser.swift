@@ -2,8 +2,8 @@ import PipelineKit
 import Synchronization
 package import SystemPackage
 
-/// Finds names that are free, without looking through a long row of taken ones each time. Batches that are settled at
-/// the same time share one, so that none gives a name away that another is about to take.
+/// Finds names that are free, without looking through a long row of taken ones each time, and gives none away that was
+/// given to another job of the batch.
 package final class NameChooser: Sendable {
     private struct State {
         /// Given away, but perhaps not there yet.

@@ -45,8 +45,9 @@ package struct Settlement: Sendable {
             var found = SettlementPlan.Found(marker: try Spool.marker(in: job.folder), hasOriginal: false)
             if case .failed = outcome, !leavesOriginal {
                 // An earlier attempt may have moved it already; then the source is of no interest any more.
-                found.hasOriginal = !record.intents.isEmpty
-                if !found.hasOriginal { found.hasOriginal = try FileIdentity.find(job.original) != nil }
+                found.hasOriginal =
+                    record.intents.isEmpty
+                    ? try FileIdentity.find(job.original) != nil : record.intents.contains { $0.role == .original }
             }
             return found
         } catch {
