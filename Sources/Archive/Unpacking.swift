@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Unpacks one archive, and where wanted those within it, below one folder.
 ///
-/// It parses what strangers made, so it belongs into a process that can do nothing else (see `UnpackWorker`).
+/// It parses untrusted input, so it belongs in a process that can do nothing else (see `UnpackWorker`).
 package struct Unpacking {
     /// What came out.
     package struct Report: Sendable, Equatable {

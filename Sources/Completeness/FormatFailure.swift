@@ -3,7 +3,6 @@ import SystemPackage
 
 /// Why a file could not be looked at: a sentence without its stop.
 package struct FormatFailure: Error, Sendable, Equatable {
-    /// The sentence.
     package let text: String
     /// Whether more time would help.
     package let isOfTime: Bool

@@ -1,11 +1,8 @@
 /// The result of a hash function.
 package struct Digest: Sendable, Hashable {
-    /// Which function.
     package let algorithm: DigestAlgorithm
-    /// Its bytes.
     package let bytes: [UInt8]
 
-    /// A digest of these bytes.
     package init(_ algorithm: DigestAlgorithm, bytes: [UInt8]) {
         self.algorithm = algorithm
         self.bytes = bytes

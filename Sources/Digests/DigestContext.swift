@@ -19,7 +19,6 @@ package struct DigestContext: ~Copyable {
         case crc32c(UInt32)
     }
 
-    /// Which function.
     package let algorithm: DigestAlgorithm
     private var state: State
 

@@ -8,7 +8,6 @@ package struct ExaminedPipeline: Sendable {
     /// Its folders, in the order in which a drop passes them.
     package internal(set) var places: [ExaminedPlace]
 
-    /// A pipeline.
     package init(name: String, places: [ExaminedPlace]) {
         self.name = name
         self.places = places

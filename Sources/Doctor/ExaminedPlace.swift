@@ -8,10 +8,8 @@ package struct ExaminedPlace: Sendable {
     package let role: String
     /// Its path; nil if it is not a folder.
     package let path: FilePath?
-    /// What was found.
     package internal(set) var findings: [Finding]
 
-    /// A place.
     package init(role: String, path: FilePath?, findings: [Finding]) {
         self.role = role
         self.path = path

@@ -5,7 +5,6 @@ import SystemPackage
 
 /// Tries how drops of other users can be taken over, and reports the cost.
 enum OwnershipCheck {
-    /// How a drop is taken over.
     enum Way: Equatable {
         /// By a change of its owner.
         case owner
@@ -32,13 +31,13 @@ enum OwnershipCheck {
     /// `nobody` on nearly every system; the account need not exist.
     private static let other: uid_t = 65534
 
-    /// The finding for an inbox whose claimed drops come into this folder; nil if nothing can be tested there, which
+    /// The finding for an inbox whose claimed drops go into this folder; nil if nothing can be tested there, which
     /// `rights` reports.
     static func finding(_ ownership: Pipeline.Ownership, in folder: FilePath) -> Finding? {
         guard ownership == .take else {
             return .note(
                 .ownership,
-                "drops stay their senders' (`ownership: keep`), who can change them until they are published; costs "
+                "drops still belong to their senders (`ownership: keep`), who can change them until publication; costs "
                     + "nothing", "Set `ownership: take`, unless every sender is trusted")
         }
         do throws(IOError) {

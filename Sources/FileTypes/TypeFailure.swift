@@ -1,13 +1,13 @@
 import Helpers
 package import SystemPackage
 
-/// Why a file's type cannot be told.
+/// Why a file's type cannot be detected.
 package enum TypeFailure: Error, Sendable, Equatable {
-    /// The content would have libmagic go further than it may; with its own words.
+    /// The content exceeds libmagic's limits; with its message.
     case content(String)
     /// The file cannot be read.
     case unreadable(Errno)
-    /// libmagic has no rules to go by; with its own words.
+    /// libmagic's rules cannot be loaded; with its message.
     case unloaded(String)
     /// The helper could not be started; `noChildProcess`: it was gone before it began, each time.
     case unavailable(Errno)
@@ -15,13 +15,13 @@ package enum TypeFailure: Error, Sendable, Equatable {
     case unconfined(String)
     /// The helper ended over the file: by that signal, or with that status where it is 0; and what it wrote last.
     case crashed(signal: Int32, status: Int32, log: String)
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     case overTime(seconds: Int64)
-    /// It used more of the processors than it may.
+    /// It exceeded its CPU time.
     case overCPU
-    /// The helper said something that no helper says.
+    /// The helper broke the protocol.
     case confused
-    /// The work was called off.
+    /// The work was cancelled.
     case cancelled
 }
 

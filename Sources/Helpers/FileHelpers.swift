@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// Helpers that answer a question about one open file after the other (`FileWorker`): as many as were asked at once,
-/// and none where nobody asks.
+/// Helpers that answer questions about one open file after the other (`FileWorker`): as many as are used at once,
+/// and none when idle.
 package final class FileHelpers: Sendable {
     /// Why there is no answer.
     package enum Failure: Error, Sendable, Equatable {
@@ -14,11 +14,11 @@ package final class FileHelpers: Sendable {
         case unconfined(String)
         /// It ended over the file: by that signal, or with that status where it is 0; and what it wrote last.
         case crashed(signal: Int32, status: Int32, log: String)
-        /// It took longer than it may.
+        /// It exceeded its time limit.
         case overTime(seconds: Int64)
-        /// It used more of the processors than it may.
+        /// It exceeded its CPU time.
         case overCPU
-        /// It said something that no helper says.
+        /// It broke the protocol.
         case confused
         /// The work was called off.
         case cancelled
@@ -35,9 +35,9 @@ package final class FileHelpers: Sendable {
         }
     }
 
-    /// How often a helper is made for one file that is gone before it sees it.
+    /// How often a helper is started for one file if it dies before it receives the file.
     private static let tries = 8
-    /// How many may be killed over one file: it may have been for the machine's memory.
+    /// How many may be killed with one file: the cause may be a lack of memory.
     private static let mostKilled = 3
 
     private struct State {
@@ -127,7 +127,7 @@ package final class FileHelpers: Sendable {
     /// Releases those not used for a while: they take memory.
     private func sweep() {
         let due = FileHelper.now() - idleTime
-        // Killed when this function is over, and nobody waits for the lock meanwhile.
+        // Killed when this function returns, outside the lock.
         let (old, isLater) = state.withLock { state in
             let old = state.idle.filter { $0.lastUse <= due }
             state.idle.removeAll { $0.lastUse <= due }

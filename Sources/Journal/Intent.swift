@@ -23,7 +23,6 @@ package struct Intent: Sendable, Hashable {
     /// Which inode it is.
     package var identity: FileIdentity
 
-    /// An intent.
     package init(role: Role, source: FilePath, target: FilePath, identity: FileIdentity) {
         self.role = role
         self.source = source

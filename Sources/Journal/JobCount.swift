@@ -9,10 +9,8 @@ package struct JobCount: Sendable, Hashable {
     package var state: JobRecord.State
     /// Their stage's place; 0 for finished jobs.
     package var stage: Int
-    /// How many.
     package var count: Int
 
-    /// A count.
     package init(pipeline: String, state: JobRecord.State, stage: Int, count: Int) {
         self.pipeline = pipeline
         self.state = state

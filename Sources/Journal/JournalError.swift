@@ -5,22 +5,19 @@ import SystemPackage
 package struct JournalError: Error, Sendable, Hashable {
     /// What kind of trouble it is.
     package enum Kind: Sendable {
-        /// It was written by a newer Dropmill.
+        /// A newer Dropmill wrote it.
         case newer
-        /// What it says makes no sense: it is damaged.
+        /// It is damaged.
         case corrupt
-        /// The disk or the file system is in trouble; it may pass.
+        /// A problem of the disk or file system, which may be temporary.
         case environment
-        /// There is none.
+        /// There is no journal.
         case missing
     }
 
-    /// The kind.
     package let kind: Kind
-    /// The sentence.
     package let message: String
 
-    /// An error.
     package init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
@@ -32,13 +29,13 @@ package struct JournalError: Error, Sendable, Hashable {
         case .corrupt:
             "Restart Dropmill: it moves the damaged journal aside and keeps every job."
         case .environment, .missing, .newer:
-            "Check the state folder and its file system; work resumes by itself."
+            "Check the state folder and its file system; processing resumes by itself."
         }
     }
 }
 
 extension Failure {
-    /// The journal could not be written: the surroundings' fault.
+    /// The journal could not be written: an environment failure.
     package init(_ error: JournalError) {
         self.init(.environment, code: "journal", summary: error.message, remedy: error.remedy)
     }

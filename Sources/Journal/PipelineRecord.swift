@@ -24,7 +24,6 @@ package struct PipelineRecord: Sendable, Equatable {
     /// Where its work folder is, and before that where those were that may still hold jobs.
     package var works: [WorkPlace] = []
 
-    /// A record.
     package init(
         name: String, source: FilePath? = nil, inbox: FilePath, failed: FilePath, stages: [String], waiting: Int,
         paused: Failure? = nil, pausedSince: Timestamp? = nil, updatedAt: Timestamp

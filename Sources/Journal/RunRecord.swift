@@ -5,7 +5,6 @@ import SystemPackage
 package struct RunRecord: Sendable, Hashable {
     /// The machine's boot (random/boot_id of proc(5)): after another one, what was not synced may be lost.
     package var boot: String
-    /// The process.
     package var process: Int
     /// When it began.
     package var startedAt: Timestamp

@@ -18,7 +18,6 @@ package struct Transition: Sendable, Hashable {
     /// When it had happened last, where that was more than once.
     package var lastAt: Timestamp?
 
-    /// A transition.
     package init(
         _ event: String, at time: Timestamp, stage: String? = nil, duration: Duration? = nil, note: String? = nil
     ) {

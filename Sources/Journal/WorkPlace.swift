@@ -12,7 +12,6 @@ package struct WorkPlace: Sendable, Hashable {
     /// What its file system is known by; 0 if unknown.
     package var fileSystem: UInt64
 
-    /// A place.
     package init(path: FilePath, inbox: UInt64, fileSystem: UInt64 = 0) {
         self.path = path
         self.inbox = inbox

@@ -3,7 +3,6 @@ import SystemPackage
 
 /// Why pipelines cannot be used: every problem of every file, sorted.
 package struct ConfigProblems: Error, Sendable, CustomStringConvertible {
-    /// The problems; at least one.
     package let all: [ConfigProblem]
 
     /// Sorts the problems and drops what is said twice (an anchor that is used twice is read twice).

@@ -3,27 +3,27 @@ import SystemPackage
 
 /// Pipelines may be chained by their folders, as long as every drop comes to an end.
 extension PipelineChecks {
-    /// One pipeline's folder that another one's drops come from.
+    /// One pipeline's folder that is another's inbox.
     private struct Link {
         let key: String
         let position: SourcePosition
         let next: Int
     }
 
-    /// Refuses circles, and reports of failures that would be drops.
+    /// Refuses loops, and failure reports that would become drops.
     mutating func chains(_ drafts: [PipelineDraft]) {
         let links = drafts.indices.map { self.links(from: $0, drafts[$0]) }
         for (index, draft) in drafts.enumerated() {
             for link in links[index] where Self.leads(from: link.next, to: index, links) {
                 report(
-                    "'\(link.key)' is the inbox of the pipeline of \(drafts[link.next].source.text), from which drops "
+                    "'\(link.key)' is the inbox of the pipeline in \(drafts[link.next].source.text), from which drops "
                         + "return here in a loop; use a folder that no pipeline watches", draft,
                     at: link.position)
             }
             guard let failed = draft.failed, let folder = self.index.folders[index].failed else { continue }
             for other in self.index.pipelines(withInbox: folder) where other != index {
                 report(
-                    "'failed' is the inbox of the pipeline of \(drafts[other].source.text), which would treat "
+                    "'failed' is the inbox of the pipeline in \(drafts[other].source.text), which would treat "
                         + "the reports (NAME.error.json) as drops; use a folder that no pipeline watches", draft,
                     at: failed.position)
             }

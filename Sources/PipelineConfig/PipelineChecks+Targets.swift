@@ -1,7 +1,7 @@
 import PipelineKit
 import SystemPackage
 
-/// Where stages publish to, against the folders that pipelines already use.
+/// Checks where stages publish against the folders that pipelines use.
 extension PipelineChecks {
     /// A folder that a pipeline lives on.
     private struct Own {
@@ -55,7 +55,7 @@ extension PipelineChecks {
         return false
     }
 
-    /// A drop's name must not lead an original into a pipeline's own folder.
+    /// A drop's name must not lead its original into a pipeline's own folder.
     mutating func originals(_ draft: PipelineDraft, of drafts: [PipelineDraft]) {
         for (key, template, position) in [
             ("processed", draft.processedTemplate, draft.processed?.position),
@@ -64,7 +64,7 @@ extension PipelineChecks {
             guard let template, let position else { continue }
             let fixed = ResolvedFolder(template.fixedFolder)
             let own = [draft.processedFolder?.value, draft.failed?.value].compactMap { $0.map { ResolvedFolder($0) } }
-            // Told already.
+            // Already reported.
             if let inbox = draft.inbox, ResolvedFolder(inbox.value).overlaps(fixed) { continue }
             let taken = folders(of: draft, among: drafts, from: fixed).first { folder in
                 !own.contains(folder.folder) && template.template.takes(folder.folder, from: fixed) != nil
@@ -90,10 +90,10 @@ extension PipelineChecks {
         let own = near.filter { drafts[$0].source == draft.source }
         let others = near.filter { drafts[$0].source != draft.source }
         return own.flatMap { folders($0, "") }
-            + others.flatMap { folders($0, " of the pipeline of \(drafts[$0].source.text)") }
+            + others.flatMap { folders($0, " of the pipeline in \(drafts[$0].source.text)") }
     }
 
-    /// The default work folder is as much in the way as one that is set.
+    /// The default work folder conflicts just like a configured one.
     mutating func defaultWorkFolder(_ draft: PipelineDraft) {
         guard draft.work == nil, let area = draft.workArea.map({ ResolvedFolder($0) }) else { return }
         for (key, folder) in [("processed", draft.processedFolder), ("failed", draft.failed)] {
@@ -106,7 +106,7 @@ extension PipelineChecks {
         }
     }
 
-    /// Of two stages that publish for the same drops the last one counts, so the first would be there in vain.
+    /// If two stages publish the same drops the last one counts, so the first would have no effect.
     mutating func overruled(_ draft: PipelineDraft) {
         let publishing = draft.stages.filter { $0.effects.contains(.publishes) }
         for (index, stage) in publishing.enumerated() {
@@ -131,7 +131,7 @@ extension PipelineDraft {
 }
 
 extension Template {
-    /// How the target of a folder gets in a folder's way; nil where it does not.
+    /// How a published folder conflicts with this folder; nil if it does not.
     fileprivate func takes(_ folder: ResolvedFolder, from fixed: ResolvedFolder) -> String? {
         if isFixed { return folder == fixed ? "is" : folder.isInside(fixed) ? "contains" : nil }
         guard var below = folder.path(below: fixed) else { return nil }

@@ -1,16 +1,16 @@
 import PipelineKit
 import SystemPackage
 
-/// What can be wrong with pipelines whose every value is right: folders that get in each other's way, stages that lead
-/// to nothing. Works on drafts, so that these problems are reported together with all others.
+/// Checks across valid values: folders that conflict, stages that lead
+/// nowhere. It works on drafts, so that these problems are reported together with all others.
 struct PipelineChecks {
     private(set) var problems: [ConfigProblem] = []
     /// The folders of all drafts.
     let index: FolderIndex
-    /// What to add where nothing publishes: `'move: { to: … }'`.
+    /// What to add if no stage publishes: `'move: { to: … }'`.
     let publisher: String
 
-    /// Checks each draft alone, then against those before it that may be in its way.
+    /// Checks each draft alone, then against earlier ones that may conflict with it.
     static func problems(of drafts: [PipelineDraft], among kinds: StageRegistry) -> [ConfigProblem] {
         let publisher = kinds.remedy(for: .publishing).map { "'\($0.entry)'" } ?? "a stage that publishes"
         var checks = PipelineChecks(index: FolderIndex(of: drafts), publisher: publisher)
@@ -91,7 +91,7 @@ struct PipelineChecks {
             at: draft.stages[last].position)
     }
 
-    /// A pipeline that publishes nothing and keeps no original does nothing but destroy.
+    /// A pipeline that publishes nothing and keeps no original only destroys data.
     private mutating func deleting(_ draft: PipelineDraft) {
         guard let processed = draft.processed, case .delete = processed.value, !draft.stages.isEmpty else { return }
         let publishing: Set<StageDescriptor.Effect> = [.publishes, .publishesCopy]
@@ -131,7 +131,7 @@ struct PipelineChecks {
 
     /// One pipeline's processed, failed or output folder may be another's inbox: that is a chain.
     private mutating func together(_ draft: PipelineDraft, with other: PipelineDraft) {
-        let there = "the pipeline of \(other.source.text)"
+        let there = "the pipeline in \(other.source.text)"
         if let name = draft.name, name.value == other.name?.value {
             report(
                 "the name '\(name.value)' is already used by \(there); set another 'name:'", draft, at: name.position)
@@ -159,7 +159,7 @@ struct PipelineChecks {
         report("a work folder and an inbox overlap (see \(there)); keep them apart", draft, at: position)
     }
 
-    /// How two folders get in each other's way, as the beginning of a sentence; nil where they do not.
+    /// How two folders conflict, as the beginning of a sentence; nil if they do not.
     private static func overlap(_ folder: FilePath, _ other: FilePath?, _ key: String, _ what: String) -> String? {
         guard let other else { return nil }
         let (left, right) = (ResolvedFolder(folder), ResolvedFolder(other))

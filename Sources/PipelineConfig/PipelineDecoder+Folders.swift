@@ -10,7 +10,7 @@ extension PipelineDecoder {
         ("stages", "the list of what is done with each drop"),
     ]
 
-    /// Reports a key that every pipeline has and this one lacks, unless it is there with a slip in its name, which is
+    /// Reports a required key that is missing, unless it is present but misspelled, which is
     /// reported already.
     mutating func reportMissing(_ key: String, _ map: OptionMap) {
         guard !map.isMisspelt(key), let what = Self.required.first(where: { $0.0 == key })?.1 else { return }
@@ -77,7 +77,7 @@ extension PipelineDecoder {
 
     private static func folder(_ node: OptionNode, below base: FilePath) throws(OptionProblem) -> FilePath {
         let text = try node.string()
-        if text.isEmpty { throw node.problem("expected a folder, found an empty text") }
+        if text.isEmpty { throw node.problem("expected a folder, found an empty string") }
         if text.utf8.contains(0) { throw node.problem("a path must not contain a NUL") }
         if text == "~" || text.hasPrefix("~/") { throw node.problem(tilde) }
         if let word = Template.words(in: text).first {
@@ -87,12 +87,12 @@ extension PipelineDecoder {
         return normal(base.pushing(FilePath(text)))
     }
 
-    /// Without `.`, `..` and what stands at the end of a folder's path.
+    /// Without `.`, `..` and a trailing slash.
     private static func normal(_ path: FilePath) -> FilePath {
         let path = path.lexicallyNormalized()
         return path.isEmpty ? FilePath(".") : path
     }
 
-    /// What to say of `~/…`, which would otherwise become a folder called `~`.
+    /// The error for `~/…`, which would otherwise become a folder named `~`.
     static let tilde = "'~' is not expanded; write '${HOME}/…' or the path in full"
 }

@@ -14,13 +14,13 @@ extension PipelineDecoder {
             })
     }
 
-    /// We do not change what stays its sender's: our change would look like one of the sender's.
+    /// A drop that still belongs to its sender is not changed: the change would look like the sender's.
     mutating func refuseRights(_ map: OptionMap) {
         for key in ["mode", "owner", "group"] {
             guard let entry = map.given(key) else { continue }
             problems.append(
                 OptionProblem(
-                    "'\(key)' cannot be set for drops that stay their senders' ('ownership: keep'); leave it out, or "
+                    "'\(key)' cannot be set while drops belong to senders ('ownership: keep'); leave it out, or "
                         + "set 'ownership: take'", at: entry.position))
         }
     }
@@ -42,7 +42,7 @@ extension PipelineDecoder {
         _ node: OptionNode, _ what: String, _ find: (String) -> UInt32?
     ) throws(OptionProblem) -> UInt32 {
         let text = try node.string()
-        // The last number means "leave it as it is" to chown(2).
+        // The highest number means "leave it as it is" to chown(2).
         if let number = UInt32(text), number != .max { return number }
         guard let number = find(text) else {
             throw node.problem(

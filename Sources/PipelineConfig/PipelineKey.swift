@@ -80,7 +80,7 @@ struct PipelineKey: Sendable {
             default: .text("256MiB")),
         PipelineKey("on_failure", .telling, "stages to run for a job that failed"),
         choice(
-            "ownership", "whether a claimed drop becomes Dropmill's own or stays its sender's",
+            "ownership", "whether a claimed drop becomes Dropmill's own or still belongs to its sender",
             of: Pipeline.Ownership.self, default: .take),
         PipelineKey(
             "mode", .value(.mode("^0?[67][0-7]{2}$", 0o600...0o777)),
@@ -114,11 +114,11 @@ struct PipelineKey: Sendable {
         PipelineKey(
             "timeout", .value(.time), "a drop that is not complete after this long fails, with what it waited for"),
         choice("unit", "what one drop is", of: ReadyRule.Unit.self, default: .file),
-        choice("empty", "what a drop of zero bytes is", of: ReadyRule.Empty.self, default: .process),
-        PipelineKey("max_size", .value(.size), "a drop of more bytes fails"),
+        choice("empty", "what to do with a drop of zero bytes", of: ReadyRule.Empty.self, default: .process),
+        PipelineKey("max_size", .value(.size), "a larger drop fails"),
         PipelineKey(
             "max_entries", .value(.integer(1...Int(Int32.max))),
-            "with 'unit: folder': one with more files and folders fails",
+            "with 'unit: folder': a drop with more files and folders fails",
             default: .number(ReadyRule.Limits().entries)),
         PipelineKey(
             "max_depth", .value(.integer(ReadyRule.Limits.depths)),

@@ -1,7 +1,7 @@
 package import PipelineKit
 
-/// The JSON Schema (2020-12) of pipeline files, for editors that complete and check. It comes from the stages' own
-/// descriptors; what needs more than a look at one value is left to `check`.
+/// The JSON Schema (2020-12) of pipeline files, for editors that complete and check. It is built from the stages'
+/// descriptors; rules about more than one value are left to `check`.
 package struct PipelineSchema {
     private let registry: StageRegistry
 
@@ -15,7 +15,7 @@ package struct PipelineSchema {
             json.text("$schema", "https://json-schema.org/draft/2020-12/schema")
             json.text("$id", "urn:dropmill:pipeline")
             json.text("title", "A Dropmill pipeline")
-            json.text("description", "What happens to each file that is dropped into a folder: one pipeline a file.")
+            json.text("description", "What happens to each file that is dropped into a folder: one pipeline per file.")
             json.text("type", "object")
             json.array("required") { json in
                 for (key, _) in PipelineDecoder.required { json.text(nil, key) }
@@ -27,7 +27,7 @@ package struct PipelineSchema {
             json.array("allOf", Self.exclusions)
             json.object("$defs") { json in
                 json.object("stage") { stage(registry.descriptors, &$0) }
-                // What stands in `on_failure` makes no files, and is run once.
+                // Stages in `on_failure` create no files, and run once.
                 json.object("telling") { json in
                     stage(registry.descriptors.filter(\.mayHaveNoEffect), &json)
                     json.object("not") { json in
@@ -67,7 +67,7 @@ package struct PipelineSchema {
 
     /// Keys that exclude each other, whatever their values.
     private static func exclusions(_ json: inout JSONText) {
-        // What stays its sender's gets no rights.
+        // With `ownership: keep`, rights cannot be set.
         json.object { json in
             json.object("if") { json in
                 json.array("required") { $0.text(nil, "ownership") }
@@ -93,7 +93,7 @@ package struct PipelineSchema {
                 }
             }
         }
-        // A folder that is taken whole is not searched.
+        // A folder that is one drop is not searched.
         json.object { json in
             json.object("if") { json in
                 json.array("required") { $0.text(nil, "ready") }

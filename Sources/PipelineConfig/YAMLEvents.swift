@@ -1,7 +1,7 @@
 import CYaml
 import PipelineKit
 
-/// The events of a YAML text, one after the other, as libyaml sees them: it holds no tree, so no text can make it grow.
+/// The events of a YAML file, one by one, from libyaml: no tree is built, so no input can make it grow.
 struct YAMLEvents: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let text: [UInt8]
@@ -74,7 +74,7 @@ struct YAMLEvents: ~Copyable {
         return OptionProblem("not valid YAML: \(problem)\(context)\(remedy(mark))", at: SourcePosition(mark))
     }
 
-    /// For the slips that everybody makes once.
+    /// For the most common mistakes.
     private func remedy(_ mark: yaml_mark_t) -> String {
         let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropFirst(Int(mark.line))
             .first
@@ -83,7 +83,7 @@ struct YAMLEvents: ~Copyable {
         if characters.prefix(column + 1).contains("\t") { return "; indent with spaces, not with tabs" }
         for (place, character) in characters.enumerated()
         where column - 1...column ~= place && "*&%@`!".unicodeScalars.contains(character) {
-            return "; quote a text that begins with '\(character)'"
+            return "; quote a value that begins with '\(character)'"
         }
         return ""
     }

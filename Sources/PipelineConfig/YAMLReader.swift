@@ -1,15 +1,15 @@
 import PipelineKit
 
-/// Turns the YAML of a pipeline file into nodes; all that comes after it knows no YAML.
+/// Turns the YAML of a pipeline file into nodes; no later step sees YAML.
 ///
-/// Hostile files are bounded while they are read: aliases are counted as often as they stand for something, so that a
-/// few lines cannot become millions of values, and nesting has a limit.
+/// Hostile files are bounded while they are read: every use of an alias counts, so a
+/// few lines cannot become millions of values, and nesting is limited.
 struct YAMLReader: ~Copyable {
-    /// The most values that a file may stand for, its aliases written out.
+    /// The most values in a file, with aliases expanded.
     static let mostValues = 10_000
     static let deepest = 32
 
-    /// A node with what it stands for when its aliases are written out.
+    /// A node, and its size with aliases expanded.
     private struct Composed {
         let node: OptionNode
         var values = 1
@@ -26,7 +26,7 @@ struct YAMLReader: ~Copyable {
     /// The file's one document. Duplicate keys are reported and the first one kept; after a syntax error there is no
     /// node.
     static func read(_ file: [UInt8]) -> (root: OptionNode?, problems: [OptionProblem]) {
-        // Some of Windows' editors begin a text with a mark.
+        // Some Windows editors begin a file with a byte order mark.
         let text = file.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(file.dropFirst(3)) : file
         if let offset = firstInvalidByte(in: text) {
             let problem = OptionProblem(
@@ -50,7 +50,7 @@ struct YAMLReader: ~Copyable {
         let end = try events.next()
         if case .documentStart = end.content {
             throw OptionProblem(
-                "a file contains one pipeline; put each other one into its own file", at: end.position)
+                "a file contains one pipeline; put each of the others into its own file", at: end.position)
         }
         if root.isNull { throw Self.empty(at: .start) }
         return root
@@ -105,7 +105,7 @@ struct YAMLReader: ~Copyable {
             let event = try events.next()
             if case .mapEnd = event.content { break }
             guard case .scalar(let key, _) = event.content else {
-                throw OptionProblem("a key must be a text", at: event.position)
+                throw OptionProblem("a key must be a string", at: event.position)
             }
             let value = try compose(try events.next(), depth: depth + 1)
             total.values += value.values
@@ -128,7 +128,7 @@ struct YAMLReader: ~Copyable {
     {
         guard let target = anchors[name] else {
             throw OptionProblem(
-                "'*\(name)' has no anchor '&\(name)' before it; quote a text that begins with '*'",
+                "'*\(name)' has no anchor '&\(name)' before it; quote a value that begins with '*'",
                 at: position)
         }
         try count(target.values, at: position)
@@ -172,7 +172,7 @@ struct YAMLReader: ~Copyable {
 }
 
 extension OptionNode.Content {
-    /// What a text without quotation marks stands for.
+    /// What an unquoted scalar means.
     init(plain text: String) {
         self = ["", "~", "null", "Null", "NULL"].contains(text) ? .null : .scalar(text, quoted: false)
     }

@@ -7,7 +7,6 @@ package import SystemPackage
 /// Blocks the calling thread: stages run on queues of their own, where an asynchronous interface would only be waited
 /// for.
 package struct Program: Sendable {
-    /// Its file.
     package var path: FilePath
     /// What it is given as `argv`, its own name first; bytes without NUL.
     package var arguments: [[UInt8]]
@@ -61,7 +60,6 @@ package struct Program: Sendable {
             case lost
         }
 
-        /// How it ended.
         package let end: End
         /// What it wrote to standard output, and to standard error.
         package let output: Written, error: Written

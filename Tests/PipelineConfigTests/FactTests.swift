@@ -37,8 +37,7 @@ import Testing
         let kind = maker.prefix { $0 != ":" }
         #expect(
             try problems("[checksum, \(maker), move: {to: 'x/{sha256}'}]") == [
-                "'to': '{sha256}' is found out of files in whose place '\(kind)' puts others; find it out after "
-                    + "'\(kind)'"
+                "'to': '{sha256}' is determined from files that '\(kind)' replaces; determine it after '\(kind)'"
             ])
         #expect(
             try problems("[detect, \(maker), move: {to: x, when: {type: 'image/*'}}]") == [

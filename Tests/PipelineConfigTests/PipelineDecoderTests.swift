@@ -125,10 +125,10 @@ import Testing
             "name: \(String(repeating: "a", count: 65))",
             "7:7: 'name': '\(String(repeating: "a", count: 65))' is not a valid name; \(plainName)"
         ),
-        ("name: [a]", "7:7: 'name': expected a text, found a list"),
-        ("trust: ''", "7:8: 'trust': expected a folder, found an empty text"),
+        ("name: [a]", "7:7: 'name': expected a string, found a list"),
+        ("trust: ''", "7:8: 'trust': expected a folder, found an empty string"),
         ("trust: [/a, ~/x]", "7:13: 'trust': '~' is not expanded; write '${HOME}/…' or the path in full"),
-        ("work: ''", "7:7: 'work': expected a folder, found an empty text"),
+        ("work: ''", "7:7: 'work': expected a folder, found an empty string"),
         ("work: \"a\\0\"", "7:7: 'work': a path must not contain a NUL"),
         ("work: ~/x", "7:7: 'work': '~' is not expanded; write '${HOME}/…' or the path in full"),
         (
@@ -298,8 +298,8 @@ import Testing
         (
             "inbox: [a]\nprocessed: p\nfailed: {}\nstages: [move, unpak]\norder: size\n",
             [
-                "1:8: 'inbox': expected a text, found a list",
-                "3:9: 'failed': expected a text, found a map",
+                "1:8: 'inbox': expected a string, found a list",
+                "3:9: 'failed': expected a string, found a map",
                 "4:10: stage 'move' needs the option 'to': where to publish",
                 "4:16: unknown stage 'unpak'; did you mean 'unpack'?",
                 "5:8: 'order': 'size' is not one of arrival, name, oldest, smallest, largest",

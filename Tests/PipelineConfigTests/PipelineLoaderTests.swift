@@ -169,23 +169,23 @@ import Testing
         (
             "inbox: in",
             [
-                "b.yaml:1:8: error: 'inbox' is the inbox of the pipeline of a.yaml; each pipeline needs an inbox "
+                "b.yaml:1:8: error: 'inbox' is the inbox of the pipeline in a.yaml; each pipeline needs an inbox "
                     + "of its own"
             ]
         ),
         (
             "inbox: in/sub",
             [
-                "b.yaml:1:8: error: 'inbox' is inside the inbox of the pipeline of a.yaml; each pipeline needs "
+                "b.yaml:1:8: error: 'inbox' is inside the inbox of the pipeline in a.yaml; each pipeline needs "
                     + "an inbox of its own"
             ]
         ),
         (
             "inbox: .",
             [
-                "b.yaml:1:8: error: 'inbox' contains the inbox of the pipeline of a.yaml; each pipeline needs an "
+                "b.yaml:1:8: error: 'inbox' contains the inbox of the pipeline in a.yaml; each pipeline needs an "
                     + "inbox of its own",
-                "b.yaml:1:8: error: a work folder and an inbox overlap (see the pipeline of a.yaml); keep them apart",
+                "b.yaml:1:8: error: a work folder and an inbox overlap (see the pipeline in a.yaml); keep them apart",
             ]
         ),
         // Chained pipelines: what the first one is done with is dropped into the second one.
@@ -193,22 +193,22 @@ import Testing
         ("inbox: out", []),
         (
             "inbox: in2\nname: a",
-            ["b.yaml:2:7: error: the name 'a' is already used by the pipeline of a.yaml; set another 'name:'"]
+            ["b.yaml:2:7: error: the name 'a' is already used by the pipeline in a.yaml; set another 'name:'"]
         ),
         (
             "inbox: in2\nwork: w",
             [
-                "b.yaml:2:7: error: 'work' is the work folder of the pipeline of a.yaml; each pipeline needs one "
+                "b.yaml:2:7: error: 'work' is the work folder of the pipeline in a.yaml; each pipeline needs one "
                     + "of its own"
             ]
         ),
         (
             "inbox: in2\nwork: in/w",
-            ["b.yaml:2:7: error: a work folder and an inbox overlap (see the pipeline of a.yaml); keep them apart"]
+            ["b.yaml:2:7: error: a work folder and an inbox overlap (see the pipeline in a.yaml); keep them apart"]
         ),
         (
             "inbox: w",
-            ["b.yaml:1:8: error: a work folder and an inbox overlap (see the pipeline of a.yaml); keep them apart"]
+            ["b.yaml:1:8: error: a work folder and an inbox overlap (see the pipeline in a.yaml); keep them apart"]
         ),
     ])
     func foldersOfTwoPipelines(text: String, messages: [String]) throws {
@@ -304,7 +304,7 @@ import Testing
         try write("b.yaml", inbox: "in2", processed: "other/done", failed: "failed2")
         #expect(
             problems("a.yaml", "b.yaml") == [
-                "a.yaml:4:29: error: 'to' contains 'processed' of the pipeline of b.yaml, and a published folder "
+                "a.yaml:4:29: error: 'to' contains 'processed' of the pipeline in b.yaml, and a published folder "
                     + "would replace it; use a folder of its own"
             ])
     }
@@ -332,7 +332,7 @@ import Testing
         #expect(problems("a.yaml", "b.yaml", "c.yaml") == [])
         try write("c.yaml", inbox: "c", processed: "./a", failed: "fc")
         func message(_ place: String, _ key: String, _ next: String) -> String {
-            "\(place): error: '\(key)' is the inbox of the pipeline of \(next), from which drops return here "
+            "\(place): error: '\(key)' is the inbox of the pipeline in \(next), from which drops return here "
                 + "in a loop; use a folder that no pipeline watches"
         }
         #expect(
@@ -347,7 +347,7 @@ import Testing
         try write("b.yaml", inbox: "b", failed: "fb")
         #expect(
             problems("a.yaml", "b.yaml") == [
-                "a.yaml:3:9: error: 'failed' is the inbox of the pipeline of b.yaml, which would treat the reports "
+                "a.yaml:3:9: error: 'failed' is the inbox of the pipeline in b.yaml, which would treat the reports "
                     + "(NAME.error.json) as drops; use a folder that no pipeline watches"
             ])
     }

@@ -23,7 +23,7 @@ import Testing
             Issue.record("two pipelines would claim from one folder")
         } catch {
             let message = error.all.first?.message ?? ""
-            #expect(message.hasPrefix("'inbox' is the inbox of the pipeline of"))
+            #expect(message.hasPrefix("'inbox' is the inbox of the pipeline in"))
             #expect(message.hasSuffix(", by another mount; each pipeline needs an inbox of its own"))
         }
         withExtendedLifetime(mount) {}

@@ -105,7 +105,7 @@ import Testing
         let other = "inbox: done/b\nprocessed: p\nfailed: q\nstages: [checksum]\n"
         #expect(
             checked([head("processed", "done/{stem}"), other]).contains {
-                $0.hasPrefix("'processed' can become or contain the inbox of the pipeline of")
+                $0.hasPrefix("'processed' can become or contain the inbox of the pipeline in")
             })
         #expect(checked([head("processed", "done/x-{stem}"), other]) == [])
     }

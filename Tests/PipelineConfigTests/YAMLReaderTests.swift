@@ -37,7 +37,7 @@ import Testing
         ("", "1:1: the file is empty; a pipeline needs inbox, processed, failed and stages"),
         ("# only this\n", "1:1: the file is empty; a pipeline needs inbox, processed, failed and stages"),
         ("---\n~\n", "1:1: the file is empty; a pipeline needs inbox, processed, failed and stages"),
-        ("a: 1\n---\nb: 2\n", "2:1: a file contains one pipeline; put each other one into its own file"),
+        ("a: 1\n---\nb: 2\n", "2:1: a file contains one pipeline; put each of the others into its own file"),
         ("a: 1\nb: 2\n a: 3\n", "3:3: not valid YAML: mapping values are not allowed in this context"),
         ("a: [1, 2\n", "2:1: not valid YAML: did not find expected ',' or ']' while parsing a flow sequence"),
         (
@@ -48,14 +48,14 @@ import Testing
         (
             "include: [*.pdf]\n",
             "1:12: not valid YAML: did not find expected alphabetic or numeric character while scanning an alias; "
-                + "quote a text that begins with '*'"
+                + "quote a value that begins with '*'"
         ),
         (
             "include: *pdf\n",
-            "1:10: '*pdf' has no anchor '&pdf' before it; quote a text that begins with '*'"
+            "1:10: '*pdf' has no anchor '&pdf' before it; quote a value that begins with '*'"
         ),
         ("a: !!binary aGk=\n", "1:4: the tag 'tag:yaml.org,2002:binary' is not supported; leave it out"),
-        ("[a]: b\n", "1:1: a key must be a text"),
+        ("[a]: b\n", "1:1: a key must be a string"),
         ("a: \u{7}\n", "1:4: not valid YAML: control characters are not allowed"),
     ])
     func mistakes(text: String, message: String) {

@@ -22,9 +22,9 @@ private let map = OptionNode(.map([OptionNode.Entry(key: "k", position: here, va
     @Test func readsTexts() throws {
         #expect(try node("a b").string() == "a b")
         #expect(try node("5").string() == "5")
-        #expect(problem { _ = try list.string() } == "expected a text, found a list")
-        #expect(problem { _ = try map.string() } == "expected a text, found a map")
-        #expect(problem { _ = try nothing.string() } == "expected a text, found nothing")
+        #expect(problem { _ = try list.string() } == "expected a string, found a list")
+        #expect(problem { _ = try map.string() } == "expected a string, found a map")
+        #expect(problem { _ = try nothing.string() } == "expected a string, found nothing")
     }
 
     @Test func readsTruthValues() throws {
@@ -120,7 +120,7 @@ private let map = OptionNode(.map([OptionNode.Entry(key: "k", position: here, va
             problems.map(\.message) == [
                 "stage 'move' has no option 'strct'; did you mean 'strict'?",
                 "'strict': expected true or false, found 'maybe'",
-                "'conflict': expected a text, found a list",
+                "'conflict': expected a string, found a list",
                 "stage 'move' needs the option 'to': the folder",
             ])
         #expect(problems.first?.position == SourcePosition(line: 9, column: 1))
@@ -136,7 +136,7 @@ private let map = OptionNode(.map([OptionNode.Entry(key: "k", position: here, va
     }
 
     @Test func aRequiredOptionMustHaveAValue() {
-        #expect(read([("to", nothing)]).problems.map(\.message) == ["'to': expected a text, found nothing"])
+        #expect(read([("to", nothing)]).problems.map(\.message) == ["'to': expected a string, found nothing"])
     }
 
     @Test func describesItself() {

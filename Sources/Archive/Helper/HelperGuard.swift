@@ -1,8 +1,8 @@
 import Glibc
 import Helpers
 
-/// Holds a helper to its word: looks now and then at what it has written. A helper that is not itself any more could
-/// fill the disk, and its own count would say nothing of it.
+/// Checks a helper's reports against what it has written. A compromised helper could
+/// fill the disk and not report it.
 struct HelperGuard {
     /// Nanoseconds from one look to the next, and the most that one takes; one that took long is followed by a pause of
     /// so many times as long.
@@ -31,7 +31,7 @@ struct HelperGuard {
     /// free.
     mutating func check(told bytes: Int64, isSilent: Bool) throws(HelperFailure) {
         let begin = Clock.now()
-        // What it says after the look covers what was seen; one that never stops talking is not waited for.
+        // A report after the look covers what was seen; a helper that never stops reporting is not waited for.
         if let size = seen, isSilent || begin >= due {
             if size.exceeds(limits) || size.bytes - Self.untold > bytes { throw .overgrown }
             seen = nil

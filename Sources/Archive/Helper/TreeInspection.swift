@@ -1,8 +1,8 @@
 import Glibc
 import SystemPackage
 
-/// Looks over what a helper left before anybody takes it. The helper made sure of all this while it wrote; but it
-/// parsed what a stranger made, and may not have been itself any more.
+/// Inspects what a helper left before it is used. The helper checked all of this while it wrote, but it
+/// parsed untrusted input and may be compromised.
 struct TreeInspection {
     private let policy: UnpackPolicy
     /// The set-group-id bit that new folders have from the one above, where that has it.

@@ -16,13 +16,13 @@ extension ArchiveError {
                 remedy: "Send the archive again: it arrived incomplete.", detail: detail))
     }
 
-    /// It ends with the data of a file, as a rar of old does, and one that was cut there.
+    /// It ends with a file's data: an old rar does, and so does one that was truncated there.
     static let unended = ArchiveError.bad(
         Problem(
             code: .damaged, entry: nil, fact: "has no end record, so it may be incomplete",
             remedy: "RAR before 3.0 does not write one: repack the files with a newer version.", detail: ""))
 
-    /// So many bytes follow its end, or some where nobody has counted; nothing would unpack them.
+    /// This many bytes follow its end (nil: an unknown number), and would not be unpacked.
     static func trailing(_ count: Int64? = nil) -> ArchiveError {
         let some =
             switch count {
@@ -36,7 +36,7 @@ extension ArchiveError {
                 remedy: "Recreate the archive without the data after its end.", detail: ""))
     }
 
-    /// Made so that it can be read in two ways. `fact`: of the entry, or of the archive.
+    /// It can be read in two ways. `fact`: about the entry, or the archive.
     static func ambiguous(_ entry: [UInt8]?, _ fact: String) -> ArchiveError {
         .bad(
             Problem(
@@ -88,7 +88,7 @@ extension ArchiveError {
                 detail: ""))
     }
 
-    /// `whole`: what is said where no entry can be named.
+    /// `whole`: the message if no entry can be named.
     static func limit(_ entry: [UInt8]?, _ fact: String, whole: String? = nil, remedy: String) -> ArchiveError {
         .bad(
             Problem(
@@ -96,12 +96,12 @@ extension ArchiveError {
                 fact: entry == nil ? whole ?? fact : fact, remedy: remedy, detail: ""))
     }
 
-    /// What a file system may have too little of.
+    /// What a file system may run out of.
     enum Room: String {
         case bytes, files
     }
 
-    /// The archive alone is more than the file system `had` to give when it was begun.
+    /// The archive alone needs more than the file system `had` when unpacking began.
     static func noRoom(_ entry: [UInt8]?, for room: Room, had: Int64) -> ArchiveError {
         let remedy =
             switch room {
@@ -115,7 +115,7 @@ extension ArchiveError {
                 remedy: remedy, detail: ""))
     }
 
-    /// Others took what was there when the archive was begun.
+    /// Others took the space that was there when unpacking began.
     static func diskFull(_ entry: [UInt8]?, of room: Room) -> ArchiveError {
         let (fact, remedy) =
             switch room {
@@ -142,7 +142,7 @@ extension ArchiveError {
 
     static let empty = ArchiveError.bad(
         Problem(
-            code: .empty, entry: nil, fact: "holds no entries", remedy: "Check that the sender packed anything.",
+            code: .empty, entry: nil, fact: "contains no entries", remedy: "Check that the sender packed anything.",
             detail: ""))
 
     static func unsupported(

@@ -1,4 +1,4 @@
-/// What may come out of an archive and how much of it: the word of whoever lets it be unpacked.
+/// What may come out of an archive, and how much.
 package struct UnpackPolicy: Sendable, Equatable {
     /// What happens to symbolic and hard links.
     package enum Links: String, Sendable, CaseIterable {

@@ -8,7 +8,7 @@ package struct BagStage: Stage {
     private static let algorithm = StageOption<[DigestAlgorithm]>.algorithms(
         "algorithm", "the manifests' digest algorithms", among: [.sha256, .sha512, .sha384, .sha1, .md5])
     private static let info = StageOption<[(key: String, value: Template)]>(
-        "info", "entries of bag-info.txt, such as `Contact-Name: …`; values take placeholders", takes: "a map of texts",
+        "info", "entries of bag-info.txt, such as `Contact-Name: …`, with placeholders", takes: "a map of strings",
         default: [], shown: "", schema: .map(.anyNumber(.text))
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }

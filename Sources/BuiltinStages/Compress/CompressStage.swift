@@ -19,7 +19,7 @@ package struct CompressStage: Stage {
         "whether to omit times and permissions (except execute), so that the same files give the same bytes",
         default: false)
 
-    /// `{stem}`, which no option can hold that throws.
+    /// `{stem}`; an option's default cannot throw.
     private static let defaultName: Template? = {
         do throws(TemplateProblem) { return try Template("{stem}", use: .name) } catch { return nil }
     }()
@@ -160,11 +160,11 @@ package struct CompressStage: Stage {
         case .content(let errno): Failure(inStage: IOError("read", payload.path, errno))
         case .temporary(let errno):
             Failure(
-                // Others use it too, and what fills it need not be this archive. That one file may not be so large
-                // concerns no other.
+                // Others use this folder too, and something else may be filling it. A file size limit
+                // concerns this job only.
                 errno == .fileTooLarge ? .transient : .environment,
                 code: "compress.temporary",
-                summary: "The content of a 7z cannot be kept in '\(ArchiveWriter.temporaryFolder.text)' meanwhile: "
+                summary: "The temporary file of a 7z cannot be written in '\(ArchiveWriter.temporaryFolder.text)': "
                     + "\(errno).",
                 remedy: "Free space there, and processing resumes by itself; or start Dropmill with TMPDIR set to "
                     + "another folder, or use another 'format'."

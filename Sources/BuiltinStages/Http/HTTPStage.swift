@@ -16,7 +16,7 @@ package struct HTTPStage: Stage {
     private static let body = StageOption<Body>.choice(
         "body", "what to send: the payload's file, or a JSON report of the job", default: .payload)
     private static let headers = StageOption<[(key: String, value: SecretText)]>(
-        "headers", "request headers, which may hold secrets", takes: "a map of texts", default: [], shown: "",
+        "headers", "request headers, which may hold secrets", takes: "a map of strings", default: [], shown: "",
         schema: .map(.text), takesSecrets: true
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
@@ -31,7 +31,7 @@ package struct HTTPStage: Stage {
                 throw OptionProblem("the header '\(entry.key)' appears twice", at: entry.position)
             }
             let value = try SecretText(entry.value, in: context)
-            guard !value.source.contains(where: \.isNewline) else { throw entry.value.problem("a header is one line") }
+            guard !value.source.contains(where: \.isNewline) else { throw entry.value.problem("write it in one line") }
             headers.append((entry.key, value))
         }
         return headers
@@ -39,7 +39,7 @@ package struct HTTPStage: Stage {
     private static let connecting = StageOption<Duration>.duration(
         "connect_timeout", "how long connecting may take", default: .seconds(10))
     private static let stalling = StageOption<Duration>.duration(
-        "stall_timeout", "how long the connection may transfer nothing", default: .seconds(60))
+        "stall_timeout", "how long a transfer may stall", default: .seconds(60))
     private static let authorities = StageOption<FilePath?>.file(
         "ca", "a PEM file of CA certificates to trust instead of the system's")
     private static let insecure = StageOption<Bool>.flag(
@@ -86,7 +86,7 @@ package struct HTTPStage: Stage {
         }
     }
 
-    /// Whether what is sent may be sent there.
+    /// Whether this server may receive the secrets.
     private func mayKnow(_ place: WebPlace) -> Bool {
         place.isPrivate || insecure || !([url.source] + headers.map(\.value.source)).contains(where: SecretText.isIn)
     }
@@ -101,7 +101,7 @@ package struct HTTPStage: Stage {
             guard case .file(let name) = payload.shape else {
                 throw .file(
                     "http.folder",
-                    "'\(context.job.drop.name)' is a folder at this point, and 'http' sends a single file.",
+                    "'\(context.job.drop.name)' is a folder at this point, and 'http' can send only a single file.",
                     remedy: "Put 'compress' before 'http', or give it a 'when'.")
             }
             let file = try Failure.onIOError { () throws(IOError) in
@@ -116,7 +116,7 @@ package struct HTTPStage: Stage {
     }
 
     private func send(_ body: WebRequest.Body, type: String, _ context: StageContext) throws(Failure) {
-        // Secrets are read again, and one may say where to.
+        // Secrets are read again, and one of them may contain the host.
         guard mayKnow(try url.place()) else {
             throw Failure(
                 .environment, code: "http.insecure",
@@ -125,7 +125,7 @@ package struct HTTPStage: Stage {
         }
         let url = try url.url(context.job.values)
         var secrets = url.secrets
-        // A request may come twice (after a crash, or where its answer was lost): the server can tell by this.
+        // A request may arrive twice (after a crash, or if its answer was lost): this lets the server detect that.
         var lines: [(name: String, value: String)] = [
             ("Idempotency-Key", "\(context.job.id)-\(context.place)"), ("Content-Type", type),
         ]
@@ -133,13 +133,13 @@ package struct HTTPStage: Stage {
             let revealed = try value.reveal()
             secrets += revealed.secrets
             lines.removeAll { $0.name.lowercased() == name.lowercased() }
-            // A line end in a secret would begin another header.
+            // A line break in a secret would begin another header.
             lines.append((name, revealed.text.filter { !$0.isNewline }))
         }
         let request = WebRequest(
             method.rawValue, url.text, headers: lines, body: body, connecting: connecting,
             stalling: stalling, authorities: authorities?.string)
-        // As they are, and as they stand in a URL.
+        // As they are, and percent-encoded.
         let forms = secrets.map { Array($0.utf8) }.flatMap { [$0, Array(WebAddress.encoded($0).utf8)] }
         var told: Int64 = 0
         let answer: WebRequest.Answer
@@ -155,13 +155,13 @@ package struct HTTPStage: Stage {
         try judge(answer, forms)
     }
 
-    /// Words of libcurl's or the server's, without secrets.
+    /// A message of libcurl or the server, with the secrets masked.
     private static func masked(_ words: String, _ secrets: [[UInt8]]) -> String {
         EscapedText.printable(String(decoding: Masking.masked(Array(words.utf8), secrets), as: UTF8.self))
     }
 
     private func failure(_ problem: WebRequest.Problem, _ secrets: [[UInt8]]) -> Failure {
-        // libcurl names hosts and files.
+        // libcurl's messages contain hosts and files.
         func masked(_ words: String) -> String { Self.masked(words, secrets) }
         switch problem {
         case .stopped: return .cancelled

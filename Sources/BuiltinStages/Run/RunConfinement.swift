@@ -29,7 +29,7 @@ struct RunConfinement: Sendable {
     private static let maxFileSize = StageOption<Int64>.most(
         "max_file_size", "with confine: the maximum size of each file that it writes", default: 10 << 30)
     private static let maxProcesses = StageOption<Int>.integer(
-        "max_processes", "with confine: the most processes and threads at a time", in: 1...Confinement.mostProcesses,
+        "max_processes", "with confine: the maximum number of processes and threads", in: 1...Confinement.mostProcesses,
         default: 256)
 
     /// All of them, in the order they are shown.
@@ -102,7 +102,7 @@ extension StageOption where Value == Int64 {
             shown: "\(ByteSize(bytes: fallback))".filter { $0 != " " }, schema: .someSize
         ) { (node, _) throws(OptionProblem) in
             let size = try node.size().bytes
-            guard size > 0 else { throw node.problem("0 bytes leave the program nothing; write a size such as 4GiB") }
+            guard size > 0 else { throw node.problem("0 bytes would stop every program; write a size such as 4GiB") }
             return size
         }
     }

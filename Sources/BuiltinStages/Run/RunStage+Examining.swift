@@ -21,14 +21,14 @@ extension RunStage {
         Folder.kind(of: file, followingLinks: true) == .regular && file.withPlatformString { access($0, X_OK) } == 0
     }
 
-    /// Runs a program that does nothing, confined as this one is to be.
+    /// Runs a program that does nothing, with the same confinement.
     private static func trial(of confinement: RunConfinement, in bench: FilePath) throws(Failure) -> Finding {
         let folder = try Failure.onIOError { () throws(IOError) in
             try Folder.make(bench.appending("own"))
             return bench.appending("own")
         }
         guard let nothing = Program.find("true", in: "/usr/bin:/bin") else {
-            return .note(.program, "confinement was not tested: there is no program 'true'")
+            return .note(.program, "confinement was not tested: the program 'true' is not installed")
         }
         let null = try Failure.onIOError { () throws(IOError) in try OpenFile.open("/dev/null", O_RDONLY) }
         let program = Program(

@@ -3,12 +3,12 @@ package import PipelineKit
 import Programs
 import SystemPackage
 
-/// Runs a program on the payload. What it is given and what it may make is said here; how it is watched, in `Programs`.
+/// Runs a program on the payload. This defines its inputs and outputs; `Programs` supervises it.
 package struct RunStage: Stage {
     private static let command = StageOption<[ProgramArgument]>(
         "command",
         "the program and its arguments, as a list, without a shell; {file}, {dir}, {name} and {job} stand for the "
-            + "copy of the payload, the program's folder, the payload's name and the job", takes: "a list of texts",
+            + "copy of the payload, the program's folder, the payload's name and the job", takes: "a list of strings",
         default: nil, shown: "required", schema: .oneOrMore(.text)
     ) { (node, context) throws(OptionProblem) in
         var arguments: [ProgramArgument] = []
@@ -26,7 +26,7 @@ package struct RunStage: Stage {
 
     private static let environment = StageOption<[(key: String, value: SecretText)]>(
         "env", "environment variables in addition to PATH, LANG, HOME, TMPDIR and DROPMILL_*; they may hold secrets",
-        takes: "a map of texts", default: [],
+        takes: "a map of strings", default: [],
         shown: "", schema: .map(.text), takesSecrets: true
     ) { (node, context) throws(OptionProblem) in
         guard case .map(let entries) = node.content else { throw node.problem("expected a map, found \(node.kind)") }
@@ -143,7 +143,7 @@ package struct RunStage: Stage {
             }
         } catch {
             switch error {
-            // The last: a script without `#!`.
+            // The last one: a script without `#!`.
             case .program(.noSuchFileOrDirectory), .program(.permissionDenied), .program(.execFormatError):
                 throw Self.missing(self.program)
             case .program(let error): throw Failure(inStage: IOError("start", executable, error))
@@ -152,17 +152,17 @@ package struct RunStage: Stage {
         }
     }
 
-    /// Where programs are looked for.
+    /// The `PATH` in which programs are searched.
     static func path(_ own: [(key: String, value: SecretText.Revealed)]) -> String {
         own.last { $0.key == "PATH" }?.value.text ?? variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
     }
 
-    /// The program's file; nil where there is none that is called so.
+    /// The program's file; nil if it is not found.
     func executable(in path: String) -> FilePath? {
         program.contains("/") ? base.pushing(FilePath(program)) : Program.find(program, in: path)
     }
 
-    /// What the program is to read, open.
+    /// The program's standard input, open.
     private func input(
         _ payload: Payload, _ file: FilePath?, _ folders: ProgramFolders, _ context: StageContext
     ) throws(Failure) -> OpenFile {
@@ -189,7 +189,7 @@ package struct RunStage: Stage {
         }
     }
 
-    /// A sender could otherwise give the program options, by a file's name.
+    /// Otherwise a sender could pass options to the program through a file name.
     private func checkDashes(_ arguments: [[UInt8]]) throws(Failure) {
         for (argument, bytes) in zip(command, arguments) {
             if argument.source == "--" { return }
@@ -207,7 +207,7 @@ package struct RunStage: Stage {
             remedy: "Install it, or use its path in 'command'; processing resumes by itself.")
     }
 
-    /// Nothing of the daemon's own environment but what every program needs.
+    /// Only what every program needs of the daemon's own environment.
     private func environment(
         _ place: ProgramArgument.Place, _ path: String, _ temporary: FilePath,
         _ own: [(key: String, value: SecretText.Revealed)], _ context: StageContext
@@ -238,7 +238,7 @@ package struct RunStage: Stage {
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Programs fail where there is no space left, and few say so by their status; that is no fault of the file.
+    /// A program fails on a full disk, but few show that in their exit status; the file is not at fault.
     private func checkSpace(_ folder: FilePath) throws(Failure) {
         var status = statvfs()
         guard folder.withPlatformString({ statvfs($0, &status) }) == 0 else { return }

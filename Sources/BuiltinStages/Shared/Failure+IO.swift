@@ -11,7 +11,7 @@ extension Failure {
         ]
         guard ofNames.contains(error.errno) else { return }
         `class` = .file
-        remedy = "Give the payload's files names that do not conflict, and drop it again."
+        remedy = "Rename the payload's files so that they do not conflict, and drop it again."
     }
 
     /// Does something to files, and turns a failed system call into the stage's failure.

@@ -2,7 +2,7 @@ import FileTypes
 import PipelineKit
 package import SystemPackage
 
-/// The program that asks libmagic what files are: which one that is, only the top of the house knows, and gives it to
+/// The program that runs libmagic. Only the executable knows which one that is, and passes it to
 /// stages among their services.
 package struct TypeProgram: Sendable {
     let helpers: TypeHelpers

@@ -23,8 +23,8 @@ extension Failure {
         }
     }
 
-    /// The same for what became of the process that unpacked. One that was killed or crashed is tried again, as often
-    /// as the pipeline tries: it may have been the machine's memory, but a file that does it each time does it no more.
+    /// The same for a failure of the unpacking process. One that was killed or crashed is retried, as often
+    /// as `retry` says: memory may have been short, but a file that causes it every time must fail.
     init(_ failure: HelperFailure, archive: FilePath, name: FileName, folder: FilePath) {
         switch failure {
         case .archive(.system(let action, let entry, let errno)) where errno.isOfConfinement:
@@ -54,11 +54,11 @@ extension Failure {
                 remedy: "Do not trust the archive. If it is known to be good, please report it.", log)
         case .confused:
             self = Self.helper(
-                "archive.helper-crashed", "gave an invalid answer or left something behind",
+                "archive.helper-crashed", "sent an invalid report or left something forbidden",
                 remedy: "Do not trust the archive.", "")
         case .overgrown:
             self = Self.helper(
-                "archive.helper-crashed", "wrote more than it may", remedy: "Do not trust the archive.", "")
+                "archive.helper-crashed", "wrote more than it is allowed to", remedy: "Do not trust the archive.", "")
         case .overTime(let seconds): self = .overTime(name, "\(seconds) seconds")
         case .overCPU:
             self = .file(
@@ -86,7 +86,7 @@ extension Failure {
         }
     }
 
-    /// The archive is not done within the time that it may take.
+    /// Unpacking exceeded its time limit.
     static func overTime(_ name: FileName, _ time: String) -> Failure {
         .file(
             "archive.timeout", "The archive '\(name)' took longer than \(time) to unpack.",
@@ -101,8 +101,8 @@ extension Failure {
 }
 
 extension Failure.Class {
-    /// Whose fault an archive's problem is. One archive that does not fit is no reason to hold up all others; a disk
-    /// that others filled is.
+    /// Who is at fault. One archive that does not fit must not hold up the others; a disk
+    /// that others filled pauses the pipeline.
     fileprivate init(_ code: ArchiveError.Code) {
         switch code {
         case .noRoom: self = .transient

@@ -2,7 +2,7 @@ import Archive
 import PipelineKit
 import SystemPackage
 
-/// What can be set of the stage `unpack`.
+/// The options of the stage `unpack`.
 struct UnpackOptions: Sendable {
     private static let require = StageOption<Bool>.flag(
         "require", "whether a drop that is not an archive fails", default: false)
@@ -15,7 +15,7 @@ struct UnpackOptions: Sendable {
         shown: "all but rar, iso, cab, xar, lha, rpm, lzip", schema: .oneOrMore(.choice(formatNames))
     ) { (node, _) throws(OptionProblem) in try readFormats(node) }
     private static let links = StageOption<UnpackPolicy.Links>.choice(
-        "links", "inside: links whose target stays inside are kept, others fail the archive; skip or fail: any link",
+        "links", "inside keeps links that stay inside and fails the archive for others; skip and fail apply to all",
         default: .inside)
     private static let mode = StageOption<UInt32>(
         "mode", "the permission bits that files (of 0644) and folders (of 0755) keep; the umask applies too",
@@ -23,14 +23,14 @@ struct UnpackOptions: Sendable {
         schema: .mode("^0*[0-7]{1,3}$", 0...0o777)
     ) { (node, _) throws(OptionProblem) in try readMode(node) }
     private static let executable = StageOption<Bool>.flag(
-        "executable", "whether files keep the right to be run", default: false)
+        "executable", "whether files keep their execute permission", default: false)
     private static let uniqueNames = StageOption<UnpackPolicy.UniqueNames>.choice(
         "unique_names", "strict: names that differ only in case or in how letters are composed fail the archive too",
         default: .exact)
     private static let tarEnd = StageOption<UnpackPolicy.TarEnd>.choice(
         "tar_end", "whether a tar must end with its mark; without one, a tar that was cut may pass", default: .required)
     private static let duplicates = StageOption<UnpackPolicy.Duplicates>.choice(
-        "duplicates", "two entries of one name in tar, cpio and ar fail the archive; or the last one counts",
+        "duplicates", "whether two entries with one name in a tar, cpio or ar fail the archive, or the last one counts",
         default: .fail)
     private static let nameEncoding = StageOption<UnpackPolicy.NameEncoding>.choice(
         "name_encoding", "the character set of a zip's names that are not marked as UTF-8; bytes: kept as they are",
@@ -39,12 +39,12 @@ struct UnpackOptions: Sendable {
         "nested", "how many layers of archives within archives are unpacked too, within the same limits", in: 0...3,
         default: 0)
     private static let maxBytes = StageOption<Int64>.size(
-        "max_bytes", "the most bytes of an archive's files together, and never more than min_free leaves",
+        "max_bytes", "the maximum total size of an archive's files, and never more than min_free leaves",
         default: 10 << 30)
     private static let maxEntry = StageOption<Int64?>.optionalSize(
         "max_entry", "the maximum size of one file", shown: "as max_bytes")
     private static let maxRatio = StageOption<Int>.integer(
-        "max_ratio", "the most bytes out for each byte in, once 64MiB are out", in: 1...1_000_000, default: 100)
+        "max_ratio", "the maximum number of bytes out per byte in, once 64MiB are out", in: 1...1_000_000, default: 100)
     private static let maxEntries = StageOption<Int>.integer(
         "max_entries", "the maximum number of entries", in: 1...100_000_000, default: 100_000)
     private static let maxName = StageOption<Int>.integer(
@@ -54,11 +54,11 @@ struct UnpackOptions: Sendable {
     private static let maxDepth = StageOption<Int>.integer(
         "max_depth", "the maximum depth of a path", in: 1...128, default: 32)
     private static let requireIntegrity = StageOption<Bool>.flag(
-        "require_integrity", "whether an archive fails that carries no checksum of all its content", default: false)
+        "require_integrity", "whether an archive fails unless checksums cover all its content", default: false)
     private static let requireSandbox = StageOption<Bool>.flag(
-        "require_sandbox", "whether to refuse to unpack where the kernel has no Landlock", default: true)
+        "require_sandbox", "whether to refuse to unpack if the kernel has no Landlock", default: true)
     private static let passwordsFile = StageOption<FilePath?>.file(
-        "passwords_file", "a file, readable by its owner alone, of passwords to try on encrypted zips, one to a line")
+        "passwords_file", "a file, readable by its owner alone, of passwords to try on encrypted zips, one per line")
 
     /// All of them, in the order they are shown.
     static let all: [AnyStageOption] = [
@@ -75,7 +75,7 @@ struct UnpackOptions: Sendable {
     let namesFormats: Bool
     let requiresSandbox: Bool
     let passwordsFile: FilePath?
-    /// As far as it is known before there is a job.
+    /// The policy, as far as it is known before there is a job.
     let policy: UnpackPolicy
 
     init(_ options: StageOptions) throws(OptionProblem) {
@@ -106,7 +106,7 @@ struct UnpackOptions: Sendable {
         self.policy = policy
     }
 
-    /// `rar` is both of its formats, which people do not tell apart.
+    /// `rar` stands for both of its formats, which users do not distinguish.
     private static let formatNames = ArchiveFormat.all.map(\.name)
 
     private static func readFormats(_ node: OptionNode) throws(OptionProblem) -> Set<ArchiveFormat> {
@@ -115,7 +115,7 @@ struct UnpackOptions: Sendable {
             let name = try member.string()
             guard let format = ArchiveFormat.all.first(where: { $0.name == name }) else {
                 let hint = Suggestion.nearest(to: name, among: formatNames).map { "; did you mean '\($0)'?" } ?? ""
-                throw member.problem("'\(name)' is none of \(formatNames.joined(separator: ", "))\(hint)")
+                throw member.problem("'\(name)' is not one of \(formatNames.joined(separator: ", "))\(hint)")
             }
             formats.insert(format)
             if format == .container(.rar) { formats.insert(.container(.rar5)) }

@@ -3,7 +3,7 @@ import PipelineKit
 import Synchronization
 package import SystemPackage
 
-/// The program that unpacks archives: which one that is, only the top of the house knows, and gives it to stages among
+/// The program that unpacks archives. Only the executable knows which one that is, and passes it to stages among
 /// their services.
 package final class UnpackProgram: Sendable {
     let helpers: UnpackHelpers

@@ -46,7 +46,7 @@ extension UnpackStage {
             }
             guard Folder.kind(of: folder.appending("doctor.txt")) == .regular else {
                 return .problem(
-                    .helper, "the unpacking process left nothing behind", "Check what else changes that folder")
+                    .helper, "the unpacking process produced no file", "Check what else changes that folder")
             }
             return Self.success(landlock.load(ordering: .relaxed))
         } catch let failure as Failure {

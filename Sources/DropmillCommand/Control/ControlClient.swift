@@ -3,7 +3,7 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Asks a running daemon.
+/// Queries a running daemon.
 enum ControlClient {
     struct Problem: Error, Equatable {
         let message: String
@@ -11,17 +11,17 @@ enum ControlClient {
 
     /// Seconds that a question and each part of an answer may take.
     private static let patience = 1
-    /// In microseconds; a little less, for what comes before and after.
+    /// In microseconds; a little less, to leave time before and after.
     private static let wait = 900_000
 
-    /// Between its lock and its socket a daemon that starts needs a moment.
+    /// A starting daemon needs a moment between its lock and its socket.
     private static let attempts = 60
     /// Microseconds between two attempts.
     private static let pause: useconds_t = 50_000
 
     static func ask(_ request: ControlRequest, in folder: FilePath) throws(Problem) -> ControlReply {
         let descriptor = ControlSocket.make(blocking: true)
-        guard descriptor >= 0 else { throw problem("make a socket", .last) }
+        guard descriptor >= 0 else { throw problem("create a socket for", .last) }
         defer { close(descriptor) }
         var limit = timeval(tv_sec: 0, tv_usec: wait)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {

@@ -3,8 +3,8 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Answers questions on the control socket. A client that is slow, hostile or many costs the daemon nothing but these
-/// few descriptors: nothing here blocks, what is sent is limited, and so are the time and the number of connections.
+/// Answers requests on the control socket. Slow, hostile or numerous clients cost the daemon only these
+/// few descriptors: nothing blocks, and message sizes, time and the number of connections are limited.
 actor ControlServer: QueueActor {
     /// Gives the answer, on any queue; called once for each question.
     typealias Answer = @Sendable (ControlRequest, @escaping @Sendable (ControlReply) -> Void) -> Void
@@ -32,7 +32,7 @@ actor ControlServer: QueueActor {
         self.answer = answer
     }
 
-    /// Begins to answer. The state folder must be locked by this process: a socket that is there is a dead one's.
+    /// Begins to answer. This process must hold the lock on the state folder: an existing socket is a leftover.
     static func open(in folder: FilePath, answer: @escaping Answer) throws(IOError) -> ControlServer {
         let server = ControlServer(folder: folder, answer: answer)
         let failure = server.sync { server in
@@ -63,7 +63,7 @@ actor ControlServer: QueueActor {
     private func bind(_ descriptor: Int32) throws(IOError) {
         let path = folder.appending(ControlSocket.name)
         _ = path.withPlatformString { unlink($0) }
-        // Before it has a name: there is no moment at which others may connect.
+        // Before it is bound, so that others can never connect.
         guard fchmod(descriptor, 0o600) == 0 else { throw IOError("make the socket", path, .last) }
         let bound = try ControlSocket.withAddress(in: folder) { Glibc.bind(descriptor, $0, $1) }
         guard bound == 0, Glibc.listen(descriptor, Int32(Self.mostConnections)) == 0 else {
@@ -105,7 +105,7 @@ actor ControlServer: QueueActor {
             listener?.cancel()
             listen(on: descriptor)
         } catch {
-            // The next time it may be possible.
+            // The next check tries again.
             close(descriptor)
         }
     }

@@ -8,7 +8,7 @@ enum ExitStatus {
     static let software = ExitCode(70)
     /// What there was to print could not be written.
     static let unwritten = ExitCode(74)
-    /// Another instance holds the state folder.
+    /// Another instance is running, or a start lacks something that may come back.
     static let busy = ExitCode(75)
     /// Something in the configuration must be changed first.
     static let configuration = ExitCode(78)

@@ -8,7 +8,7 @@ struct Itinerary {
         let title: String
         let text: String
         var notes: [String] = []
-        /// Folders that are named, with placeholders filled in, by their options' names.
+        /// Target folders with placeholders filled in, by option name.
         var targets: [String: FilePath] = [:]
         var isSkipped = false
     }
@@ -42,7 +42,7 @@ struct Itinerary {
         if let manifest = rule.manifest {
             conditions.append("everything that \(manifest.pattern) in it lists has arrived")
         }
-        if rule.complete == .format { conditions.append("its content is complete by its format, where that can tell") }
+        if rule.complete == .format { conditions.append("its content is complete, if its format shows that") }
         let list = conditions.dropLast().joined(separator: ", ")
         let whole = [list, conditions.last ?? ""].filter { !$0.isEmpty }.joined(separator: " and ")
         return "once \(whole)" + (rule.timeout.map { "; otherwise it fails after \($0.text)" } ?? "")
@@ -60,7 +60,7 @@ struct Itinerary {
                 step.targets[option] = path
                 step.notes.append("\(option): \(path.shortText)")
             } catch {
-                step.notes.append("fails here: the drop's name does not make a folder name: \(error.message)")
+                step.notes.append("fails here: no folder name can be made from the drop's name: \(error.message)")
             }
         }
         return step

@@ -45,7 +45,7 @@ struct JobsCommand: ParsableCommand {
     private static let words = JobRecord.State.allCases.map(\.rawValue)
 
     func validate() throws {
-        if limit < 1 { throw ValidationError("--limit needs at least 1") }
+        if limit < 1 { throw ValidationError("--limit must be at least 1") }
     }
 
     func run() throws {

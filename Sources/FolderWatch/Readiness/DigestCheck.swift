@@ -24,7 +24,6 @@ package enum DigestCheck {
         case manifests(Glob)
     }
 
-    /// The result.
     package enum Outcome: Sendable {
         case fits
         /// The file has another digest by this algorithm.

@@ -69,7 +69,6 @@ package enum Waiting: Sendable, Hashable {
         /// Whether it keeps others from opening the file (a write lease of fcntl(2)).
         package var holdsLease: Bool
 
-        /// A writer.
         package init(process: Int32? = nil, program: String? = nil, isInFolder: Bool = false, holdsLease: Bool = false)
         {
             self.process = process

@@ -13,7 +13,6 @@ package struct AbsenceDetector: Sendable {
         /// The wall clock, which can be set.
         package var wall: Int64
 
-        /// Clock readings.
         package init(monotonic: Int64, boot: Int64, wall: Int64) {
             self.monotonic = monotonic
             self.boot = boot

@@ -10,7 +10,6 @@ package enum InboxChange: Sendable, Equatable {
     /// A name that was there is not any more.
     case vanished(DropPath)
 
-    /// The name.
     package var path: DropPath {
         switch self {
         case .appeared(let path), .changed(let path), .vanished(let path): path

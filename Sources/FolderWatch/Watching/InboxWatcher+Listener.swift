@@ -16,7 +16,6 @@ extension InboxWatcher {
         /// It can be used again.
         package var recovered: @Sendable () -> Void
 
-        /// A listener.
         package init(
             changed: @escaping @Sendable ([InboxChange]) -> Void,
             scanned: @escaping @Sendable (_ isInitial: Bool) -> Void,

@@ -3,7 +3,7 @@ import PipelineKit
 import SystemPackage
 
 /// Claimed drops that are being copied, since they cannot be taken over otherwise: on a queue of their own, so that
-/// nobody waits for a large one. A value of the intake.
+/// nothing waits for a large one. A value of the intake.
 struct Copying {
     private var cancellations: [JobID: Cancellation] = [:]
     let queue: DispatchQueue
@@ -36,7 +36,7 @@ struct Copying {
 
     mutating func end(_ job: Job) { cancellations[job.id] = nil }
 
-    /// Calls all copies off; the drops are found where they are at the next start.
+    /// Cancels all copies; the next start finds the drops where they are.
     mutating func stop() {
         for cancellation in cancellations.values { cancellation.cancel() }
         cancellations = [:]

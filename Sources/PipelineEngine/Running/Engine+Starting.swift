@@ -6,7 +6,7 @@ import SQLiteJournal
 import SystemPackage
 
 nonisolated extension Engine {
-    /// A pipeline with its folders open and what earlier runs left in them.
+    /// A pipeline with its open folders, and what earlier runs left in them.
     struct Prepared {
         let spool: Spool
         let findings: Recovery.Findings
@@ -19,8 +19,8 @@ nonisolated extension Engine {
     /// The state, and what the journal says of every job that is not over.
     typealias Opening = (state: OpenedState, unfinished: [JobRecord])
 
-    /// Locks the state folder, opens the journal and begins a run. A journal that is damaged is set aside, said loudly,
-    /// and started again: the work folders know every job.
+    /// Locks the state folder, opens the journal and begins a run. A damaged journal is set aside with a warning
+    /// and replaced: the work folders know every job.
     func openState() throws(EngineError) -> Opening {
         let (state, trusted) = (configuration.state, pipelines.flatMap(\.trust))
         let (warning, lock) = try EngineError.wrapping { () throws(FolderError) in
@@ -73,7 +73,7 @@ nonisolated extension Engine {
         }
     }
 
-    /// What there is to say where the journal prevents the start: nothing goes on by itself then.
+    /// The error when the journal prevents the start, which needs an operator.
     private func notStarted(_ error: JournalError) -> EngineError {
         let remedy: String
         switch error.kind {
@@ -115,7 +115,7 @@ nonisolated extension Engine {
                         + "loaded; they stay as they are until it runs again"))
         }
         do throws(JournalError) {
-            // Before anything is claimed: where it is must be known to a later start, whatever happens to this one.
+            // Before anything is claimed, so that a later start knows the place even if this one dies.
             let places = prepared.compactMap { own in
                 own.spool.pipeline.record(works: own.works, after: before[own.spool.pipeline.name])
             }
@@ -182,7 +182,7 @@ nonisolated extension Engine {
         _ journal: any Journal
     ) throws(JournalError) -> (records: [JobRecord], left: [WorkPlace]) {
         var (records, left) = (records, [WorkPlace]())
-        // A job may be there of which the journal does not know yet.
+        // A job that the journal does not know yet may be there.
         for place in works where place.path != work.path {
             let told: String
             let isStale = works.prefix { $0 != place }.contains { $0.path == work.path }
@@ -193,7 +193,7 @@ nonisolated extension Engine {
             }
             switch MovedWork(to: work, of: pipeline.name).takeOver(from: place.path, isStale: isStale) {
             case .taken(let count, let aside):
-                // Also where a start that was broken off took them, and did not get to write that down.
+                // An interrupted start may have moved them here without recording it.
                 try move()
                 guard count > 0 else { continue }
                 told =
@@ -217,7 +217,7 @@ nonisolated extension Engine {
         return (records, left)
     }
 
-    /// The inbox of this daemon alone, among those of this host; nil, and told, where another one has it.
+    /// Locks the inbox against other daemons of this host; nil, with a warning, if another one has it.
     private func lockInbox(of pipeline: Pipeline) throws(FolderError) -> FolderLock? {
         do throws(FolderError) {
             return try FolderLock(pipeline.inbox, describedAs: "the inbox")
@@ -227,16 +227,16 @@ nonisolated extension Engine {
                 .warning(
                     pipeline: pipeline.name,
                     message: "the inbox '\(pipeline.inbox.text)' is also watched by another process, perhaps a "
-                        + "dropmill with its own work folder: each drop goes to either of the two; "
+                        + "dropmill with its own work folder: each drop goes to one of the two; "
                         + "give each its own inbox"))
             return nil
         }
     }
 
-    /// So many earlier places of a work folder are remembered that cannot be reached.
+    /// The most unreachable earlier places of a work folder that are remembered.
     private static let mostPlaces = 8
 
-    /// Reports jobs whose files are away.
+    /// Reports jobs whose files are unavailable.
     private func reportStranded(_ jobs: [JobID], of pipeline: Pipeline, at places: [WorkPlace]) {
         guard let first = jobs.first else { return }
         let count = jobs.count == 1 ? "1 job stays as it is" : "\(jobs.count) jobs stay as they are"
@@ -251,7 +251,7 @@ nonisolated extension Engine {
                     + "`dropmill forget JOB` (\(first)) abandons one"))
     }
 
-    /// Warns where others' changes in an inbox may be seen too late.
+    /// Warns if changes by other hosts may be seen too late.
     private func warnOfMemory(_ pipeline: Pipeline) {
         guard FileSystemKind.of(pipeline.inbox) != .local,
             let finding = AttributeMemory.finding(on: pipeline.inbox, pipeline.ready, .now())
@@ -260,8 +260,8 @@ nonisolated extension Engine {
         observer(.warning(pipeline: pipeline.name, message: "the inbox's file system \(message)"))
     }
 
-    /// A folder may have outlived its job: its removal failed, or a kill came before it. Or it was away, and its job
-    /// was told lost, or given up.
+    /// A folder may have outlived its job: its removal failed, or a kill came first. Or it was unavailable, and its job
+    /// was declared lost or given up.
     private static func complete(
         _ unfinished: [JobRecord], of pipeline: Pipeline, with folders: [JobID], _ journal: any Journal
     ) throws(JournalError) -> (records: [JobRecord], over: [JobID: JobRecord]) {
@@ -280,7 +280,7 @@ nonisolated extension Engine {
         return (records, over)
     }
 
-    /// The machine's boot (random/boot_id of proc(5)); one that cannot be told counts as another one each time.
+    /// The machine's boot (random/boot_id of proc(5)); an unknown one counts as a new boot.
     private static func boot() -> String {
         let text = ProcessFiles.text("/proc/sys/kernel/random/boot_id")
         return text.map { String($0.prefix { !$0.isNewline }) } ?? "unknown since \(Timestamp.now().iso8601)"

@@ -3,9 +3,7 @@ package struct EngineError: Error, Sendable {
     /// What kind of trouble it is.
     package typealias Kind = FolderError.Kind
 
-    /// The kind.
     package let kind: Kind
-    /// The sentence.
     package let message: String
 
     init(kind: Kind, message: String) {

@@ -2,16 +2,16 @@ package import FolderWatch
 package import PipelineKit
 package import SystemPackage
 
-/// Something that happened, told to whoever shows or counts it. One per state change; never a decision.
+/// Something that happened, reported to observers. One per state change; never a decision.
 package enum EngineEvent: Sendable {
     /// A pipeline is at work. `adopted`: how many jobs were found in its work folder.
     case started(pipeline: String, inbox: FilePath, adopted: Int)
-    /// The inbox is not watched by events, or is again, with the reason and remedy in a sentence.
+    /// Event watching stopped or works again, with the reason and remedy in a sentence.
     case watching(pipeline: String, WatchMode, reason: String)
-    /// How open writers are found out in an inbox: once it is first known, and where it became worse. `quiet`: how long
-    /// drops must stand unchanged where nothing tells.
+    /// How open writers are detected in an inbox: when first known, and when it degrades. `quiet`: how long
+    /// drops must stand unchanged if writers cannot be detected.
     case writers(pipeline: String, WriterSight.Means, quiet: Duration)
-    /// Something in the inbox is left where it is, reported once: where it lies and why.
+    /// Something in the inbox is left alone, reported once: where it is and why.
     case refused(pipeline: String, path: DropPath, reason: String)
     /// A drop was claimed (or, at start, found in the work folder).
     case claimed(Job, adopted: Bool)
@@ -19,16 +19,16 @@ package enum EngineEvent: Sendable {
     case stillWritten(Job, reason: String)
     /// A worker began with a stage.
     case stageStarted(Job, stage: String)
-    /// A stage is running for long; told about every two seconds.
+    /// A stage has been running for long; reported every two seconds.
     case stageProgress(Job, stage: String, running: Duration, progress: StageProgress)
     /// A stage handed on a payload.
     case stageFinished(Job, stage: String, duration: Duration)
-    /// A stage failed in a way that is tried again.
+    /// A stage failed and will be retried.
     case deferred(Job, stage: String, failure: Failure, delay: Duration)
     case settled(JobReport)
     /// A pipeline stopped because of its surroundings.
     case paused(pipeline: String, Failure)
-    /// It goes on.
+    /// It resumed.
     case resumed(pipeline: String, after: Duration)
     /// A warning without a job: a sentence with its remedy.
     case warning(pipeline: String?, message: String)

@@ -2,12 +2,11 @@ import FolderWatch
 import PipelineKit
 
 extension Failure {
-    /// The drop has zero bytes, and such drops fail.
     static func empty(_ name: FileName) -> Failure {
         .file("drop.empty", "'\(name)' is empty (0 bytes).", remedy: "Drop it again with content.")
     }
 
-    /// The drop was not complete in the time that it may take.
+    /// The drop was not complete within its `timeout`.
     static func overdue(_ name: FileName, _ waiting: Waiting, _ rule: ReadyRule) -> Failure {
         let time = rule.timeout.map { " within \($0.text)" } ?? ""
         return .file(
@@ -15,14 +14,14 @@ extension Failure {
             detail: "ready.timeout")
     }
 
-    /// The drop was complete, and something else when it was claimed; `reason` as it is said of drops in the inbox.
+    /// The drop was complete, but changed before it was claimed; `reason` as for drops in the inbox.
     static func unfit(_ name: FileName, _ reason: String) -> Failure {
         .file(
             "ready.unfit", "'\(name)' was replaced or extended while it was claimed: \(reason).",
             remedy: "Drop it again, and do not change it afterwards.")
     }
 
-    /// The drop is beyond what its pipeline takes.
+    /// The drop exceeds a limit of its pipeline.
     static func excess(
         _ name: FileName, _ excess: ReadyRule.Limits.Excess, _ limits: ReadyRule.Limits
     ) -> Failure {
@@ -37,7 +36,7 @@ extension Failure {
             remedy: "Drop it in smaller parts, or raise `ready.\(key)`.", detail: "ready.\(key)")
     }
 
-    /// A marker is there, and its drop never came.
+    /// A marker whose drop never arrived.
     static func markerWithoutDrop(_ name: FileName, _ rule: ReadyRule) -> Failure {
         let time = rule.timeout.map { " within \($0.text)" } ?? ""
         return .file(

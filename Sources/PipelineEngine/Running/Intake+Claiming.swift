@@ -4,10 +4,10 @@ import SystemPackage
 
 /// Examines drops, and claims them.
 extension Intake {
-    /// How many samples or claims are made before events get their turn.
+    /// How many samples or claims are made before events are handled.
     private static let batch = 256
 
-    /// And how long folders are looked at before they do.
+    /// How long folders are examined before events are handled.
     private static let turn = Duration.milliseconds(50)
 
     func sample(_ inbox: OpenInbox) throws(IOError) {
@@ -16,7 +16,7 @@ extension Intake {
         let end = MonotonicTime.now() + Self.turn
         for (index, request) in requests.enumerated() {
             if areFolders {
-                // What was heard of it meanwhile makes its look only one of several.
+                // It changed meanwhile, so this look cannot decide.
                 if longLooks.contains(request.key) || longLooks.isInLine(request.key) { continue }
                 if .now() >= end {
                     for rest in requests[index...] { gate.postpone(rest.key, to: .now()) }
@@ -24,7 +24,7 @@ extension Intake {
                 }
             }
             noteLook(at: request.key)
-            // Most looks are one call, and then to ask what they cost would cost as much.
+            // Most looks are one call, and measuring their cost would cost as much.
             let begun = request.deciding || areFolders ? MonotonicTime.spentByThread() : nil
             do throws(IOError) {
                 switch try look(at: request.key, in: inbox, deciding: request.deciding) {
@@ -34,7 +34,7 @@ extension Intake {
                     try goOn(LongLooks.Underway(path: request.key, deciding: request.deciding, look: look), in: inbox)
                 }
             } catch {
-                // None of those that are due may be forgotten because one could not be looked at.
+                // One that cannot be examined must not make the others be forgotten.
                 let later = MonotonicTime.now() + Self.troubledPause
                 for unanswered in requests[index...] { gate.postpone(unanswered.key, to: later) }
                 throw error
@@ -59,7 +59,7 @@ extension Intake {
         underway.cost += MonotonicTime.spentByThread() - begun
         guard isOver else {
             longDrops.insert(underway.path)
-            // Where many take long, it starts over when it is called.
+            // If many take long, it starts over when its turn comes.
             if !longLooks.add(underway) { gate.postpone(underway.path, to: .distantFuture) }
             return
         }
@@ -74,14 +74,14 @@ extension Intake {
         record(found, of: underway.path, cost: underway.cost)
     }
 
-    /// Those that stand in line and have room by now are looked at next.
+    /// Examines queued drops that have room now.
     func callWaiting() {
         for path in longLooks.called {
             if gate.contains(path) { gate.postpone(path, to: .now()) } else { longLooks.forget(path) }
         }
     }
 
-    /// What a look found, and what follows.
+    /// Handles the result of a look.
     private func record(_ found: Examiner.Outcome, of path: DropPath, cost: Duration) {
         longLooks.forget(path)
         switch found.sample {
@@ -158,10 +158,10 @@ extension Intake {
         let isLong: Bool
     }
 
-    /// Proves what was claimed together: what takes long elsewhere, so that it holds up nothing here.
+    /// Proves claims together; long proofs run on another queue, so that nothing here waits.
     private func prove(_ claims: [Unproved]) {
         let now = MonotonicTime.now()
-        // A folder may have grown since it was looked at.
+        // A folder may have grown since it was examined.
         let quick = spool.breakingOff { @Sendable begun in .now() - begun >= TreeLook.slice }
         var complete: [Spool.Claimed] = []
         for claim in claims {
@@ -184,7 +184,7 @@ extension Intake {
         if !complete.isEmpty { deliver(.claimed(complete, adopted: false)) }
     }
 
-    /// It is ours by now: whatever is wrong, it must not be forgotten. Nil where the look was broken off.
+    /// It is claimed: whatever is wrong, it must not be forgotten. Nil if the look was interrupted.
     private static func proof(of claim: Unproved, by spool: Spool, claimed now: MonotonicTime) -> Spool.Proof? {
         do throws(IOError) {
             return try spool.prove(
@@ -211,13 +211,13 @@ extension Intake {
         deliver(.stillWritten(job, reason: reason))
     }
 
-    /// Holds back a job that was about to run. Meanwhile it takes up no room: its sender may keep it waiting for ever.
+    /// Holds back a job that was about to run. It takes up no room meanwhile: its sender may delay it forever.
     private func hold(_ job: Job) {
         room.giveBack(job.drop.size)
         lateWriters.add(job)
     }
 
-    /// Claims one drop; nil where it is not what it was when it was found complete.
+    /// Claims one drop; nil if it changed since it was found complete.
     private func claim(_ path: DropPath, _ ready: Fingerprint, in inbox: OpenInbox) throws(IOError) -> Spool.Claim? {
         let folder: OpenInbox.Opened
         do throws(IOError) {
@@ -232,7 +232,7 @@ extension Intake {
             path.name, ready: ready, in: folder.file, at: path.folder, as: ids.next(), rejected: rejected[path])
     }
 
-    /// Whether a drop is what it was when it was found complete. It may have waited for room for hours, and nothing
+    /// Whether a drop is unchanged since it was found complete. It may have waited for room for hours, and nothing
     /// reports what happens on other machines or under other names. After the rename its ctime says nothing any more;
     /// the proof of a folder sees those of all its files.
     private func isStill(_ name: FileName, _ ready: Fingerprint, in folder: borrowing OpenFile) -> Bool {
@@ -244,7 +244,7 @@ extension Intake {
             }
             return true
         } catch {
-            // The claim says what is wrong.
+            // The claim will report the problem.
             return true
         }
     }
@@ -255,13 +255,13 @@ extension Intake {
         // It may have been left alone before.
         forgetReport(path)
         watcher?.assumeIsolated { $0.took(path) }
-        // Those that go with it need not wait for it any more.
+        // Its siblings need not wait for it any more.
         look(again: Set(examiner.siblings(of: path)), at: .now())
         if let marker = examiner.took(path, at: .now()) { watcher?.assumeIsolated { $0.took(marker) } }
     }
 
-    /// Jobs that are known by their folders alone, of an earlier run or of claims whose answers were lost: one with an
-    /// open writer, or where that cannot be told, stands still once more first.
+    /// Jobs known only by their folders, from an earlier run or from claims whose replies were lost: one with an
+    /// open writer, or where that is unknown, must stand still again first.
     func adopt(_ jobs: [Job], ofEarlierRun isEarlier: Bool = true) {
         var complete: [Spool.Claimed] = []
         let begun = MonotonicTime.now()
@@ -325,7 +325,7 @@ extension Intake {
         case .success(.copying): copy(job)
         case .success(.stillWritten): hold(job)
         case .failure(let error):
-            // Trouble of that drop is reported while it waits.
+            // A problem of that drop is reported while it waits.
             if error.errno.trouble(with: .drop) == .pauses { fail(Failure(error)) }
             hold(job)
         }
@@ -365,12 +365,12 @@ extension Intake {
         }
     }
 
-    /// What looks at those that have to stand still led to.
+    /// Handles the results for drops that must stand still.
     private func finish(_ turn: LateWriters.Turn) {
         for (job, writer) in turn.held { reportHeldOpen(job.drop.path, .job(job.id), by: writer) }
         for job in turn.ended {
             heldOpen.ended(.job(job.id))
-            // A copy may be what the daemon dies of.
+            // A copy may be what crashes the daemon.
             if !turn.copying.contains(where: { $0.id == job.id }) { quarantine.clear(.job(job.id)) }
         }
         for job in turn.lost { deliver(.lost(job)) }

@@ -2,10 +2,10 @@ import FolderWatch
 import PipelineKit
 import SystemPackage
 
-// What the intake does about things that have to come with drops, and about drops that will never be complete. All of
+// Handles files that must come with drops, and drops that will never be complete. All of
 // it on the intake's queue.
 extension Intake {
-    /// Something that has to come with these drops may be different.
+    /// Something that these drops need may have changed.
     func recheck(_ drops: Set<DropPath>) {
         guard isRunning else { return }
         look(again: drops, at: .now())
@@ -25,8 +25,8 @@ extension Intake {
         ready.add(path, fingerprint)
     }
 
-    /// Markers whose drops have not come: failed where the rule sets a time, else reported. Where one cannot be looked
-    /// at, it and those behind it are next time's.
+    /// Markers whose drops have not arrived: failed if the rule has a timeout, else reported. If one cannot be examined
+    /// it and the following ones are handled next time.
     func rejectMarkers(in inbox: OpenInbox) throws(IOError) {
         overdueMarkers += examiner.overdueMarkers(at: .now())
         while let marker = overdueMarkers.last {
@@ -42,7 +42,7 @@ extension Intake {
             return report("it is a marker whose drop has not arrived; drop that too, or set `ready.timeout`")
         }
         switch try examineMarker(marker, in: inbox) {
-        // Its vanishing is told by the watcher.
+        // The watcher reports its removal.
         case .gone: break
         case .file(let fingerprint, _): reject(marker, fingerprint, .markerWithoutDrop(marker.name, rule))
         case .refused(let reason): report("it has the name of a marker, its drop has not arrived, and it is \(reason)")

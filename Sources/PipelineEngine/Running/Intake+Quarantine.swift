@@ -2,7 +2,7 @@ import FolderWatch
 import PipelineKit
 import SystemPackage
 
-// What the daemon may have died of in an earlier run, and who holds drops open. All of it on the intake's queue.
+// What may have crashed an earlier run, and who holds drops open. All of it on the intake's queue.
 extension Intake {
     /// Loads what earlier runs crashed on, and starts noting what this one examines.
     func openNote() {
@@ -12,9 +12,9 @@ extension Intake {
             proofs.note = try LookNote(in: folder, named: "proofs", on: proofs.queue)
             copying.note = try LookNote(in: folder, named: "copies", on: copying.queue)
         } catch {
-            // Without room for a note there is none: the daemon is there to process drops.
+            // Without space for a note there is none: processing drops is more important.
         }
-        // What goes on beside the inbox's queue takes longest: while there is something, it is that.
+        // Work on other queues takes longest, so it is the first suspect.
         let beside = [proofs.note?.left, copying.note?.left].compactMap { $0 }
         let left = beside.isEmpty ? [note?.left].compactMap { $0 } : beside
         quarantine = Quarantine(in: folder, left: left, limit: Recovery.limit(of: spool.pipeline))
@@ -25,14 +25,14 @@ extension Intake {
 
     func noteLook(at job: Job) { note?.begin(.job(job.id)) }
 
-    /// Those that wait for their turn: what is there of them.
+    /// The existing drops that wait for their turn.
     var heldDrops: [DropPath] {
         quarantine.held.compactMap { subject in
             if case .drop(let path) = subject, knows(path) { path } else { nil }
         }
     }
 
-    /// Clears those that are gone.
+    /// Forgets those that are gone.
     func forgetGone() {
         for subject in quarantine.held {
             let isThere =
@@ -44,7 +44,7 @@ extension Intake {
         }
     }
 
-    /// Examines or rejects one quarantined drop once nothing else is to be done: if the daemon dies again, this was it.
+    /// Examines or rejects one quarantined drop when there is no other work: if the daemon dies again, it is to blame.
     func admitQuarantined() throws(IOError) {
         guard !quarantine.held.isEmpty, hasScanned, paused == nil, isQuiet || quarantine.isPatienceOver else { return }
         if let job = heldJobs.first {
@@ -61,7 +61,7 @@ extension Intake {
         reject(path, .unknown(), failure)
     }
 
-    /// Nothing is under way, and nothing that is known will be but what its sender has to end.
+    /// Nothing is in progress or due, except drops that wait for their senders.
     private var isQuiet: Bool {
         ready.isEmpty && room.jobs <= lateWriters.paths.count && proofs.count == 0 && longLooks.isEmpty
             && lateWriters.allDisturbed && gate.waiting.allSatisfy(\.isDisturbed)

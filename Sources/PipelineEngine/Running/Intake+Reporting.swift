@@ -1,9 +1,9 @@
 import FolderWatch
 import PipelineKit
 
-// For those who ask what waits.
+// Reports for `status` and `explain`.
 extension Intake {
-    /// Reports what waits, on the intake's queue: of those that wait and of those that are left alone at most so many.
+    /// Reports what waits, on the intake's queue: at most `limit` waiting drops and `limit` that are left alone.
     nonisolated func reportSnapshot(limit: Int, _ report: @escaping @Sendable (InboxSnapshot) -> Void) {
         enqueue { intake in report(intake.snapshot(limit: limit)) }
     }

@@ -24,12 +24,12 @@ actor Intake: QueueActor {
         case heldOpen(DropPath, Waiting.Writer, for: Duration)
         case watching(WatchMode, reason: String?)
         case waiting(Int)
-        /// Inbox or work folder are in trouble; nothing is claimed until `resume`.
+        /// The inbox or work folder is unusable; nothing is claimed until `resume`.
         case failed(Failure)
         case recovered
         /// With `once`: nothing is left to be claimed but these, which are still being written.
         case idle(remaining: [Left])
-        /// How open writers are found out.
+        /// How open writers are detected.
         case sight(WriterSight.Means)
     }
 
@@ -58,7 +58,7 @@ actor Intake: QueueActor {
     /// When what is complete may be claimed without harm to the order.
     var claimOrder: ClaimOrder
     let isOnce: Bool
-    /// What was refused, and why: told once.
+    /// What was refused, and why: reported once.
     var reported = Reported()
     /// Why drops in `ready` fail without being complete.
     var rejected: [DropPath: Failure] = [:]
@@ -69,7 +69,7 @@ actor Intake: QueueActor {
     var longDrops: Set<DropPath> = []
     /// Where these are proved once they are claimed.
     var proofs: Proofs
-    /// What is looked at just now, for the next run; nil where it cannot be noted.
+    /// What is being examined, for the next run; nil if it cannot be noted.
     var note: LookNote?
     /// Drops and jobs that earlier runs may have crashed on.
     var quarantine: Quarantine
@@ -87,7 +87,7 @@ actor Intake: QueueActor {
     private(set) var isClaiming = true
     var hasScanned = false
     private var isTurnAsked = false
-    /// When refused drops were last looked at without having been touched.
+    /// When untouched refused drops were last examined.
     var lastLookAtRefused = MonotonicTime(nanoseconds: 0)
     private var reportedWaiting = -1
     private var timer: (any DispatchSourceTimer)?
@@ -165,10 +165,10 @@ actor Intake: QueueActor {
         timer = nil
     }
 
-    /// Claims nothing more: the engine stops. What was claimed is still proved, and watching goes on.
+    /// Claims nothing more: the engine is stopping. What was claimed is still proved, and watching continues.
     nonisolated func stopClaiming() { enqueue { intake in intake.isClaiming = false } }
 
-    /// The jobs of drops of these sizes are over: others may be claimed.
+    /// Jobs of drops with these sizes have finished: others may be claimed.
     nonisolated func release(_ sizes: [Int64]) {
         enqueue { intake in
             for size in sizes { intake.room.giveBack(size) }
@@ -185,7 +185,7 @@ actor Intake: QueueActor {
         }
     }
 
-    /// Claims nothing more until `resume`; watching goes on.
+    /// Claims nothing more until `resume`; watching continues.
     nonisolated func pause(because failure: Failure) { enqueue { intake in intake.paused = failure } }
 
     nonisolated func resume() {
@@ -196,7 +196,7 @@ actor Intake: QueueActor {
         }
     }
 
-    /// Checks whether what claiming needs is well, and says `recovered` or `failed`.
+    /// Checks whether claiming is possible, and reports `recovered` or `failed`.
     nonisolated func probe() {
         enqueue { intake in
             do throws(Failure) {
@@ -214,7 +214,7 @@ actor Intake: QueueActor {
         do throws(IOError) { _ = try OpenInbox(spool.pipeline.inbox) } catch { throw Failure(error) }
     }
 
-    /// Throws while inbox or work folder are away. A removed work folder is created again.
+    /// Throws while the inbox or work folder is unavailable. A removed work folder is recreated.
     private func checkInbox() throws(Failure) {
         do throws(Failure) {
             try spool.checkInbox()
@@ -234,7 +234,7 @@ actor Intake: QueueActor {
 
     // MARK: Turns
 
-    /// A turn once what is told just now is told to its end.
+    /// Schedules a turn after the current messages.
     func turnSoon() {
         guard !isTurnAsked else { return }
         isTurnAsked = true
@@ -260,7 +260,7 @@ actor Intake: QueueActor {
             }
         } catch {
             fail(error)
-            // What is due stays due; without a pause this would spin until the trouble is over.
+            // What is due stays due; without a pause this would spin until the problem is solved.
             return wake(after: Self.troubledPause)
         }
         if let means = spool.sight.news() { deliver(.sight(means)) }
@@ -282,7 +282,7 @@ actor Intake: QueueActor {
         return room.has(next.fingerprint.size)
     }
 
-    /// When claims may be proved again; nil: at once. Those that wait for it share the next look at all processes.
+    /// When claims may be proved again; nil: at once. Waiting ones share the next process scan.
     private var restEnds: MonotonicTime? {
         let end = spool.sight.restEnds
         return end > .now() ? end : nil

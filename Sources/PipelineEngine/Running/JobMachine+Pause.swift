@@ -1,22 +1,22 @@
 import PipelineKit
 
-/// Whether the pipeline waits for its surroundings, and how it finds out that they are well again.
+/// Whether the pipeline is paused, and how it detects that the problem is solved.
 extension JobMachine {
     struct Pause: Sendable, Equatable {
         fileprivate(set) var reason: Failure?
-        /// Since when it is in this trouble.
+        /// Since when this problem exists.
         fileprivate(set) var since = MonotonicTime(nanoseconds: 0)
-        /// The last trouble, and when it was over.
+        /// The last problem, and when it ended.
         fileprivate var last: Failure?
         fileprivate var ended = MonotonicTime(nanoseconds: 0)
-        /// It goes on as if all were well; that all is well shows only when something is claimed, or nothing fails for
+        /// It continues on trial; recovery is confirmed only when something is claimed, or nothing fails for
         /// a while.
         fileprivate(set) var isOnTrial = false
         /// The wait before the next probe; doubles from probe to probe.
         fileprivate(set) var delay = Pause.firstDelay
-        /// The job that tries whether it works again.
+        /// The job that serves as the probe.
         fileprivate(set) var probing: JobID?
-        /// Whether the intake is what is in trouble, so that no job can tell whether it is over.
+        /// Whether the intake has the problem, so that no job can probe it.
         fileprivate var isIntakes = false
         fileprivate var isAskingIntake = false
 
@@ -47,7 +47,7 @@ extension JobMachine {
             if pause.since == since { endTrial(&turn) }
         case .probe:
             guard mayProbe else { return }
-            // Without a job that could try, or while the intake is what fails, the intake is asked.
+            // Without a job to probe with, or while the intake fails, the intake probes.
             if pause.isIntakes || held.isEmpty { askIntake(&turn) } else { turn.effects.append(.checkFolders) }
         case .probed(let isInPlace):
             guard mayProbe else { return }
@@ -75,7 +75,7 @@ extension JobMachine {
         turn.effects.append(.probe(after: pause.delay))
     }
 
-    /// Stops the pipeline, or after a probe that failed lets it wait longer.
+    /// Pauses the pipeline, or after a failed probe waits longer.
     mutating func stopWorking(because failure: Failure, of id: JobID?, _ turn: inout Turn) {
         if pause.isPaused {
             turn.effects.append(.pause(failure, isNews: false))
@@ -84,7 +84,7 @@ extension JobMachine {
             pause.probing = nil
             return waitLonger(&turn)
         }
-        // Trouble that comes back at once is the same trouble. What is tried next may fare better than what fails.
+        // A problem that returns at once is the same problem. The next job may succeed where this one fails.
         let isNews = !pause.isOnTrial || pause.reason?.code != failure.code
         let isRelapse = pause.isOnTrial || turn.now - pause.ended < pause.delay * 2
         let isSame = isRelapse && (pause.reason ?? pause.last)?.code == failure.code
@@ -95,15 +95,15 @@ extension JobMachine {
         turn.effects += [.pause(failure, isNews: isNews), .withdraw, .probe(after: pause.delay)]
     }
 
-    /// A probe that came to something shows that the surroundings are well.
+    /// A probe that succeeds shows that the problem is solved.
     mutating func endProbe(_ id: JobID, _ turn: inout Turn) {
         if pause.probing == id { goOn(&turn) }
     }
 
-    /// The surroundings are well again, as far as can be told: everything that was held goes on.
+    /// The problem seems solved: everything that was held continues.
     private mutating func goOn(_ turn: inout Turn) {
         guard pause.isPaused else { return }
-        // What the intake can look at need not be what it could not do.
+        // The intake's check may not cover what had failed.
         pause.isOnTrial = pause.probing == nil
         pause.probing = nil
         pause.isIntakes = false

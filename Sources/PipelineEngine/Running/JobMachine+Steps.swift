@@ -2,7 +2,7 @@ import PipelineKit
 
 /// What follows for one job.
 extension JobMachine {
-    /// Brings it to a state, and does what that asks for.
+    /// Sets its state and carries out what follows.
     mutating func go(_ id: JobID, to state: JobState, _ turn: inout Turn) {
         jobs[id]?.state = state
         begin(id, &turn)
@@ -26,7 +26,7 @@ extension JobMachine {
             let isCommitted = entry.recoveries > 0 || entry.mayBeIntended
             turn.effects += [.write(id), .run(id, stage: stage, isCommitted: isCommitted)]
         case .settling(let outcome):
-            // What is finished is settled also while the engine stops: it is quick, and then it is done.
+            // Finished jobs are settled even while the engine stops, which is quick.
             guard mayGoOn else { return hold(id, &turn) }
             end(id, outcome, &turn)
         }
@@ -125,7 +125,7 @@ extension JobMachine {
         turn.effects.append(.write(id))
     }
 
-    /// Has nobody at work on it. What the daemon may die of is to run alone again.
+    /// Releases it from its holder. A suspect job must run alone again.
     private mutating func rest(_ id: JobID, _ holder: Holder) {
         guard let entry = jobs[id] else { return }
         jobs[id]?.holder = holder

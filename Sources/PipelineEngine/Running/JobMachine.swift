@@ -1,35 +1,35 @@
 import PipelineKit
 
-/// Where every job of a pipeline is, and whether the pipeline is paused. Pure: events go in, effects come out, and the
-/// runner performs these in order. Nothing else says where a job is.
+/// The state of a pipeline and of each of its jobs. Pure: events go in, effects come out, and the
+/// runner carries these out in order. Nothing else decides a job's state.
 struct JobMachine: Sendable, Equatable {
-    /// What a machine has to know of its pipeline.
+    /// What a machine needs to know about its pipeline.
     struct Rules: Sendable, Equatable {
         var retry: [RetryPolicy]
         /// How many stages `on_failure` has.
         var notifications = 0
-        /// From so many recoveries on a job's settlement is counted before it begins.
+        /// From this many recoveries on, a job's settlement is counted before it begins.
         var quarantineAfter = Int.max
 
         var stages: Int { retry.count }
     }
 
     enum Holder: Sendable, Equatable {
-        /// Nobody: it continues after the pause or, where the engine stops, at the next start.
+        /// No one: it continues after the pause or, if the engine stops, at the next start.
         case nobody
-        /// The engine, until nothing else runs that may have killed the daemon.
+        /// The engine, until no other suspect job runs.
         case quarantine
         case timer
         case workers
-        /// Whoever looks whether the drop of a failed job is there.
+        /// The check whether the drop of a failed job exists.
         case look
         /// The workers of a stage of `on_failure`.
         case notifier(isBegun: Bool)
-        /// The journal, which is to know of a settlement that may kill the daemon before it begins.
+        /// The journal, which must record a settlement that may crash the daemon before it begins.
         case journal
         case settler
 
-        /// Whether an event is to come from whoever performs an effect.
+        /// Whether an effect is in progress that will end with an event.
         var isBusy: Bool {
             switch self {
             case .workers, .look, .notifier, .journal, .settler: true
@@ -40,9 +40,9 @@ struct JobMachine: Sendable, Equatable {
         var isNotifier: Bool { if case .notifier = self { true } else { false } }
     }
 
-    /// A job, and what is remembered of it.
+    /// What is known about a job.
     struct Entry: Sendable, Equatable {
-        /// How far it is, as it is written down.
+        /// Its state, as recorded.
         var state: JobState
         var holder = Holder.nobody
         /// How often a start found it unfinished after the daemon had died.
@@ -51,12 +51,12 @@ struct JobMachine: Sendable, Equatable {
         var isCounted = false
         /// Whether a stage has run in this process: where that might crash the daemon it was on record before.
         var hasRun = false
-        /// Whether it is to run alone when it begins.
+        /// Whether it must run alone.
         var isQuarantined = false
         /// Whether intents may be on record, though the commit was said to have failed: then it is written down before
         /// a stage runs that it runs again.
         var mayBeIntended = false
-        /// Whether intents are: then it is on its way, and no failure is reported any more.
+        /// Whether intents are on record: then it rolls forward, and failures are no longer reported.
         var isIntended = false
         /// How many stages of `on_failure` are done.
         var notified = 0
@@ -76,7 +76,7 @@ struct JobMachine: Sendable, Equatable {
         /// Its stage failed. `hasRun`: the stage was begun. `jitter`: chance, from 0 to 1.
         case failed(JobID, Failure, hasRun: Bool = true, jitter: Double = 0)
         case due(JobID)
-        /// It was looked at. `isThere`: whether its drop is.
+        /// The check has ended. `isThere`: whether its drop exists.
         case looked(JobID, isThere: Bool)
         /// A stage of `on_failure` ended, or is not for this drop; whether it failed changes nothing.
         case notified(JobID)
@@ -91,78 +91,78 @@ struct JobMachine: Sendable, Equatable {
         /// it may have dropped.
         case outputsLost(JobID, Failure)
         case lost(JobID)
-        /// These were taken back before a worker had them.
+        /// These were withdrawn before a worker had them.
         case withdrawn([JobID])
-        /// The intake cannot go on, or still cannot.
+        /// The intake has failed, or still fails.
         case intakeFailed(Failure)
         case intakeRecovered
         case claimed
         case probe
-        /// What a probe needs was looked at. `isInPlace`: whether jobs find their folders.
+        /// The probe's check has ended. `isInPlace`: whether the jobs' folders are reachable.
         case probed(isInPlace: Bool)
-        /// A trial that began then has lasted.
+        /// The trial that began then has succeeded.
         case trialEnded(since: MonotonicTime)
-        /// Nothing more is to begin.
+        /// Nothing more may begin.
         case stopped
     }
 
     enum Effect: Sendable, Equatable {
-        /// Hand it to a worker. `isCommitted`: it is written down first that it runs.
+        /// Hand it to a worker. `isCommitted`: record first that it runs.
         case run(JobID, stage: Int, isCommitted: Bool)
-        /// Write its state down, soon.
+        /// Record its state soon.
         case write(JobID)
-        /// Look whether its drop is there; then `looked`.
+        /// Check whether its drop exists; then `looked`.
         case look(JobID)
         /// Run a stage of `on_failure`; then `notified`.
         case notify(JobID, Failure, index: Int)
-        /// Write down now that its settlement begins; then `counted`.
+        /// Record now that its settlement begins; then `counted`.
         case count(JobID)
         case settle(JobID, JobState.Outcome)
-        /// Write down that it failed and waits; then `due` after the delay.
+        /// Record that it failed and waits; then `due` after the delay.
         case `defer`(JobID, Failure, Duration)
         /// Send `due` after a while.
         case wait(JobID, Duration)
-        /// It is over. `recoveries`: those that the record is to keep.
+        /// It is finished. `recoveries`: the count that the record keeps.
         case release(JobID, JobState.Outcome, recoveries: Int)
         /// It is lost: its drop cannot be found.
         case forget(JobID)
         /// Send `admitted` when it may run alone.
         case quarantine(JobID)
-        /// Take back what no worker has begun; then `withdrawn`.
+        /// Withdraw what no worker has started; then `withdrawn`.
         case withdraw
-        /// Claim nothing, for this reason. `isNews`: it is to be reported.
+        /// Claim nothing, for this reason. `isNews`: report it.
         case pause(Failure, isNews: Bool)
         case resume
         /// The pause is over, after so long.
         case recovered(after: Duration)
         /// Send `probe` after a while.
         case probe(after: Duration)
-        /// See whether jobs find their folders; then `probed`.
+        /// Check whether the jobs' folders are reachable; then `probed`.
         case checkFolders
         /// Have the intake try; then `intakeRecovered` or `intakeFailed`.
         case askIntake
         /// Send `trialEnded` after a while.
         case trial(Duration, since: MonotonicTime)
-        /// Report what cannot happen to a job where it is: a bug.
+        /// Report an event that is impossible in the job's state: a bug.
         case unexpected(Event)
     }
 
     let rules: Rules
     var jobs: [JobID: Entry] = [:]
-    /// Those that nobody has, in the order in which they go on.
+    /// Jobs that no one holds, in the order in which they continue.
     var held: [JobID] = []
     var pause = Pause()
     var isStopping = false
 
     init(_ rules: Rules) { self.rules = rules }
 
-    /// Whether nothing is to come but from timers.
+    /// Whether only timers can bring further events.
     var isQuiet: Bool { !jobs.values.contains { $0.holder.isBusy } }
 
-    /// Of how many jobs an event is to come.
+    /// The number of jobs with an event pending.
     var busyCount: Int { jobs.values.count { $0.holder.isBusy } }
 
-    /// Whether an event is to come of the job.
+    /// Whether an event of the job is pending.
     func isBusy(_ id: JobID) -> Bool { jobs[id]?.holder.isBusy ?? false }
 
     /// Whether workers have the job, and none has begun with it as far as is known.
@@ -174,7 +174,7 @@ struct JobMachine: Sendable, Equatable {
         }
     }
 
-    /// Takes events in, in order, at a point of time that does not go back.
+    /// Applies events in order, at a time that never goes back.
     mutating func apply(_ events: some Sequence<Event>, at now: MonotonicTime) -> [Effect] {
         var turn = Turn(now: now)
         for event in events { apply(event, &turn) }

@@ -3,9 +3,7 @@ package import SystemPackage
 
 /// How one job went.
 package struct JobReport: Sendable {
-    /// The job.
     package let job: Job
-    /// How it ended.
     package let outcome: JobState.Outcome
     /// Where the original went; nil where it was deleted or published as the payload.
     package let original: FilePath?
@@ -20,7 +18,6 @@ package struct JobReport: Sendable {
     package struct StageTime: Sendable {
         /// The kind's word.
         package let kind: String
-        /// The time.
         package let duration: Duration
     }
 }

@@ -1,13 +1,13 @@
 import FolderWatch
 import PipelineKit
 
-/// Claimed drops that a process still writes to: they wait in their job's folder, where nobody can open them any more,
+/// Claimed drops that a process still writes to: they wait in their job's folder, where no one else can open them,
 /// until they have stood still. A value of the intake.
 struct LateWriters {
     /// Keyed by slot: drops of one name may be claimed one after the other.
     private(set) var gate: ReadyGate
     private var jobs: [DropPath: Job] = [:]
-    /// Since when each is here.
+    /// Since when each waits here.
     private var since: [DropPath: MonotonicTime] = [:]
 
     private let rule: ReadyRule
@@ -25,7 +25,7 @@ struct LateWriters {
     /// Whether each of them was seen to change, or held open, while it waited here.
     var allDisturbed: Bool { gate.waiting.allSatisfy(\.isDisturbed) }
 
-    /// What they wait for, those first that have waited longest.
+    /// What they wait for, longest first.
     func standing(at now: MonotonicTime, limit: Int) -> [WaitingDrop] {
         gate.longest(limit).compactMap { slot in
             guard let job = jobs[slot], let waiting = gate.waiting(for: slot, at: now) else { return nil }
@@ -34,7 +34,7 @@ struct LateWriters {
         }
     }
 
-    /// What the one that lay there waits for; nil where there is none.
+    /// What the drop from that path waits for; nil if there is none.
     func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
         guard let job = jobs.values.first(where: { $0.drop.path == path }),
             let waiting = gate.waiting(for: job.slot, at: now)
@@ -49,26 +49,26 @@ struct LateWriters {
         gate.touch(job.slot, at: .now())
     }
 
-    /// What looks at those that are due led to.
+    /// The results of a round of looks.
     struct Turn {
         /// They may run now.
         var complete: [Spool.Claimed] = []
         /// They are complete, and have to be copied.
         var copying: [Job] = []
-        /// Those that wait no more, as they were claimed: complete, or taken from the work folder by others.
+        /// Those that no longer wait: complete, or removed from the work folder.
         var ended: [Job] = []
         var lost: [Job] = []
         /// Those that a process holds open.
         var held: [(Job, Waiting.Writer)] = []
         /// They are due, and may take long to look at: each is to be answered by `looked`.
         var folders: [Job] = []
-        /// Why none can be looked at: trouble of one alone is not told here.
+        /// Why none can be examined; a problem of one drop is not reported here.
         var error: IOError?
     }
 
     /// Examines the files that are due. What could not be examined stays for another look.
     ///
-    /// `room`: how many more may run; the others wait on. `noting`: is notified of each that is looked at.
+    /// `room`: how many more may run; the others keep waiting. `noting`: called for each that is examined.
     mutating func turn(
         _ spool: Spool, _ room: ActiveRoom = .unlimited, noting: (Job) -> Void = { _ in }
     ) -> Turn {
@@ -196,7 +196,7 @@ struct LateWriters {
         return nil
     }
 
-    /// What is its own trouble has lasted for all the time that it may take; whether it could be noted that it fails.
+    /// Its own problem has lasted for its whole `timeout`. Returns whether its failure could be recorded.
     private mutating func rejectOverdue(_ job: Job, _ error: IOError, _ turn: inout Turn) -> Bool {
         let failure = Failure.overdue(job.drop.name, .blocked("\(error)"), rule)
         do throws(IOError) {

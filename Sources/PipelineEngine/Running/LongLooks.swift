@@ -1,8 +1,8 @@
 import FolderWatch
 import PipelineKit
 
-/// Looks at folders that take longer than a slice of time: each goes on for one at its turn, while others are looked
-/// at, claimed and told of. Those for which there is no room get it in the order in which they asked. A value of the
+/// Looks at folders that take longer than a time slice: each continues for one slice at its turn, while others are
+/// examined, claimed and reported. The rest gets a place in order of request. A value of the
 /// intake.
 struct LongLooks {
     struct Underway {
@@ -18,7 +18,7 @@ struct LongLooks {
 
     /// In the order of their turns.
     private var looks: [Underway] = []
-    /// Drops whose looks start over once there is room, those first that asked first.
+    /// Drops whose looks start over once there is room, in order of request.
     private var line: [DropPath] = []
 
     /// How many there may be: each has its folders open.
@@ -29,7 +29,7 @@ struct LongLooks {
     /// Whether one at this drop is under way.
     func contains(_ path: DropPath) -> Bool { looks.contains { $0.path == path } }
 
-    /// Whether this drop waits for room that there is not.
+    /// Whether this drop waits for room.
     func isInLine(_ path: DropPath) -> Bool { line.dropFirst(free).contains(path) }
 
     /// Those in the line that there is room for by now.

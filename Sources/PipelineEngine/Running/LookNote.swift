@@ -4,7 +4,7 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// What is being looked at just now, noted where it outlives the process: if that is what the process dies of, the next
+/// What is being examined, noted where it outlives the process: if it crashes the process, the next
 /// one knows.
 ///
 /// A note is a store to memory that is mapped from a file, and so costs no call; it needs no sync either, since it is
@@ -36,7 +36,7 @@ final class LookNote: @unchecked Sendable {
         }
     }
 
-    /// What the process before this one was at when it died; nil where it was at nothing.
+    /// What the previous process was examining when it died; nil for nothing.
     let left: Subject?
     private let file: OpenFile
     /// Nil where each note is written.
@@ -58,7 +58,7 @@ final class LookNote: @unchecked Sendable {
             retrying { pread(descriptor, buffer.baseAddress, buffer.count, 0) }
         }
         left = Self.subject(in: bytes.prefix(max(0, count)))
-        // All of it has its place on the disk from now on.
+        // Allocates all of it on disk.
         bytes = [UInt8](repeating: 0, count: Self.size)
         try file.write(bytes)
         map = Self.isStoreSafe(path) ? Self.map(descriptor) : nil
@@ -94,7 +94,7 @@ final class LookNote: @unchecked Sendable {
         if let queue { dispatchPrecondition(condition: .onQueue(queue)) }
     }
 
-    /// What cannot be written is no reason not to look.
+    /// A failed note must not prevent the examination.
     private func write(_ bytes: [UInt8]) {
         let descriptor = file.descriptor
         _ = bytes.withUnsafeBytes { buffer in retrying { pwrite(descriptor, buffer.baseAddress, buffer.count, 0) } }

@@ -1,7 +1,7 @@
 @preconcurrency package import Dispatch
 import Synchronization
 
-/// Hands messages to a serial queue in batches: while one batch is handled the next gathers, so that a flood costs one
+/// Hands messages to a serial queue in batches: while one is handled the next one collects, so that a flood costs one
 /// wake-up of the queue for many messages. Order is kept.
 package final class Mailbox<Message: Sendable>: Sendable {
     private let queue: DispatchQueue

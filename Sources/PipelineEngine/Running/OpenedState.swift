@@ -17,7 +17,7 @@ final class OpenedState: Sendable {
     private let trusted: [FilePath]
     private let patience = Mutex(Patience())
     private let lock: Mutex<FolderLock>
-    /// What was said of the journal's place, until it is well.
+    /// The last reported problem with the journal's place.
     private let reported = Mutex<JournalError?>(nil)
     private let keeping = Mutex<(any DispatchSourceTimer)?>(nil)
     /// Which folder that is.
@@ -64,13 +64,13 @@ final class OpenedState: Sendable {
     func close() {
         tidying.withLock { $0 }?.cancel()
         keeping.withLock { $0 }?.cancel()
-        // Nothing is closed under what is tidying just now.
+        // Waits for housekeeping before closing.
         housekeeping.sync {}
         journal.close()
         lock.withLock { $0 }.release()
     }
 
-    /// Puts down what is still to be written and says that the run ended in order.
+    /// Writes what is pending and records that the run ended cleanly.
     func end(_ observer: @Sendable (EngineEvent) -> Void) {
         do throws(JournalError) {
             try writer.close()
@@ -118,8 +118,8 @@ final class OpenedState: Sendable {
         }
     }
 
-    /// Sees to it that the journal stays where others look for it, and says what was wrong. `lost` is called where a
-    /// new one knows nothing of what is under way.
+    /// Keeps the journal where others look for it, and reports what was wrong. `lost` is called if a
+    /// new one does not know the unfinished jobs.
     func keepInPlace(
         _ run: RunRecord, _ observer: @escaping @Sendable (EngineEvent) -> Void, lost: @escaping @Sendable () -> Void
     ) {
@@ -175,7 +175,7 @@ final class OpenedState: Sendable {
         let found = Self.identity(of: folder)
         guard found == nil || found != held else { return }
         do throws(FolderError) {
-            // Whoever put another one there may have let others in; what it holds is closed to them.
+            // The replacement may be open to others; its contents are closed to them.
             _ = try PrivateState.prepare(folder, trusting: trusted)
             let lock = try FolderLock(folder, describedAs: "the state folder")
             let old = self.lock.withLock { held in

@@ -2,7 +2,7 @@
 import Journal
 import PipelineKit
 
-/// Performs what the machine of one pipeline says, and reports to the machine what came of it. It decides nothing.
+/// Carries out the effects of one pipeline's machine and reports the results to it. It decides nothing.
 /// The engine's own.
 final class PipelineRunner {
     /// Schedules the body on the engine's queue.
@@ -19,25 +19,25 @@ final class PipelineRunner {
     private let quarantine: (JobID) -> Void
 
     private(set) var machine: JobMachine
-    /// What happened and was not given to the machine yet.
+    /// Events not yet passed to the machine.
     private var events: [JobMachine.Event] = []
-    /// What is known of the jobs besides where they are.
+    /// What is known about the jobs besides their state.
     var jobs: [JobID: ActiveJob] = [:]
     var summary = RunSummary()
-    /// What the intake said last of the drops that stay, with `once`; nil while it is at work.
+    /// With `once`: the drops that the intake last reported as staying; nil while it is busy.
     var remaining: [Intake.Left]?
-    /// Jobs of earlier runs that are left as they are.
+    /// Jobs of earlier runs that are left alone.
     var parked = 0
-    /// How many drops wait in the inbox, as far as was reported.
+    /// How many drops wait in the inbox, as last reported.
     var waiting = 0
-    /// Whether a look at what the workers are at is to come.
+    /// Whether a check of the workers is scheduled.
     var isLookDue = false
     /// Where its work folder is, and was.
     var works: [WorkPlace] = []
-    /// When the trouble began that the machine knows by the monotonic clock.
+    /// When the machine's current problem began, by both clocks.
     var pausedAt: (since: MonotonicTime, time: Timestamp)?
     var lastNote: PipelineRecord?
-    /// What jobs leave free that are over.
+    /// Sizes that finished jobs have released.
     private var released: [Int64] = []
 
     init(
@@ -65,11 +65,11 @@ final class PipelineRunner {
         settler = Settler(spool: spool, journal: journal, warn: warn, deliver: deliverSettled)
     }
 
-    /// Something happened: the machine is told at the end of the turn.
+    /// Queues an event for the machine until the end of the turn.
     func send(_ event: JobMachine.Event) { events.append(event) }
 
-    /// Ends a turn of the engine: everything that happened in it is one call of the machine, and so is what comes at
-    /// once of what the machine says.
+    /// Ends a turn of the engine: all its events go to the machine in one call, and so does what follows at
+    /// once from its effects.
     func endTurn() {
         while !events.isEmpty {
             let batch = events
@@ -110,7 +110,7 @@ final class PipelineRunner {
             ask({ $0.isInPlace }, then: { runner, isInPlace in runner.send(.probed(isInPlace: isInPlace)) })
         case .askIntake: intake.probe()
         case .trial(let time, let since): later(time) { runner in runner.send(.trialEnded(since: since)) }
-        case .unexpected(let event): warn("'\(event)' cannot happen where the job is; please report this bug")
+        case .unexpected(let event): warn("unexpected event '\(event)' for the job's state; please report this bug")
         }
     }
 
@@ -136,7 +136,7 @@ final class PipelineRunner {
 
     // MARK: Stopping
 
-    /// Begins nothing more. What runs goes on, what is finished is settled.
+    /// Starts nothing more. What runs continues, what is finished is settled.
     func stop() {
         intake.stopClaiming()
         send(.stopped)
@@ -144,7 +144,7 @@ final class PipelineRunner {
         endTurn()
     }
 
-    /// Whether nothing more will come, with `once`: a run that is to end does not wait for ever for its surroundings.
+    /// Whether `once` is done: such a run does not wait forever for its surroundings.
     var isDone: Bool {
         machine.pause.isPaused ? machine.isQuiet && machine.pause.isStubborn : remaining != nil && machine.jobs.isEmpty
     }

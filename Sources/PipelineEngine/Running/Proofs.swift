@@ -4,9 +4,9 @@ import PipelineKit
 /// What takes as long as a claimed folder is large: looks at it, and the proof that it is complete. One after the other
 /// on a queue of their own, so that nothing else waits for them. A value of the intake.
 struct Proofs {
-    /// How many are asked for and not ended.
+    /// How many are requested and not finished.
     private(set) var count = 0
-    /// Which one is under way, for the next run.
+    /// The one in progress, for the next run.
     var note: LookNote?
     private let cancellation = Cancellation()
     let queue: DispatchQueue
@@ -32,7 +32,7 @@ struct Proofs {
 
     mutating func end() { count -= 1 }
 
-    /// Calls all off, and waits for the one that is under way; the drops are found where they are at the next start.
+    /// Cancels all, and waits for the one in progress; the next start finds the drops where they are.
     func stop() {
         cancellation.cancel()
         queue.sync {}

@@ -2,10 +2,10 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// What the daemon may have died of while it looked at it: each is looked at once more when nothing else is to be done,
-/// and set aside unseen when that ended the daemon too often. A value of the intake.
+/// Drops whose examination may have crashed the daemon: each is examined again when there is no other work,
+/// and set aside unexamined if that has happened too often. A value of the intake.
 struct Quarantine {
-    /// How often the daemon died at each.
+    /// How often the daemon died examining each.
     private(set) var counts: [LookNote.Subject: Int] = [:]
     /// Those whose turn has not come in this run.
     private(set) var held: Set<LookNote.Subject> = []
@@ -29,13 +29,13 @@ struct Quarantine {
         held = Set(counts.keys)
     }
 
-    /// Whether they have waited for all others for so long that it is their turn although there are some.
+    /// Whether they have waited so long that their turn comes despite other work.
     var isPatienceOver: Bool { .now() - begun > .seconds(600) }
 
     /// Whether its turn has not come.
     func isHeld(_ subject: LookNote.Subject) -> Bool { held.contains(subject) }
 
-    /// Why it is not to be looked at any more; nil where it may be.
+    /// Why it must not be examined again; nil if it may.
     func verdict(on subject: LookNote.Subject, named name: FileName) -> Failure? {
         guard let count = counts[subject], count >= limit else { return nil }
         return .file(
@@ -75,7 +75,7 @@ struct Quarantine {
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    /// What cannot be written down is not counted, and no reason to stop.
+    /// A count that cannot be written is lost, which is no reason to stop.
     private func save() {
         guard let file else { return }
         let digits = Array("0123456789abcdef".utf8)

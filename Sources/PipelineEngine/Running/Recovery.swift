@@ -3,40 +3,38 @@ package import Journal
 package import PipelineKit
 import SystemPackage
 
-/// Brings together what the work folder and the journal say at a start. The folder says that a job exists; the journal
+/// Reconciles the work folder and the journal at a start. The folder says that a job exists; the journal
 /// says how far it is.
 package struct Recovery: Sendable {
     /// Hidden entries of a job's folder that are not of its stages' making.
     static let kept: Set<String> = [".marker", ".condemned", Origin.name, Spool.senderNote.string]
 
-    /// A job that goes on.
+    /// A job that resumes.
     package struct Resumed: Sendable {
-        /// The job.
         package let job: Job
-        /// What is written down of it, with this recovery counted.
+        /// Its record, with this recovery counted.
         package let record: JobRecord
         /// How far it is.
         package let state: JobState
 
-        /// Whether it may be what the daemon dies of: it runs alone, so that no other job is taken for the culprit.
+        /// Whether it may crash the daemon: it runs alone, so that no other job is blamed.
         package var isQuarantined: Bool
         /// What the drop looks like, where it stays its sender's.
         package var seal: Seal?
     }
 
-    /// What was found.
     package struct Findings: Sendable {
         /// Jobs that the journal knows, oldest first.
         package var resumed: [Resumed] = []
         /// Jobs that it does not know, oldest first: their drops may not even be complete.
         package var adopted: [Job] = []
-        /// Jobs whose folders may be away with their file system: they are left as they are.
+        /// Jobs whose file system may not be mounted: they are left alone.
         package var stranded: [JobID] = []
         /// How many jobs are left as they are, since the daemon stopped too often while they were settled.
         package var parked = 0
         /// Records that changed and have to be durable before anything runs again.
         package var changed: [JobRecord] = []
-        /// Things to say: sentences.
+        /// Warnings, as sentences.
         package var warnings: [String] = []
     }
 
@@ -48,7 +46,7 @@ package struct Recovery: Sendable {
     private let wasKilled: Bool
     /// Whether the machine has been started since: what was not synced may be lost.
     private let wasRebooted: Bool
-    /// Whether what is not in the work folder may be away with its file system.
+    /// Whether what is missing from the work folder may be on an unmounted file system.
     private let mayBeAway: Bool
     private let now: Timestamp
 
@@ -87,7 +85,7 @@ package struct Recovery: Sendable {
                     try match(folder, id, record, &findings)
                 }
             } catch {
-                // One folder that is in disorder must not keep all others waiting.
+                // One inconsistent folder must not block the others.
                 findings.parked += over[id] == nil ? 1 : 0
                 findings.warnings.append(
                     "'\(folder.text)' cannot be recovered and is left alone: \(error). Start Dropmill again once "
@@ -162,7 +160,7 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// Without a drop nothing tells what these are: stages may have made them of it.
+    /// Without a drop the origin of these files is unknown: stages may have made them from it.
     private func setAside(_ id: JobID, _ findings: inout Findings) throws(IOError) {
         let kept = try work.setAside(id)
         findings.warnings.append(
@@ -262,7 +260,7 @@ package struct Recovery: Sendable {
         var record = record
         record.lose(because: note, at: now)
         findings.changed.append(record)
-        // A machine that lost power may have undone the claim: that is as it should be, and the inbox has the drop.
+        // A power cut may have undone the claim: that is normal, and the drop is in the inbox.
         if !wasRebooted { findings.warnings.append("job \(record.id) ('\(record.drop.name)'): \(note)") }
     }
 
@@ -293,7 +291,7 @@ package struct Recovery: Sendable {
                     + "the drop from there back into the inbox to retry it, and remove the folder")
             return
         }
-        // A quarantined job is counted when its turn comes: the others that wait meanwhile are not to blame.
+        // A quarantined job is counted when its turn comes: waiting ones are not to blame.
         if wasKilled, !Self.isQuarantined(record.recoveries, in: pipeline) {
             record.recoveries += 1
             record.history.append(Transition("recovered", at: now))
@@ -320,7 +318,7 @@ package struct Recovery: Sendable {
 
     private func job(_ record: JobRecord, _ folder: FilePath) -> Job {
         let found = record.drop
-        // Not written down: the folder shows it.
+        // Not recorded: the folder shows it.
         let drop = Drop(
             name: found.name, folders: found.folders, size: found.size, droppedAt: found.droppedAt,
             isFolder: Folder.kind(of: folder.appending(found.name)) == .folder)

@@ -14,7 +14,6 @@ package struct RunSummary: Sendable {
 
     /// A drop that stayed.
     package struct Remaining: Sendable {
-        /// The pipeline.
         package let pipeline: String
         /// Where it lies in the inbox.
         package let path: DropPath

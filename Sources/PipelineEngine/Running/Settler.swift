@@ -7,8 +7,8 @@ import SystemPackage
 /// Settles finished jobs of one pipeline in batches, in the order in which they finished: while one batch waits for
 /// the disk or the journal the next gathers. Folders are synced once a batch, and the journal's commits are shared.
 ///
-/// One batch at a time: two, of which one moves while the other waits, were no faster (6,000 files of 4 KiB on ext4 with
-/// `full`, medians of six runs: 5.3 s with two, 5.4 s with one).
+/// One batch at a time: two, of which one moves while the other waits, were no faster (6,000 files of 4 KiB on ext4
+/// with `full`, medians of six runs: 5.3 s with two, 5.4 s with one).
 ///
 /// The order, for each job: outputs on disk → intents in the journal → outputs get their names → their folders on disk
 /// → the original is moved → its folder on disk → the end in the journal → the job's folder goes. An attempt that was

@@ -9,7 +9,6 @@ import SystemPackage
 package final class StageWorkers: Sendable {
     /// A job for a worker.
     package struct Work: Sendable {
-        /// The job.
         package let job: Job
         /// What it carries.
         package let payload: Payload
@@ -17,11 +16,11 @@ package final class StageWorkers: Sendable {
         package let stage: Int
         /// Why the job failed, for a stage of `on_failure`.
         package var failed: JobFailure?
-        /// What has to be done when a worker has it, before the stage runs.
+        /// Called when a worker takes it, before the stage runs.
         var before: (@Sendable () throws(Failure) -> Void)?
     }
 
-    /// What a worker made of it.
+    /// The result of a worker's run.
     package struct Result: Sendable {
         /// The work.
         package let work: Work
@@ -29,24 +28,24 @@ package final class StageWorkers: Sendable {
         package let result: Swift.Result<Payload, Failure>
         /// How long it took.
         package let duration: Duration
-        /// What it had to say.
+        /// Its notes and warnings.
         package let notes: StageNotes
-        /// Whether the stage ran: what had to be done before was done.
+        /// Whether the stage ran, that is, `before` succeeded.
         package let hasRun: Bool
 
-        /// The same where the job could not be reached: that says nothing of its drop.
+        /// The same result if the job's folder was unreachable, which is not the drop's fault.
         func ofWorkAway(_ spool: Spool) -> Result {
             Result(work: work, result: .failure(.workAway(spool)), duration: duration, notes: notes, hasRun: hasRun)
         }
     }
 
-    /// What a worker is at, for those who show it.
+    /// What a worker is doing, for display.
     package struct Running: Sendable {
         /// The work.
         package let work: Work
-        /// Since when.
+        /// When it started.
         package let since: MonotonicTime
-        /// How far it is.
+        /// Its progress.
         package let progress: StageProgress
         let cancellation: Cancellation
         let notes: StageNotes
@@ -88,7 +87,7 @@ package final class StageWorkers: Sendable {
         alarms = DispatchQueue(label: "\(label).timeouts")
         let label = label
         queues = (0..<entry.workers).map { DispatchQueue(label: "\(label).\($0 + 1)") }
-        // The last of the list is taken first, so that a stage with little to do stays with its first worker.
+        // The last of the list is taken first, so that a lightly loaded stage keeps using its first worker.
         state = Mutex(State(idle: Array((0..<entry.workers).reversed())))
     }
 
@@ -140,7 +139,7 @@ package final class StageWorkers: Sendable {
                 result = .failure(error)
             }
             let duration = MonotonicTime.now() - running.since
-            // First: what is told of is not among what is running.
+            // First, so that a reported result is no longer listed as running.
             taken = next(worker)
             deliver(
                 Result(work: running.work, result: result, duration: duration, notes: running.notes, hasRun: hasRun))
@@ -163,7 +162,7 @@ package final class StageWorkers: Sendable {
             if entry.makesFiles { try space.check() }
             return try entry.stage.run(running.work.payload, in: context)
         } catch {
-            // What was made so far is of no use, and its space may be just what is missing.
+            // What was written so far is useless, and its space may be what is missing.
             if error.class != .file { removeScratch(scratch) }
             guard error.class == .cancelled, running.cancellation.reason == .timeout, let timeout = entry.timeout else {
                 throw error
@@ -184,11 +183,11 @@ package final class StageWorkers: Sendable {
         do throws(IOError) {
             try Folder.remove(scratch)
         } catch {
-            // The next attempt begins by emptying it, and meets the same trouble in a place where it is reported.
+            // The next attempt empties it first, and will report the same error.
         }
     }
 
-    /// The next job for a worker; nil sends it to rest.
+    /// The next job for a worker; nil makes it idle.
     private func next(_ worker: Int) -> Running? {
         state.withLock { state in
             state.running[worker] = nil
@@ -205,10 +204,10 @@ package final class StageWorkers: Sendable {
 }
 
 extension Failure {
-    /// A stage took longer than its `timeout`. `notes`: what it had to say by then.
+    /// A stage took longer than its `timeout`. `notes`: its notes so far.
     static func timedOut(_ kind: String, after timeout: Duration, saying notes: String?) -> Failure {
         Failure(
             .transient, code: "stage.timeout", summary: "The stage '\(kind)' took longer than \(timeout.text).",
-            remedy: "Give it more time with `timeout`, if its work is that long.", detail: notes ?? "")
+            remedy: "Raise its `timeout` if the work takes that long.", detail: notes ?? "")
     }
 }

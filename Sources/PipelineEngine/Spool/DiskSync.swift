@@ -2,23 +2,23 @@ import Glibc
 package import PipelineKit
 package import SystemPackage
 
-/// Brings a batch's files and folders to the disk, or leaves that to the kernel where a pipeline asks for no more.
+/// Syncs a batch's files and folders, or leaves that to the kernel with `durability: fast`.
 package struct DiskSync: Sendable {
     /// Whether anything is synced at all.
     package let isFull: Bool
 
     /// Above so many files, one sync of the whole file system is cheaper than one for each (measured: 50 files 2 ms by
-    /// syncfs(2), 6 ms one by one; it also waits for everybody else's data, so not for a few).
+    /// syncfs(2), 6 ms one by one; it also waits for other programs' data, so it is not used for a few).
     package static let fewFiles = 8
 
     package init(_ level: Durability) { isFull = level == .full }
 
-    /// What of one job has to reach the disk.
+    /// What has to be synced for one job.
     package struct Unsynced: Sendable {
         /// Its files and folders.
         package var files: [FilePath] = []
-        /// Whether there is more that we do not reach for, since it may not be ours: only the whole file system brings
-        /// it to the disk.
+        /// Whether there is more that must not be opened, since it may not be ours: only syncing the whole file system
+        /// covers it.
         package var needsWhole = false
     }
 
@@ -34,7 +34,7 @@ package struct DiskSync: Sendable {
         guard isFull else { return errors }
         if jobs.reduce(0, { $0 + $1.files.count }) > Self.fewFiles, !whole.hasLostWrites {
             if let error = Self.sync(whole) { return errors.map { _ in error } }
-            // Meanwhile another batch may have been told.
+            // Another batch may have received the report meanwhile.
             if !whole.hasLostWrites { return errors }
         }
         var remaining: [Int] = []
@@ -87,7 +87,7 @@ package struct DiskSync: Sendable {
         var isOwn = false
         for folder in folders {
             let isLocal = FileSystemKind.of(folder) == .local
-            // By a descriptor that was told of an error syncfs(2) reports the next one only: then each folder reports
+            // A descriptor that has reported an error reports only the next one: then each folder reports
             // what it lost itself, and a descriptor of its own whether the file system is alive.
             let isDoubtful = whole.hasLostWrites
             if !isLocal || isDoubtful { try OpenFile.open(folder, O_RDONLY | O_DIRECTORY).sync() }
@@ -101,7 +101,7 @@ package struct DiskSync: Sendable {
         for folder in others.values { try FileSystemSync(of: folder).sync() }
     }
 
-    /// Every file and folder that has to reach the disk for a tree to be whole.
+    /// Every file and folder that must be synced for a complete tree.
     static func everything(in path: FilePath) throws(IOError) -> [FilePath] {
         guard Folder.kind(of: path) == .folder else { return [path] }
         let tree = try FileTree.list(path)

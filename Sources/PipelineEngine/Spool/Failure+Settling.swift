@@ -2,7 +2,6 @@ import PipelineKit
 import SystemPackage
 
 extension Failure {
-    /// A file was removed from the work folder.
     static func missing(_ path: FilePath, of job: Job) -> Failure {
         .file(
             "settle.missing", "'\(path.text)' is gone: it was removed from the work folder while its job ran.",
@@ -23,16 +22,16 @@ extension Failure {
     static func workLost(_ spool: Spool) -> Failure {
         Failure(
             .environment, code: "work.lost",
-            summary: "Another host has taken over the work folder '\(spool.work.path.text)': this one had not "
-                + "responded for long.",
+            summary: "Another host has taken over the work folder '\(spool.work.path.text)': this host did not "
+                + "renew its hold in time.",
             remedy: "Run only one host on this inbox, and start Dropmill again there.")
     }
 
-    /// What went wrong while a job was settled: a taken name is the drop's trouble, all else as the kernel says.
+    /// A failed settlement: a name in use is the drop's problem; everything else is classified by its errno.
     static func settling(_ error: IOError) -> Failure {
         guard error.errno == .fileExists else {
             var failure = Failure(error)
-            // Mounts that came or went under us are no fault of the drop.
+            // A mount that came or went meanwhile is not the drop's fault.
             if error.errno == .improperLink { failure.class = .environment }
             return failure
         }
@@ -41,7 +40,7 @@ extension Failure {
             remedy: "Move it away and drop the file again, or set `on_conflict: rename`.")
     }
 
-    /// What was begun and is decided could not be done: a matter of the surroundings, whatever the kernel calls it.
+    /// A decided step failed: a problem of the surroundings, whatever the errno.
     static func unsettled(_ error: IOError) -> Failure {
         var failure = Failure(error)
         failure.class = .environment

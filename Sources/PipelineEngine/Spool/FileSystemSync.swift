@@ -4,12 +4,12 @@ package import PipelineKit
 import Synchronization
 package import SystemPackage
 
-/// Brings a whole file system to the disk, and is told of every write to it that failed since this was made. The kernel
-/// tells each open descriptor once, whoever else was told (errseq_t). One that is opened only for the sync it tells
-/// what nobody was told yet, and another program's sync may have taken the report that concerns us.
+/// Syncs a whole file system, and learns of every write to it that failed since this object was created. The kernel
+/// reports an error once per open descriptor (errseq_t). A descriptor that is opened only for the sync gets
+/// unreported errors only, and another program's sync may have consumed the report that concerns us.
 package final class FileSystemSync: Sendable {
     private struct State {
-        /// Descriptors by which nobody is syncing: two at once with one would share a report.
+        /// Descriptors not in use: two syncs through one descriptor would share a report.
         var idle: [Int32] = []
         var hasLostWrites = false
     }
@@ -43,7 +43,7 @@ package final class FileSystemSync: Sendable {
     /// but each file has a note of its own about it: from then on files are to be synced one by one.
     package var hasLostWrites: Bool { state.withLock { $0.hasLostWrites } }
 
-    /// Waits until all of it is on the disk. A failure must not be answered by syncing again: the kernel may have
+    /// Waits until all of it is on disk. A failed sync must not be repeated: the kernel may have
     /// dropped what it could not write.
     package func sync() throws(IOError) {
         let idle = state.withLock { $0.idle.popLast() }
@@ -52,7 +52,7 @@ package final class FileSystemSync: Sendable {
         let hasFailed = retrying { dm_syncfs(descriptor) } != 0
         let error = Errno.last
         state.withLock { state in
-            // Whoever syncs by this descriptor next is not told any more, and must see it here.
+            // The next sync through this descriptor gets no report, and must see it here.
             if hasFailed { state.hasLostWrites = true }
             state.idle.append(descriptor)
         }

@@ -13,9 +13,7 @@ package struct FolderError: Error, Sendable {
         case shortage
     }
 
-    /// The kind.
     package let kind: Kind
-    /// The sentence.
     package let message: String
 
     init(kind: Kind, message: String) {

@@ -3,8 +3,8 @@ package import PipelineKit
 package import SystemPackage
 
 extension FolderLock {
-    /// Whether some process holds the folder now. A shared lock is asked for and given back at once, so that nobody who
-    /// looks stands in the way of another who looks.
+    /// Whether a process holds the folder now. A shared lock is taken and released at once, so that two processes that
+    /// check do not block each other.
     package static func isHeld(_ path: FilePath) throws(IOError) -> Bool {
         let folder = try OpenFile.open(path, O_RDONLY | O_DIRECTORY)
         if flock(folder.descriptor, LOCK_SH | LOCK_NB) == 0 { return false }

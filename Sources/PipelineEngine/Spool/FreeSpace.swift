@@ -2,10 +2,10 @@ import Glibc
 package import PipelineKit
 package import SystemPackage
 
-/// Keeps work from beginning on file systems that are nearly full: there it would only be broken off.
+/// Prevents work from starting on a nearly full file system, where it would only be interrupted.
 package struct FreeSpace: Sendable {
     private let folders: [FilePath]
-    /// What is to stay free.
+    /// The space to keep free.
     package let floor: ByteSize
 
     /// Watches the file systems of these folders; a floor of 0 bytes watches nothing.
@@ -24,12 +24,12 @@ package struct FreeSpace: Sendable {
             guard free < floor else { continue }
             throw Failure(
                 .environment, code: "space.floor",
-                summary: "Only \(free) are free on the file system of '\(folder.text)'; `min_free` is \(floor).",
+                summary: "Only \(free) is free on the file system of '\(folder.text)'; `min_free` is \(floor).",
                 remedy: "Free space there, or set a lower `min_free`; processing resumes by itself.")
         }
     }
 
-    /// All that the file system of a folder could ever hold; nil where that cannot be told.
+    /// The capacity of a folder's file system; nil if unknown.
     static func capacity(of folder: FilePath) -> ByteSize? {
         guard FileSystemKind.of(folder) == .local, let info = look(at: folder), info.f_blocks > 0 else { return nil }
         return ByteSize(bytes: Int64(clamping: UInt64(info.f_blocks).multipliedSaturated(by: UInt64(info.f_frsize))))

@@ -2,12 +2,12 @@ import PipelineKit
 import Synchronization
 import SystemPackage
 
-/// Folders that were made for outputs and whose own names may not be on the disk yet. All batches of an engine share
+/// Folders that were created for outputs and whose own names may not be on disk yet. All batches of an engine share
 /// one: what is published into a folder that another batch made a moment ago must not count as done before that folder
 /// is on the disk too.
 final class MadeFolders: Sendable {
     private struct State {
-        /// With the number of the note.
+        /// Each with the number of its note.
         var folders: [FilePath: Int] = [:]
         var last = 0
     }
@@ -17,7 +17,7 @@ final class MadeFolders: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes folders that are about to be made: before, so that whoever finds one there finds it here.
+    /// Notes folders before they are created, so that a batch that finds one on disk also finds it here.
     func note(_ folders: [FilePath]) {
         state.withLock { state in
             for folder in folders {
@@ -30,7 +30,7 @@ final class MadeFolders: Sendable {
         }
     }
 
-    /// Those that are the folder itself or lead to it.
+    /// Those that are the folder itself or above it.
     func leading(to folder: FilePath) -> [FilePath] {
         state.withLock { state in
             guard !state.folders.isEmpty else { return [] }
@@ -44,7 +44,7 @@ final class MadeFolders: Sendable {
         }
     }
 
-    /// The folders that hold them were brought to the disk.
+    /// Their parent folders have been synced.
     func forget(_ folders: [FilePath]) {
         guard !folders.isEmpty else { return }
         state.withLock { state in

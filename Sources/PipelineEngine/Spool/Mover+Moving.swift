@@ -50,13 +50,13 @@ extension Mover {
             try folder.folder.remove(name)
             // Made before anything is written, so that it is notified of all that goes wrong.
             let whole = try FileSystemSync(of: folder.path)
-            // Ours to the end: whoever is given it could keep us from comparing it, by a lease.
+            // Ours to the end: a new owner could prevent the comparison with a lease.
             let from = try Folder.holding(intent.source)
             let entry = intent.source.lastEntry
             try Transfer.copy(entry, in: from, to: name, in: folder.folder, closed: true)
             try spool.diskSync.sync(files: try DiskSync.everything(in: partial.path), by: whole)
             guard try Self.isCopy(name, in: folder, of: intent.source) else {
-                // What is still its sender's may have been changed meanwhile.
+                // What still belongs to its sender may have changed meanwhile.
                 let isOurs = try from.status(of: entry)?.st_uid == geteuid()
                 throw isOurs
                     ? IOError("verify the copy", partial.path, .ioError)
@@ -81,7 +81,7 @@ extension Mover {
             guard error.errno == .noSpace, let most = FreeSpace.capacity(of: folder.path),
                 try Self.size(of: intent.source) > most.bytes
             else { throw error }
-            // Others need not wait for room that there will never be.
+            // Others need not wait for space that will never be there.
             throw IOError("copy", intent.target, .fileTooLarge)
         }
         return .copied
@@ -91,7 +91,7 @@ extension Mover {
         try Transfer.isCopy(copy, in: folder.folder, of: source.lastEntry, in: try Folder.holding(source))
     }
 
-    /// What a file, or all that a folder holds, takes on the disk.
+    /// The disk space of a file, or of a folder's contents.
     private static func size(of path: FilePath) throws(IOError) -> Int64 {
         var size: Int64 = 0
         for file in try DiskSync.everything(in: path) {
@@ -115,7 +115,7 @@ extension Mover {
         return there.st_ino == intent.identity.inode && device == Spot(spool.work.active).status?.st_dev
     }
 
-    /// Only what is still the copy that it was. It gets a hidden name first: nobody is to see a folder fall apart.
+    /// Removes it only if it is still our copy. It gets a hidden name first, so that no one sees a folder half removed.
     func takeBackCopy(_ intent: Intent, in folder: HeldFolder, of job: Job) throws(IOError) {
         let (name, gone) = (intent.target.lastEntry, Self.partialName(job))
         do throws(IOError) {
@@ -124,7 +124,7 @@ extension Mover {
                 return
             }
         } catch {
-            // A file that we may not read is not ours.
+            // An unreadable file is not ours.
             guard error.errno.trouble(with: .drop) == .pauses else { return }
             throw error
         }

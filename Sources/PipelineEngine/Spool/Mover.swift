@@ -3,13 +3,13 @@ import Journal
 import PipelineKit
 import SystemPackage
 
-/// Makes the moves of a batch, and knows what they left to be done: folders to be brought to the disk, copies whose
-/// sources are to go.
+/// Makes the moves of a batch, and tracks what remains to be done: folders to sync, copies whose
+/// sources must be removed.
 struct Mover {
     let spool: Spool
-    /// The folders that things go into, as far as they were opened.
+    /// The target folders that were opened.
     var open: OpenFolders
-    /// Folders whose entries changed, to be brought to the disk.
+    /// Folders with changed entries, to be synced.
     private(set) var folders: Set<FilePath> = []
     /// Sources whose copies are in their places, to be removed once their jobs are.
     private(set) var copied: Set<FilePath> = []
@@ -21,10 +21,10 @@ struct Mover {
         open = spool.openFolders
     }
 
-    /// Brings the folders to the disk whose entries changed.
+    /// Syncs the folders with changed entries.
     mutating func sync() throws(IOError) {
         let (changed, new) = (folders, made)
-        // A failed sync is not asked again: it may say that all is well.
+        // A failed sync is not repeated: it might report success.
         (folders, made) = ([], [])
         try spool.diskSync.sync(folders: changed, by: spool.work.whole)
         if spool.diskSync.isFull { spool.made.forget(new) }
@@ -52,7 +52,7 @@ struct Mover {
             let found = try open.look(above)
             if case .open = found { folders.insert(above) }
             if isReplay, try FileIdentity.find(intent.source) == nil {
-                // In this order: what comes back in between does no harm.
+                // In this order, so that a folder that comes back in between does no harm.
                 guard spool.work.isInPlace else { throw IOError("move", intent.source, .noSuchFileOrDirectory) }
                 if case .open(let folder) = found, try isThere(intent, in: folder) { made.append(intent) }
                 continue
@@ -86,7 +86,7 @@ struct Mover {
     /// that has not brought it to the disk yet. What is configured as it is (processed, failed) is never made here: it
     /// may be a mount that is away. Where something that is not ours is in the way, the move is told.
     mutating func makeFolder(_ path: FilePath, for role: Intent.Role = .output) throws(IOError) {
-        // Something went into it in this batch already.
+        // This batch has already moved something into it.
         if folders.contains(path) { return }
         if role == .original, case .missing = try open.look(open.root(of: path)) { return }
         guard try open.make(path, noting: spool.made.note) != nil else { return }

@@ -6,7 +6,7 @@ package import SystemPackage
 /// given to another job of the batch.
 package final class NameChooser: Sendable {
     private struct State {
-        /// Given away, but perhaps not there yet.
+        /// Chosen, but perhaps not created yet.
         var reserved: Set<FilePath> = []
         /// The last number given for a name.
         var lastNumbers: [FilePath: Int] = [:]
@@ -14,7 +14,6 @@ package final class NameChooser: Sendable {
 
     private let state = Mutex(State())
 
-    /// A chooser that knows nothing yet.
     package init() {}
 
     /// The first free name of a placement, with the paths that it takes up, which are the caller's until `release`.
@@ -37,7 +36,7 @@ package final class NameChooser: Sendable {
         state.withLock { state in targets.filter { state.reserved.insert($0).inserted } }
     }
 
-    /// What was reserved is there by now, or given up.
+    /// The reserved names have been created or given up.
     package func release(_ targets: [FilePath]) {
         state.withLock { state in
             for target in targets { state.reserved.remove(target) }

@@ -2,7 +2,7 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// The folders that a batch puts things into, held open. A configured folder is opened by its path, which nobody else
+/// The target folders of a batch, held open. A configured folder is opened by its path, which no one else
 /// can change; what lies below it name by name from there on, no link followed, and only where it is ours.
 struct OpenFolders: Sendable {
     /// What is at the path of a folder.
@@ -14,7 +14,7 @@ struct OpenFolders: Sendable {
         case others
     }
 
-    /// So many are held at a time.
+    /// The most that are held open at a time.
     private static let most = 64
 
     private let configured: [FilePath]
@@ -55,7 +55,7 @@ struct OpenFolders: Sendable {
         }
     }
 
-    /// A configured folder is not a name to step aside from: what is in its place is an error.
+    /// A configured folder must be used as it is: something else in its place is an error.
     private mutating func openRoot(_ path: FilePath) throws(IOError) -> Found {
         do throws(IOError) {
             return .open(keep(try HeldFolder(path, OpenFile.pathOnly), at: path))
@@ -117,7 +117,7 @@ extension Spool {
             return found
         }
         let isOutput = placement.role == .output
-        // Where originals end is reserved itself; what a name added below it is looked at.
+        // The folder for originals is reserved itself; only what a name adds below it is checked.
         let end = isOutput ? open.root(of: folder) : placement.folder
         var next = folder
         while next != end, next.starts(with: end) {

@@ -2,12 +2,12 @@ import Glibc
 import PipelineKit
 package import SystemPackage
 
-/// The state folder is its user's alone: what the journal says is what a start carries out.
+/// Only its user may access the state folder: a start carries out what the journal says.
 package enum PrivateState {
-    /// Makes the folder where it is missing, and closes it and the files in it to all others. Returns what was open
-    /// before, as a sentence; nil where nothing was.
+    /// Creates the folder if it is missing, and closes it and its files to others. Returns what was open
+    /// before, as a sentence; nil if nothing was.
     ///
-    /// Refuses one that others may have written to, and one that somebody could exchange. `trusted`: folders above it
+    /// Refuses a folder that others may have written to or could replace. `trusted`: folders above it
     /// that are accepted as they are.
     package static func prepare(_ folder: FilePath, trusting trusted: [FilePath]) throws(FolderError) -> String? {
         // Before it is made, and again where it was missing.
@@ -46,7 +46,7 @@ package enum PrivateState {
 
     private static func close(_ folder: borrowing OpenFile) throws(IOError) -> String? {
         let status = try folder.status()
-        // Whoever may write here says what we do. With the sticky bit others can only have added something.
+        // Anyone who may write here controls the daemon. With the sticky bit others can only have added files.
         guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
             throw IOError("use as the state folder (it is not \(CurrentUser.name)'s alone)", folder.path, .notPermitted)
         }
@@ -75,8 +75,8 @@ package enum PrivateState {
                 .notPermitted)
         }
         guard status.st_mode & 0o077 != 0 else { return false }
-        // By name, in a folder that nobody else may write to: an open file that is closed again would take SQLite's
-        // locks along (fcntl(2)).
+        // By name, in a folder that no one else may write to: opening and closing the file would release SQLite's
+        // locks (fcntl(2)).
         let parent = folder.descriptor
         guard name.withCString({ fchmodat(parent, $0, status.st_mode & 0o700, 0) }) == 0 else {
             throw IOError("close to others", folder.path.appending(name), .last)

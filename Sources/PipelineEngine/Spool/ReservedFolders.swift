@@ -3,9 +3,9 @@ import PipelineKit
 import Synchronization
 import SystemPackage
 
-/// Folders that nothing is published into: the engine's own, and inboxes. A name that a sender chose may lead there
-/// through a placeholder, round and round. They are known by what they are and not by their paths, which links and
-/// mounts can give others of.
+/// Folders that nothing is published into: the engine's own, and inboxes. A sender's name could lead there
+/// through a placeholder, in a loop. They are identified by inode and not by their paths, which links and
+/// mounts can multiply.
 final class ReservedFolders: Sendable {
     struct Reserved: Sendable {
         /// What it is, after `into`: `the inbox of 'scans'`.
@@ -19,7 +19,7 @@ final class ReservedFolders: Sendable {
         case ours
         /// The fixed part of another pipeline's target may lead there: that is how pipelines are chained.
         case inbox
-        /// The fixed part of any target may lead there, but no name of a sender's: a pipeline file would be the next.
+        /// The fixed part of any target may lead there, but no sender's name may: it could create a pipeline file.
         case pipelines
     }
 
@@ -32,30 +32,30 @@ final class ReservedFolders: Sendable {
     private struct State {
         var folders: [FileIdentity: [String: Reserved]] = [:]
         var identities: [String: [FileIdentity]] = [:]
-        /// What they lie in, by whose they are.
+        /// The folders that contain them, by pipeline.
         var holders: [String: [FileIdentity: Reserved]] = [:]
-        /// Folders that are none of them and lie in none, with all that leads to them; and since when.
+        /// Folders that are known not to be, or be inside, any of them; and since when.
         var cleared: [View: MonotonicTime] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Folders can be moved into others; so long may that stay unseen.
+    /// How long a folder that was moved into another may go unnoticed.
     private static let memory = Duration.seconds(1)
 
-    /// Those of these pipelines, as far as they are there, and of the state folder.
+    /// The existing ones of these pipelines, and the state folder.
     init(of pipelines: [Pipeline] = [], state folder: FilePath?) {
         if let folder { note([Reserved(what: "the state folder", path: folder)], of: "") }
         for pipeline in pipelines { note(pipeline) }
     }
 
-    /// Finds out which folders those of a pipeline are now. On a queue of that pipeline: the file system of one may not
-    /// answer, and nobody else's work is to wait for that.
+    /// Looks up the present folders of a pipeline. On a queue of that pipeline: its file system may not
+    /// answer, and other pipelines must not wait for it.
     func note(_ pipeline: Pipeline) {
         func reserved(_ what: String, _ path: FilePath, _ kind: Kind = .ours) -> Reserved {
             Reserved(what: "\(what) of '\(pipeline.name)'", path: path, kind: kind)
         }
-        // One for all of its pipelines, by its path, which is no pipeline's name.
+        // One for all pipelines in it, keyed by its path, which cannot be a pipeline's name.
         let source = pipeline.source.absolute.removingLastComponent()
         note([Reserved(what: "the folder of pipeline files", path: source, kind: .pipelines)], of: source.string)
         var folders = [reserved("the folder 'failed'", pipeline.failed)]
@@ -67,7 +67,7 @@ final class ReservedFolders: Sendable {
         } catch {
             // Without its inbox it has none, and nothing can lead there.
         }
-        // Where one's originals end another one may begin: that is a chain, too.
+        // The folder of one pipeline's originals may be another's inbox: that is a chain, too.
         note(folders + [reserved("the inbox", pipeline.inbox, .inbox)], of: pipeline.name)
     }
 
@@ -84,14 +84,14 @@ final class ReservedFolders: Sendable {
                 state.folders[identity]?[owner] = nil
                 if state.folders[identity]?.isEmpty ?? false { state.folders[identity] = nil }
             }
-            // Where one folder is several things the last of them counts.
+            // If one folder has several roles, the last one counts.
             for (identity, folder) in found { state.folders[identity, default: [:]][owner] = folder }
             state.identities[owner] = found.map(\.0)
             state.holders[owner] = holders
         }
     }
 
-    /// All folders on the way to one, from the one above it up to `/`. One that cannot be opened is in nobody's way.
+    /// All folders on the way to one, from the one above it up to `/`. One that cannot be opened is no obstacle.
     private static func above(_ path: FilePath) -> [FileIdentity] {
         var found: [FileIdentity] = []
         do throws(IOError) {
@@ -109,10 +109,10 @@ final class ReservedFolders: Sendable {
         }
     }
 
-    /// The reserved folder that a folder is, which a placeholder leads to.
+    /// The reserved folder with this identity, if any.
     func reserved(_ folder: FileIdentity) -> Reserved? { found(folder).first }
 
-    /// The same, or one that lies in the folder: whoever replaces that replaces both.
+    /// The same, or one inside the folder: replacing the folder would replace both.
     func reserved(orHoldBy folder: FileIdentity) -> Reserved? {
         found(folder).first ?? state.withLock { $0.holders.values.lazy.compactMap { $0[folder] }.first }
     }
@@ -148,7 +148,7 @@ final class ReservedFolders: Sendable {
 }
 
 extension Failure {
-    /// What a stage made would be published where only the engine, or a sender, puts things.
+    /// An output would be published where only the engine or senders may put files.
     static func reserved(_ target: FilePath, _ reserved: ReservedFolders.Reserved) -> Failure {
         .file(
             "publish.reserved",

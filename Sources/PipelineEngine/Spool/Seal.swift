@@ -2,16 +2,16 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// What every entry of a drop looked like when it was proved, for a drop that stays its sender's (`ownership: keep`):
-/// he can still write to it, and the kernel's own time of the last change (ctime) tells.
+/// The state of every entry of a drop at its proof, for a drop that still belongs to its sender (`ownership: keep`),
+/// who can still write to it: ctime shows that.
 package struct Seal: Sendable {
     /// A hash of each entry's path and inode, and of size and times where it is not a folder, keyed at random in each
     /// process. Folders change with what the stages add to them.
     private var entries: Set<Int>
-    /// Whether the sender is our own user, of whom nothing is to be feared.
+    /// Whether the sender is our own user, who is trusted.
     private let isOurs: Bool
 
-    /// The seal of a drop as it is now.
+    /// Seals a drop in its present state.
     init(of job: Job) throws(IOError) {
         var entries: Set<Int> = []
         var owner: uid_t?
@@ -23,7 +23,7 @@ package struct Seal: Sendable {
         isOurs = owner == geteuid()
     }
 
-    /// The first entry that is not as it was; nil where all are. What the stages added is ours, and no change.
+    /// The first entry that changed; nil if none did. What our stages added does not count.
     func broken(by job: Job) throws(IOError) -> FilePath? {
         var changed: FilePath?
         var found = 0
@@ -37,7 +37,7 @@ package struct Seal: Sendable {
         return changed ?? (found < entries.count ? FilePath().appending(job.drop.name) : nil)
     }
 
-    /// Takes a file of ours for one that is as it was sealed: its copy, made for a failed sync. One that had changed
+    /// Accepts our copy, made after a failed sync, in place of a sealed file. One that had changed
     /// before stays changed.
     mutating func replace(_ path: FilePath, _ before: stat, by after: stat) {
         guard entries.remove(Self.hash(path, before)) != nil else { return }
@@ -60,7 +60,7 @@ package struct Seal: Sendable {
         if FileKind(mode: status.st_mode) == .folder {
             hasher.combine(status.st_ino)
         } else {
-            // Its device may be mounted again meanwhile, and has another number then.
+            // The device number is different after a remount.
             var print = Fingerprint(status)
             print.device = 0
             hasher.combine(print)
@@ -83,10 +83,10 @@ package struct Seal: Sendable {
 }
 
 extension Failure {
-    /// A drop that stays its sender's was changed after the stages looked at it.
+    /// A drop that still belongs to its sender changed after the stages read it.
     static func changed(_ file: FilePath, of job: Job) -> Failure {
         .file(
-            "claim.changed", "'\(file.text)' was changed after it was claimed, so the stages processed other content.",
+            "claim.changed", "'\(file.text)' was changed after the claim, so the stages processed different content.",
             remedy: "Send '\(job.drop.name)' again and do not change it afterwards; `ownership: take` prevents such "
                 + "changes.")
     }

@@ -4,44 +4,43 @@ package import Journal
 package import PipelineKit
 package import SystemPackage
 
-/// Sends failed originals back into an inbox, as if they were dropped again. Works beside a running daemon: all that
-/// meets it is one rename into the inbox.
+/// Sends failed originals back into an inbox, as if they were dropped again. Works beside a running daemon, which sees
+/// only one rename into the inbox.
 ///
-/// The folders of an inbox are the senders', who may exchange them at any time. So both ends of a move are held open:
+/// Senders own the folders of an inbox and may replace them at any time. So both ends of a move are held open:
 /// the folder of the failed original, and the way from the inbox down, name by name.
 package struct SendBack: Sendable {
-    /// What became of one.
+    /// The result for one original.
     package struct Sent: Sendable, Equatable {
-        /// Where it lies now, in the inbox.
+        /// Its new path in the inbox.
         package let path: FilePath
-        /// What could not be tidied up afterwards; the original is sent in all the same.
+        /// What could not be cleaned up afterwards; the original was sent anyway.
         package let leftover: IOError?
     }
 
     /// Why one stays where it is: a sentence with its remedy.
     package struct Refusal: Error, Sendable, Equatable {
-        /// The sentence.
         package let message: String
 
         package init(_ message: String) { self.message = message }
     }
 
-    /// The folder that they are sent into.
+    /// The inbox.
     package let inbox: FilePath
 
     private static let reportSuffix = ".error.json"
 
-    /// Numbers that are tried where names are taken.
+    /// The most numbers that are tried for a name in use.
     private static let mostNames = 10_000
 
     package init(inbox: FilePath) { self.inbox = inbox }
 
-    /// Where a failed original lies.
+    /// A failed original's place.
     private struct Original {
         let folder: HeldFolder
         let name: FileName
         let record: JobRecord
-        /// Whether nobody else can have exchanged it.
+        /// Whether no one else can have replaced it.
         let isOurs: Bool
 
         /// Whether it is what was put there. In a folder of ours it is, or was mended there. Else it must be the inode
@@ -55,8 +54,8 @@ package struct SendBack: Sendable {
         var path: FilePath { folder.path.appending(name) }
     }
 
-    /// Sends a failed job's original in, under its drop's name, numbered where that is taken. `note` is told which
-    /// inode will appear in the inbox before it does; what it throws ends the matter, and the original stays.
+    /// Sends a failed job's original in, under its drop's name, numbered where that is taken. `note` receives the
+    /// inode that will appear in the inbox; if it throws, the original stays.
     package func send(
         _ record: JobRecord, note: (FileIdentity) throws(Refusal) -> Void
     ) throws(Refusal) -> Sent {
@@ -64,7 +63,7 @@ package struct SendBack: Sendable {
             throw Refusal("its original is unknown; drop it again")
         }
         let original = try Self.refusing { () throws(IOError) in try Self.hold(path, own, record) }
-        // As soon as it is in the inbox it may fail again, and then what lies at these places is the next job's.
+        // Once in the inbox it may fail again, and then the files at these places belong to the next job.
         var before = try Self.refusing { () throws(IOError) in try Self.reports(beside: original) }
         let (identity, kind) = try Self.refusing { () throws(IOError) in try Self.examine(original) }
         let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
@@ -91,7 +90,7 @@ package struct SendBack: Sendable {
             let placed = try Self.refusing { () throws(IOError) in
                 try Self.place(copy.name, of: folder, as: name, in: folder)
             }
-            // Senders may rename what lies in their folder: the original goes only for the copy itself.
+            // Senders may rename files in their folder: the original is removed only if the copy is verified.
             guard let placed,
                 try Self.refusing({ () throws(IOError) in try folder.identity(of: placed) })
                     == copy.identity
@@ -100,7 +99,7 @@ package struct SendBack: Sendable {
                 path: folder.path.appending(placed), leftover: tidy(after: original, sentTo: placed, in: folder, before)
             )
         } catch {
-            // A hidden file more does no harm; the next try begins by removing it.
+            // One more hidden file does no harm; the next attempt removes it first.
             do throws(IOError) { try folder.remove(copy.name) } catch {}
             throw error
         }
@@ -108,7 +107,7 @@ package struct SendBack: Sendable {
 
     private static func hold(_ path: FilePath, _ name: FileName, _ record: JobRecord) throws(IOError) -> Original {
         do throws(IOError) {
-            // `failed` is as configured; below it senders may have had their hands, so no link is followed.
+            // `failed` is as configured; senders may have changed what is below it, so no link is followed there.
             var folders = path.removingLastComponent()
             let below = folders.components.suffix(record.drop.folders.count).compactMap { FileName($0) }
             for _ in below { folders.removeLastComponent() }
@@ -124,8 +123,8 @@ package struct SendBack: Sendable {
         }
     }
 
-    /// The folder of the inbox that the drop lay in, made anew where it is gone. Where something else has the name of
-    /// one of them by now, be it a link, the drop goes to the inbox's top: nothing leads out of the inbox.
+    /// The folder of the inbox that the drop was in, recreated if it is gone. If something else has the name of
+    /// such a folder, even a link, the drop goes to the top of the inbox: nothing leads out of the inbox.
     private func home(of drop: Drop) throws(IOError) -> HeldFolder {
         let top = HeldFolder(try OpenInbox.open(inbox))
         var folder = top
@@ -136,7 +135,7 @@ package struct SendBack: Sendable {
         return folder
     }
 
-    /// Gives the file its name in the folder and returns which that is; nil where a rename cannot reach.
+    /// Renames the file into the folder and returns its name; nil if a rename cannot reach it.
     private static func place(
         _ source: FileName, of origin: HeldFolder, as name: FileName, in folder: HeldFolder
     ) throws(IOError) -> FileName? {
@@ -156,12 +155,12 @@ package struct SendBack: Sendable {
         throw IOError("send in", folder.path.appending(name), .fileExists)
     }
 
-    /// Makes a whole copy that is on the disk, under a hidden name; returns what it is.
+    /// Makes a complete, synced copy under a hidden name; returns its identity.
     private static func copy(
         _ name: FileName, of origin: HeldFolder, to folder: HeldFolder, as hidden: String
     ) throws(IOError) -> (name: FileName, identity: FileIdentity) {
         guard let copy = FileName(".dropmill-" + hidden) else { throw IOError("copy", origin.path, .invalidArgument) }
-        // One from a try that was interrupted.
+        // Left by an interrupted attempt.
         try folder.remove(copy)
         let from = try OpenFile.open(name, in: origin.folder.file, O_RDONLY | O_NONBLOCK)
         let to = try OpenFile.open(copy, in: folder.folder.file, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
@@ -205,7 +204,7 @@ package struct SendBack: Sendable {
         name.bytes.suffix(reportSuffix.utf8.count).elementsEqual(reportSuffix.utf8)
     }
 
-    /// What lies beside a failed original and is not a report: its marker.
+    /// The files beside a failed original that are not reports: its marker.
     private static func markers(beside original: Original) throws(IOError) -> [FileName] {
         var markers: [FileName] = []
         for name in beside(original) where !isReport(name) {
@@ -224,7 +223,7 @@ package struct SendBack: Sendable {
         return marker
     }
 
-    /// What was written beside a failed original, and which inode it is: as it is on record, else found by its name.
+    /// The reports beside a failed original, with their inodes: as recorded, else found by name.
     private static func reports(beside original: Original) throws(IOError) -> [FileName: FileIdentity] {
         var names = beside(original).filter(isReport)
         if names.isEmpty { names = [original.name.appending(reportSuffix, unique: original.record.id.text)] }
@@ -244,7 +243,7 @@ package struct SendBack: Sendable {
         return (FileIdentity(status), kind)
     }
 
-    /// Turns a failed call into a sentence with its remedy.
+    /// Turns a failed call into a message with its remedy.
     private static func refusing<Result>(_ body: () throws(IOError) -> Result) throws(Refusal) -> Result {
         do throws(IOError) {
             return try body()

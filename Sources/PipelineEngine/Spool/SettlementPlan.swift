@@ -2,17 +2,16 @@ import Journal
 import PipelineKit
 import SystemPackage
 
-/// What a settlement brings where, in order: outputs first, the original last; nothing for an original that is to be
-/// deleted, which goes with its job's folder. Pure: what it depends on was looked up before.
+/// What a settlement moves where, in order: outputs first, the original last; nothing for an original that will be
+/// deleted with its job's folder. Pure: its inputs were looked up before.
 struct SettlementPlan: Sendable {
-    /// What lies in the job's folder.
+    /// What is in the job's folder.
     struct Found: Sendable {
         var marker: FilePath?
-        /// Whether the original of a failed job is there, or was brought to `failed` by an earlier attempt.
+        /// Whether the original of a failed job is there, or an earlier attempt moved it to `failed`.
         var hasOriginal: Bool
     }
 
-    /// One for each thing that gets a final name.
     private(set) var placements: [Placement] = []
     private let job: Job
     private let payload: Payload
@@ -35,7 +34,7 @@ struct SettlementPlan: Sendable {
         found.marker.map { MarkerPlacement(source: $0, rule: pipeline.ready.marker) }
     }
 
-    /// What is to be published. Throws for a payload that no stage published.
+    /// The outputs. Throws for a payload that no stage published.
     private func published() throws(Failure) -> [Placement] {
         var placements: [Placement] = []
         for copy in payload.copies {
@@ -48,7 +47,7 @@ struct SettlementPlan: Sendable {
             if payload.isDrop { return placements }
         } else if !payload.isDrop, !payload.copies.contains(where: { $0.source == payload.path }) {
             throw .file(
-                "settle.unpublished", "The stages made files of '\(job.drop.name)', but none of them published these.",
+                "settle.unpublished", "The stages made files from '\(job.drop.name)', but no stage published them.",
                 remedy: "Let \(kinds([.publishes, .publishesCopy]) ?? "a stage that publishes") apply to this name too "
                     + "(see its `when`), or keep \(kinds([.replacesPayload]) ?? "the others") from it.")
         }
@@ -57,7 +56,7 @@ struct SettlementPlan: Sendable {
             guard placements.isEmpty, !payload.isDone, !pipeline.stages.isEmpty else { break }
             throw .file(
                 "settle.unpublished",
-                "No stage published anything of '\(job.drop.name)', and `processed: delete` would destroy it.",
+                "No stage published anything from '\(job.drop.name)', and `processed: delete` would destroy it.",
                 remedy: "Let \(kinds([.publishes, .publishesCopy]) ?? "a stage that publishes") apply to this name too "
                     + "(see its `when`), or give `processed` a folder.")
         case .folder(let folder):
@@ -72,7 +71,7 @@ struct SettlementPlan: Sendable {
         return placements
     }
 
-    /// The pipeline's stages that have one of these effects: `move`; nil where there is none.
+    /// The pipeline's stages with one of these effects, such as `move`; nil if there are none.
     private func kinds(_ effects: Set<StageDescriptor.Effect>) -> String? {
         let able = pipeline.stages.filter { !$0.stage.effects.isDisjoint(with: effects) }.map { "`\($0.kind)`" }
         let kinds = able.indices.filter { !able[..<$0].contains(able[$0]) }.map { able[$0] }
@@ -92,7 +91,7 @@ struct SettlementPlan: Sendable {
         }
     }
 
-    /// The same of `failed`, where a failure must find a place whatever it is called.
+    /// The folders below `failed`; they must exist for any drop's name.
     private func failedFolders() -> [FileName] {
         do throws(TemplateProblem) {
             return try pipeline.failedTemplate?.folders(for: job) ?? job.drop.folders
@@ -107,7 +106,7 @@ struct SettlementPlan: Sendable {
             role: .original, source: found.hasOriginal ? job.original : nil, folder: pipeline.failed,
             subfolders: failedFolders(), name: job.drop.name, isFolder: job.drop.isFolder,
             sidecars: report.map { [Sidecar(suffix: ".error.json", parts: [.text($0.json)])] } ?? [],
-            // A failure must find a place whatever is there.
+            // A failed original must always find a place.
             onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict, marker: marker)
         placement.isFailure = true
         return placement

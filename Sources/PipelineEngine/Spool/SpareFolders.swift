@@ -4,14 +4,14 @@ import PipelineKit
 import Synchronization
 import SystemPackage
 
-/// Emptied folders of jobs that are over, used again for new ones.
+/// Emptied folders of finished jobs, reused for new ones.
 ///
 /// ext4 looks long for a free inode where many were freed in the last seconds (`recently_deleted` in its ialloc.c),
 /// which made a folder made and removed for each of 2,000 jobs cost 1 ms a job; renaming one costs 20 µs. While jobs
-/// come and go a folder passes from one to the next; only once there are no more is what is left put away.
+/// come and go a folder passes from one to the next; leftovers are moved away when there are no more jobs.
 final class SpareFolders: Sendable {
     private struct State {
-        /// Still among the folders of jobs, where the next start finds them as those of jobs that are over. The oldest
+        /// Still among the job folders, where the next start takes them for folders of finished jobs. The oldest
         /// is used first, so that none stays there for long.
         var emptied = Deque<JobID>()
         var putAway: [JobID] = []
@@ -23,14 +23,14 @@ final class SpareFolders: Sendable {
     private let active: FilePath
     private let state = Mutex(State())
 
-    /// None yet. `active`: where jobs' folders are; `path`: where those that nobody uses are put.
+    /// `active`: the folder of job folders; `path`: where unused ones are kept.
     init(from active: FilePath, in path: FilePath) {
         self.active = active
         self.path = path
     }
 
-    /// Removes those of earlier runs. What is not empty any more a program of a job that is long over must have put
-    /// there; it stays.
+    /// Removes those of earlier runs. If one is no longer empty, a program of a finished job must have put
+    /// something there; it stays.
     func removeOld() throws(IOError) {
         for name in try Folder.names(in: path) where JobID(name.text) != nil {
             let folder = path.appending(name)
@@ -39,17 +39,17 @@ final class SpareFolders: Sendable {
         }
     }
 
-    /// Gives one to a job; false where there is none.
+    /// Gives one to a job; false if there is none.
     func use(as folder: FilePath) -> Bool {
         let kept = state.withLock { state in
             state.emptied.popFirst().map { active.appending($0.text) }
                 ?? state.putAway.popLast().map { path.appending($0.text) }
         }
-        // Where it was tidied away, a new one does as well.
+        // If it was removed, a new one will do.
         return kept.map { Self.rename($0, to: folder) } ?? false
     }
 
-    /// Keeps a job's folder, which is empty; false where there are enough.
+    /// Keeps a job's empty folder; false if there are enough.
     func add(_ id: JobID) -> Bool {
         state.withLock { state in
             guard state.emptied.count + state.putAway.count < Self.most else { return false }
@@ -60,7 +60,7 @@ final class SpareFolders: Sendable {
 
     func forgetAll() { state.withLock { $0 = State() } }
 
-    /// Moves those that are among the folders of jobs away from there.
+    /// Moves the unused ones out of the job folders.
     func putAway() {
         while let id = state.withLock({ $0.emptied.popFirst() }) {
             // One that cannot be moved is found by the next start.

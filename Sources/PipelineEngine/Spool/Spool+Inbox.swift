@@ -4,8 +4,8 @@ import PipelineKit
 import SystemPackage
 
 extension Spool {
-    /// Takes what has a name in a folder of the inbox into a folder of ours that holds nothing of the target's name.
-    /// Why that was refused, or nil.
+    /// Moves an entry of an inbox folder into a folder of ours in which the target's name is free.
+    /// Returns the error, or nil.
     static func take(_ name: FileName, in folder: borrowing OpenFile, as target: FilePath) -> Errno? {
         let from = folder.descriptor
         return name.withCString { old in
@@ -13,15 +13,15 @@ extension Spool {
                 if dm_rename_noreplace(from, old, AT_FDCWD, new) == 0 { return nil }
                 let error = Errno.last
                 guard error == .invalidArgument || error == .noFunction else { return error }
-                // A file system without RENAME_NOREPLACE (FUSE, some network ones). The folder is nobody else's, so
+                // A file system without RENAME_NOREPLACE (FUSE, some network ones). The folder is ours alone, so
                 // there is nothing to replace.
                 return renameat(from, old, AT_FDCWD, new) == 0 ? nil : .last
             }
         }
     }
 
-    /// Throws while the inbox is not what it was at the start: gone, or on another mount than the work folder. Then its
-    /// file system is away, or another one lies over it, and what is seen in its place says nothing of the drops.
+    /// Throws while the inbox is not the one of the start: missing, or on another mount than the work folder. Then its
+    /// file system is not mounted, or another one covers it, and what is seen there says nothing about the drops.
     func checkInbox() throws(Failure) {
         let inbox = pipeline.inbox
         let mount = inbox.withPlatformString { dm_mount_id($0) }
@@ -29,7 +29,7 @@ extension Spool {
             guard work.isInPlace else { throw work.isLost ? .workLost(self) : .workAway(self) }
             return
         }
-        // What a kernel without mount numbers says is of no use.
+        // A kernel without mount numbers cannot tell.
         if mount < 0, Folder.kind(of: inbox, followingLinks: true) == .folder, Folder.kind(of: work.active) == .folder {
             return
         }

@@ -5,7 +5,7 @@ import SystemPackage
 
 extension Spool {
     /// Brings a claimed drop's marker into its job's folder, unless it is there. It comes after the drop: a job whose
-    /// claim was broken off in between is adopted, and this is done then. One that speaks for a whole folder stays, and
+    /// claim was interrupted in between is adopted, and this is done then. A marker for a whole folder stays, and
     /// one that several drops need goes with the last of them.
     ///
     /// `isNeeded`: whether other drops need it; nil: that is found out.
@@ -15,7 +15,7 @@ extension Spool {
         }
         let inbox: OpenInbox.Opened
         do throws(IOError) {
-            // Name by name: what was a folder may be a symbolic link by now, to one that is not the senders' to empty.
+            // Name by name: a folder may have become a symbolic link to one that senders must not empty.
             inbox = try OpenInbox(pipeline.inbox).open(InboxFolder(job.drop.folders))
         } catch {
             guard error.isUnreachable else { throw error }
@@ -27,7 +27,7 @@ extension Spool {
         guard !stays else { return }
         let folder = job.folder.appending(Self.markerFolder)
         try Folder.make(folder, mode: 0o700)
-        // Where somebody took it away since it was seen, it has said what it had to say.
+        // If it has been removed since it was seen, it has served its purpose.
         if let error = Self.take(name, in: inbox.file, as: folder.appending(name)), error != .noSuchFileOrDirectory {
             throw IOError("rename", inbox.file.path.appending(name), error)
         }
@@ -37,19 +37,19 @@ extension Spool {
         FileStatus.of(name, in: folder).map { FileKind(mode: $0.st_mode) } == .regular
     }
 
-    /// The marker that lies in a job's folder.
+    /// The marker in a job's folder.
     static func marker(in folder: FilePath) throws(IOError) -> FilePath? {
         let markers = folder.appending(markerFolder)
         guard Folder.kind(of: markers) == .folder else { return nil }
         return try Folder.names(in: markers).first.map { markers.appending($0) }
     }
 
-    /// Where in a job's folder its drop's marker lies, under its own name.
+    /// The subfolder of a job's folder that contains its drop's marker.
     static let markerFolder: FilePath.Component = ".marker"
 }
 
 extension Pipeline {
-    /// A drop in an open folder of the inbox that needs the marker of this name; nil where there is none.
+    /// A drop in an open inbox folder that needs this marker; nil if there is none.
     package func drop(needing marker: FileName, in folder: borrowing OpenFile) throws(IOError) -> FileName? {
         guard let rule = ready.markerBeside else { return nil }
         var found: FileName?

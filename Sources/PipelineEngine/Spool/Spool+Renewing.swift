@@ -3,13 +3,13 @@ import PipelineKit
 import SystemPackage
 
 extension Spool {
-    /// Makes what was dropped anew, for a sync that failed: the kernel may have given up data that it could not write
-    /// and yet call the next sync a success (measured with ext4 on a device that fails; fsync(2), "EIO"). A copy that
-    /// shares nothing with the old file is written for certain, or its own sync fails.
+    /// Rewrites the drop after a failed sync: the kernel may have discarded data that it could not write
+    /// and report success for the next sync (measured with ext4 on a failing device; fsync(2), "EIO"). A copy that
+    /// shares nothing with the old file is really written, or its own sync fails.
     ///
     /// File by file, each by a rename over the old one: whenever this ends, the drop is whole.
     ///
-    /// `seal`: is notified of it, so that the new files are not taken for changes of the sender's.
+    /// `seal` is updated, so that the new files do not count as changes by the sender.
     func renewDrop(of job: Job, _ seal: inout Seal?) throws(IOError) {
         guard Folder.kind(of: job.original) != nil else { return }
         try renew(job.original, of: job, &seal)
@@ -34,7 +34,7 @@ extension Spool {
         }
     }
 
-    /// Opens a new file for writing; one of that name gives way to it instead of being written to again.
+    /// Opens a new file for writing; an existing one is replaced, not rewritten.
     static func makeAnew(_ path: FilePath) throws(IOError) -> OpenFile {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         do throws(IOError) {

@@ -5,17 +5,17 @@ import PipelineKit
 import SystemPackage
 
 extension Spool {
-    /// Where it is noted who a drop came from that was taken over: in an attribute of the drop, which costs no inode
-    /// (ext4 looks long for a free one where many were freed just now), else in a symbolic link beside it that says it.
+    /// Where the sender of a drop that was taken over is recorded: in an attribute of the drop, which costs no inode
+    /// (ext4 takes long to find a free one after many were freed), else as the target of a symbolic link beside it.
     static let senderAttribute = "user.dropmill.sender"
     static let senderNote: FilePath = ".sender"
 
-    /// Up to so many bytes a drop is copied at once, where it has to be.
+    /// Drops up to this size are copied at once, if they have to be copied.
     static let smallCopy: Int64 = 1 << 20
 
     private static let copies: FilePath = ".private"
 
-    /// Makes a drop that is complete safe from whoever sent it: ours, with no other name that reaches it.
+    /// Secures a complete drop against its sender: it becomes ours, and no other name reaches it.
     func secure(_ job: Job, _ look: Look, _ state: Fingerprint) throws(IOError) -> Proof {
         if pipeline.ownership == .take, pipeline.ready.markerBeside != nil, let proof = try takeMarker(of: job, state) {
             return proof
@@ -41,14 +41,14 @@ extension Spool {
         return try complete(job, state)
     }
 
-    /// What was taken over is looked at once more: by now a lease reports every descriptor and mapping of it.
+    /// Examines a drop again after it was taken over: now a lease reports every descriptor and mapping of it.
     private func proveTaken(_ job: Job, _ before: Fingerprint) throws(IOError) -> Proof {
         let look = try look(at: job, asksAlways: true)
         guard case .file(let state, let writers) = look.sample else {
             return .stillWritten("it was replaced by something that is not a drop")
         }
         if case .some(let writer) = writers {
-            // Whoever is not waited for can write on to what he has open: a copy is out of his reach.
+            // Writers that are not waited for can keep writing to what they have open: a copy is out of their reach.
             return pipeline.ready.writers == .wait ? .stillWritten(Waiting.heldOpen(writer).text) : .copying
         }
         guard state.size == before.size, state.modified == before.modified else {
@@ -60,8 +60,8 @@ extension Spool {
         return try complete(job, state)
     }
 
-    /// A marker may say what its drop has to be like, and goes where its drop goes.
-    /// What follows for its drop; nil where nothing is wrong with it.
+    /// A marker may specify its drop, and goes where its drop goes.
+    /// Returns what follows for its drop; nil if the marker is fine.
     private func takeMarker(of job: Job, _ state: Fingerprint) throws(IOError) -> Proof? {
         guard let marker = try Self.marker(in: job.folder) else { return nil }
         let folder = try Folder.holding(marker)
@@ -93,8 +93,8 @@ extension Spool {
 
     // MARK: Copying
 
-    /// Puts a copy that is ours into the place of a drop that we have no right to take over, and removes the drop once
-    /// the copy is on the disk. `isStopped`: asked now and then.
+    /// Replaces a drop that cannot be taken over with a copy of ours, and removes the drop once
+    /// the copy is on disk. `isStopped` is polled.
     func takeCopy(of job: Job, isStopped: () -> Bool = { false }) throws(IOError) -> Proof {
         let before = try look(at: job).sample
         guard case .file(let state, let writers) = before, !writers.areKnown else {
@@ -131,7 +131,7 @@ extension Spool {
         do throws(IOError) {
             try folder.remove(Self.copies)
         } catch {
-            // Its sender closed a folder meanwhile. What is left is his own, and in nobody's way there.
+            // Its sender has closed a folder meanwhile. The rest belongs to the sender, and does no harm there.
             try work.setAside(Self.copies, of: job.id)
         }
         guard case .file(let now, _) = try look(at: job).sample else { return .stillWritten("it is gone") }
@@ -153,7 +153,7 @@ extension Spool {
         for file in tree.files where try Self.hasOtherOwner(drop.pushing(file.relative), in: folder) {
             return Self.linked
         }
-        // What is copied is removed after, and only who may write to a folder may do that.
+        // The original is removed after the copy, which takes write permission on its folders.
         for path in [FilePath()] + tree.folders {
             let opened = try folder.open(drop.pushing(path), O_RDONLY | O_DIRECTORY)
             guard faccessat(opened.descriptor, ".", W_OK | X_OK, 0) != 0 else { continue }
@@ -175,7 +175,7 @@ extension Spool {
             try folder.rename(copy, over: drop)
             return true
         }
-        // At once: a job's folder without its drop would be one whose job is over.
+        // Atomically: a job's folder without its drop would count as finished.
         let descriptor = folder.file.descriptor
         let exchanged = drop.withPlatformString { old in
             copy.withPlatformString { dm_rename_exchange(descriptor, $0, descriptor, old) }
@@ -187,7 +187,7 @@ extension Spool {
         return false
     }
 
-    /// Puts copies in the places of files that have other names; false where the drop changed meanwhile, so that they
+    /// Replaces files that have other names with copies; false if the drop changed meanwhile, so that they
     /// may be torn.
     private func makePrivate(_ files: [FilePath], in job: Job, _ before: Fingerprint) throws(IOError) -> Bool {
         guard !files.isEmpty else { return true }
@@ -220,7 +220,7 @@ extension Spool {
         try folder.makeLink(senderNote, to: FilePath(sender.text))
     }
 
-    /// Notes of a copy of a job's folder what was noted of the job.
+    /// Copies the sender's record to a copy of the job's folder.
     static func copySender(from folder: FilePath, to copy: FilePath, _ drop: FileName) throws(IOError) {
         var text = [CChar](repeating: 0, count: 64)
         let count = folder.appending(drop).withPlatformString {
@@ -232,9 +232,9 @@ extension Spool {
         if noted != 0 { try Folder.open(copy).makeLink(senderNote, to: FilePath(sender)) }
     }
 
-    /// Who a drop came from, where it was taken over.
+    /// The sender of a drop that was taken over.
     static func sender(of job: Job) throws(IOError) -> TakeOver.Sender? {
-        // The link first: where there is one, an attribute may be the sender's own.
+        // The link first: if it exists, the attribute may have been set by the sender.
         if let text = try Folder.open(job.folder).target(ofLink: senderNote) { return TakeOver.Sender(text.string) }
         var text = [CChar](repeating: 0, count: 64)
         let count = job.original.withPlatformString { dm_get_attribute($0, senderAttribute, &text, text.count) }
@@ -242,16 +242,16 @@ extension Spool {
         return TakeOver.Sender(String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// Gives a drop that fails back to its sender, who has to be able to fetch it; as far as we have the right to. From
-    /// the bottom up: a folder is ours until all it holds is given away, so that nobody puts another thing there. Once:
-    /// what was given away is his again.
+    /// Gives a failed drop back to its sender, who must be able to fetch it, as far as permissions allow. From
+    /// the bottom up: a folder is ours until all its contents are given away, so that no one adds to it. Only once:
+    /// afterwards it belongs to the sender.
     func giveBack(_ job: Job) throws(IOError) {
         guard var sender = try Self.sender(of: job) else { return }
         let folder = try Folder.open(job.folder)
         let drop = FilePath().appending(job.drop.name)
         guard let status = try folder.status(of: drop), status.st_uid == geteuid() else { return }
         if sender.isAlone {
-            // Should this be broken off, he could put another's file where the next attempt would give it to him.
+            // If this is interrupted, the sender could put another user's file where the next attempt gives it away.
             sender.isAlone = false
             try Self.note(sender, of: job)
             try Self.giveContent(of: drop, in: folder, to: sender)
@@ -269,7 +269,7 @@ extension Spool {
         try give(try folder.open(copy, O_RDONLY | O_NONBLOCK), to: sender, mode: sender.mode)
     }
 
-    /// Whether what fails is copied to where it goes.
+    /// Whether failed drops are copied to `failed`.
     var failsElsewhere: Bool {
         let (own, other) = (
             work.path.withPlatformString { dm_mount_id($0) }, pipeline.failed.withPlatformString { dm_mount_id($0) }
@@ -277,7 +277,7 @@ extension Spool {
         return other >= 0 && own != other
     }
 
-    /// From the bottom up: a folder is ours until all it holds is given away.
+    /// From the bottom up: a folder is ours until all its contents are given away.
     private static func giveContent(
         of drop: FilePath, in folder: borrowing Folder, to sender: TakeOver.Sender
     ) throws(IOError) {
@@ -292,15 +292,15 @@ extension Spool {
         _ opened: borrowing OpenFile, to sender: TakeOver.Sender, mode: mode_t?
     ) throws(IOError) {
         let status = try opened.status()
-        // Never what is not ours to give, nor what another user has a name of.
+        // Only our own files, and none with another user's hard link.
         guard status.st_uid == geteuid(), FileKind(mode: status.st_mode) == .folder || status.st_nlink == 1 else {
             return
         }
-        // The mode first: afterwards it is not ours to change.
+        // The mode first: afterwards it can no longer be changed.
         if let mode, fchmod(opened.descriptor, mode) != 0 { throw IOError("set the mode of", opened.path, .last) }
         guard fchown(opened.descriptor, sender.user, sender.group) != 0 else { return }
         switch Errno.last {
-        // A user who may take nothing over may give nothing away; then it was a copy, and is readable as it was.
+        // A user who may not take over files may not give them away either; then this is a copy, readable as before.
         case .notPermitted, .invalidArgument: return
         case let error: throw IOError("give back", opened.path, error)
         }
@@ -308,7 +308,7 @@ extension Spool {
 }
 
 extension Failure {
-    /// A drop that stays its sender's, though the pipeline says that it has to be ours.
+    /// A drop that could not be taken over, although the pipeline requires it.
     static func notTaken(_ name: FileName, _ reason: String) -> Failure {
         .file(
             "claim.ownership", "'\(name)' cannot be taken over from its sender: \(reason).",

@@ -6,19 +6,18 @@ package import SystemPackage
 
 /// Moves drops and outputs of one pipeline: claim, publish, settle. The only renames are here.
 package struct Spool: Sendable {
-    /// The pipeline.
     package let pipeline: Pipeline
     /// Its work folder.
     package let work: WorkFolder
-    /// Who has drops open for writing.
+    /// Detects who has drops open for writing.
     package let sight: WriterSight
-    /// What all spools of the engine made for outputs.
+    /// The folders that all spools of the engine created for outputs.
     let made: MadeFolders
-    /// The configured folders that things are moved into.
+    /// The configured target folders.
     let targets: [FilePath]
-    /// Between which folders it moves things.
+    /// The folders that it may move things between.
     let bounds: IntentBounds
-    /// Into which it publishes nothing.
+    /// The folders that it publishes nothing into.
     let reserved: ReservedFolders
     /// Asked after each slice of a look at a folder, with when the look began: whether to break it off.
     private(set) var breaksOff: @Sendable (_ begun: MonotonicTime) -> Bool = { @Sendable _ in false }
@@ -30,7 +29,7 @@ package struct Spool: Sendable {
     ) {
         self.reserved = reserved ?? ReservedFolders(of: [pipeline], state: nil)
         var pipeline = pipeline
-        // More than its file system could hold only sparse files claim to have: exabytes of nothing for whoever reads
+        // Only sparse files can be larger than their file system: exabytes of zeros for whatever reads
         // them.
         if pipeline.ready.limits.size == nil {
             pipeline.ready.limits.size = FreeSpace.capacity(of: pipeline.inbox)
@@ -56,21 +55,21 @@ package struct Spool: Sendable {
         return [work.path, pipeline.failed]
     }
 
-    /// A drop that is ours.
+    /// A claimed drop.
     package struct Claimed: Sendable {
         /// Its job.
         package let job: Job
         /// Which inode it was in the inbox.
         package let identity: FileIdentity
-        /// What it looked like then, where it stays its sender's.
+        /// Its state at the claim, if it still belongs to its sender.
         package var seal: Seal?
         /// Why it fails without running; nil for a drop that is complete.
         package var failure: Failure?
     }
 
-    /// What became of a claim.
+    /// The result of a claim.
     package enum Claim: Sendable {
-        /// The drop is ours; whether it is complete is to be proved.
+        /// The drop is claimed; its proof follows.
         case claimed(Job)
         /// It was gone.
         case vanished
@@ -78,13 +77,13 @@ package struct Spool: Sendable {
         case refused(String)
     }
 
-    /// What the proof of a claimed drop came to.
+    /// The result of proving a claimed drop.
     package enum Proof: Sendable {
         case complete(Claimed)
         /// It changed at the last moment or is still open for writing: it has to stand still again, in its job's
         /// folder. Why.
         case stillWritten(String)
-        /// It cannot be made ours but by copying it, which takes its time (`takeCopy`).
+        /// It can be taken over only by a copy, which may take long (`takeCopy`).
         case copying
     }
 
@@ -94,7 +93,7 @@ package struct Spool: Sendable {
     /// `path`: where that folder is in the inbox.
     /// `rejected`: it is not complete and never will be; it is taken as it is, to fail for that reason.
     ///
-    /// Throws what is wrong with our own folders.
+    /// Throws problems of our own folders.
     package func claim(
         _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, at path: InboxFolder = .top, as id: JobID,
         rejected: Failure? = nil
@@ -109,7 +108,7 @@ package struct Spool: Sendable {
                 return try refusal(of: inbox.path.appending(name), at: path, error)
             }
         } catch {
-            // Whether the drop is in it is to be seen once that can be seen.
+            // Whether the drop arrived is decided when the folder can be examined.
             work.doubt(id)
             throw error
         }
@@ -122,7 +121,7 @@ package struct Spool: Sendable {
     /// Whether a drop is in its job's folder although its rename failed (`MadeCalls`): nobody else puts anything there.
     /// Where it is not, the folder goes, and is not kept for the next job: perhaps nothing can be moved into this one.
     private func hasArrived(at target: FilePath, _ id: JobID, despite error: Errno) throws(IOError) -> Bool {
-        // What has the name then is a note of our own, and stays.
+        // The name belongs to a note of ours, which stays.
         if error == .fileExists, let name = target.lastName, WorkFolder.isNote(name) { return false }
         if try Spot(target).statusNow != nil { return true }
         if try work.removeUnused(id) { return false }
@@ -132,34 +131,34 @@ package struct Spool: Sendable {
         return false
     }
 
-    /// What a rename that the kernel refused means.
+    /// What a refused rename means.
     private func refusal(of drop: FilePath, at path: InboxFolder, _ error: Errno) throws(IOError) -> Claim {
         switch error {
-        // Else it is the job's folder that somebody took away.
+        // Otherwise the job's folder has been removed.
         case .noSuchFileOrDirectory where try Spot(drop).statusNow == nil: return .vanished
         case .notPermitted:
             return .refused(
-                "Dropmill's user may not move it (\(error)); check the inbox's owner, its "
+                "Dropmill's user is not allowed to move it (\(error)); check the inbox's owner, its "
                     + "sticky bit, and chattr"
             )
         // Its `..` changes with the move, so it must be writable itself (rename(2)).
         case .permissionDenied where Folder.kind(of: drop) == .folder:
             return .refused(
-                "Dropmill's user may not move it (\(error)); a folder can be moved only by those who "
-                    + "may write to it: check its owner and mode")
+                "Dropmill's user is not allowed to move it (\(error)); moving a folder needs write "
+                    + "permission on it: check its owner and mode")
         // The senders' own folders; one of them must not hold up the others.
         case .permissionDenied where !path.isTop:
             return .refused(
-                "Dropmill's user may not move it out of its folder (\(error)); give that user the right "
-                    + "to write to the folder")
+                "Dropmill's user is not allowed to move it out of its folder (\(error)); give that user "
+                    + "write permission on the folder")
         case .improperLink where !path.isTop:
             return .refused("its folder is on a different mount from the inbox; give that one its own pipeline")
         // Where it is not the inbox as a whole that is on another mount by now.
         case .improperLink where isInboxInPlace:
             return .refused(
-                "it cannot be moved by a rename (\(error)), as a folder of an overlay's lower layer cannot; copy it "
+                "it cannot be renamed (\(error)), like a folder of an overlay's lower layer; copy it "
                     + "into the inbox again")
-        // A file that alone cannot be moved (a mount point, a name too long) must not hold up the others.
+        // One file that cannot be moved (a mount point, a long name) must not hold up the others.
         case let error where error != .improperLink && error.trouble(with: .result) != .pauses:
             return .refused("it cannot be moved: \(error)")
         default: throw IOError("claim", drop, error)
@@ -176,7 +175,7 @@ package struct Spool: Sendable {
     }
 
     /// Whether the claimed drop is what was found ready, with nobody writing to it. What has other hard links becomes a
-    /// private copy first, since another name still reaches the inode.
+    /// private copy first, since its other names still reach the inode.
     ///
     /// `claimed`: a time since which it is claimed: a look at the machine's processes has to be younger. Drops that are
     /// proved together share one.
@@ -201,7 +200,7 @@ package struct Spool: Sendable {
         return try secure(job, look, fingerprint)
     }
 
-    /// The proof of a drop that nothing is to be said against.
+    /// The proof of a drop without objections.
     func complete(_ job: Job, _ state: Fingerprint) throws(IOError) -> Proof {
         let drop = Drop(
             name: job.drop.name, folders: job.drop.folders, size: state.size, droppedAt: job.drop.droppedAt,
@@ -212,14 +211,14 @@ package struct Spool: Sendable {
         return .complete(Claimed(job: complete, identity: state.identity, seal: seal))
     }
 
-    /// What a look at a claimed drop found.
+    /// The result of examining a claimed drop.
     package struct Look: Sendable {
         let sample: Sample
-        /// What of it has other names.
+        /// Files in it with other hard links.
         var linked: [FilePath] = []
         /// Whether some of it is not ours alone.
         var isForeign = false
-        /// The limit that it is beyond.
+        /// The limit that it exceeds.
         var excess: ReadyRule.Limits.Excess?
     }
 
@@ -258,7 +257,7 @@ package struct Spool: Sendable {
         } catch {
             let path = job.original
             switch error.errno {
-            // A symbolic link or a socket: exchanged for the file just before it was claimed.
+            // A symbolic link or a socket replaced the file just before the claim.
             case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:
                 return Look(sample: .refused("it is not a regular file"))
             // A file that may not be read is complete for all that can be seen; the first stage says what is wrong.
@@ -268,7 +267,7 @@ package struct Spool: Sendable {
             }
             guard path.withPlatformString({ lstat($0, &status) }) == 0 else { throw IOError("examine", path, .last) }
             let fingerprint = Fingerprint(status)
-            // Somebody has a write lease on it.
+            // A process holds a write lease on it.
             if error.errno == .resourceTemporarilyUnavailable {
                 guard sight != nil else { return Look(sample: .blocked(error.errno, fingerprint)) }
                 return Look(sample: .file(fingerprint, .some(LeaseHolders.holder(of: fingerprint.identity))))
@@ -281,6 +280,5 @@ package struct Spool: Sendable {
 }
 
 extension Spool {
-    /// How what it makes is brought to the disk.
     package var diskSync: DiskSync { DiskSync(pipeline.durability) }
 }

@@ -3,33 +3,31 @@ import Glibc
 import PipelineKit
 import SystemPackage
 
-/// Makes a claimed drop ours, entry by entry and by descriptors, from the top down: a folder is ours before it is
-/// listed, so nobody puts another thing into the place of what was looked at.
+/// Takes over a claimed drop, entry by entry and by descriptors, from the top down: a folder is ours before it is
+/// listed, so that no one can replace what was examined.
 struct TakeOver {
-    /// How it ended.
     enum Outcome: Equatable {
-        /// It is ours.
         case taken
-        /// We have no right to other users' files: it has to be copied.
+        /// No permission for other users' files: it has to be copied.
         case denied
-        /// It is nothing that can be taken; why.
+        /// It cannot be taken over; why.
         case refused(String)
     }
 
     private let user = Ownership.user
     private let group = getegid()
     private let limits: ReadyRule.Limits
-    /// Who the drop came from; nil before anything was taken.
+    /// The drop's sender; nil before anything was taken over.
     private(set) var sender: Sender?
     private let noted: Sender?
     private let isStopped: () -> Bool
     private var entries = 0
     private var isAlone = true
 
-    /// Takes nothing that is beyond the limits: its sender may go on making it larger until it is ours.
+    /// Takes nothing beyond the limits: its sender may keep enlarging it until it is ours.
     ///
     /// `noted`: who an attempt that was broken off found that the drop came from.
-    /// `isStopped`: asked at each folder; once it says so, the error is `canceled`.
+    /// `isStopped` is polled at each folder; if it returns true, the error is `canceled`.
     init(
         _ limits: ReadyRule.Limits = ReadyRule.Limits(), noted: Sender? = nil,
         isStopped: @escaping () -> Bool = { false }
@@ -39,13 +37,13 @@ struct TakeOver {
         self.isStopped = isStopped
     }
 
-    /// Who a drop came from, and what he let others do with it.
+    /// The sender of a drop, and its permissions.
     struct Sender: Equatable {
         var user: uid_t
         var group: gid_t
         /// The permission bits of the drop itself.
         var mode: mode_t
-        /// Whether all of it was his: then all of it goes back to him.
+        /// Whether all of it was the sender's: then all of it is given back.
         var isAlone = true
     }
 
@@ -70,10 +68,10 @@ struct TakeOver {
         let status: stat
         let opened: OpenFile
         do throws(IOError) {
-            // As it was before we had to change anything to open it.
+            // As it was before it had to be changed to be opened.
             status = try Self.status(of: name, in: parent)
             if sender == nil, let noted, status.st_uid == user {
-                // What of it was his is not known any more.
+                // Which parts were the sender's is no longer known.
                 sender = noted
                 isAlone = false
             } else if sender == nil {
@@ -108,7 +106,7 @@ struct TakeOver {
         return .taken
     }
 
-    /// The names in a folder; nil where these are more than a drop may hold.
+    /// The names in a folder; nil if there are more than a drop may contain.
     private mutating func names(in folder: borrowing OpenFile) throws(IOError) -> [FileName]? {
         let most = limits.entries - entries
         var names: [FileName] = []
@@ -157,10 +155,10 @@ struct TakeOver {
         return try OpenFile.open(name, in: parent, flags)
     }
 
-    /// AT_EMPTY_PATH, which Swift is not shown without _GNU_SOURCE.
+    /// AT_EMPTY_PATH, which is not visible to Swift without _GNU_SOURCE.
     private static let emptyPath: Int32 = 0x1000
 
-    /// Makes one open thing ours, for nobody else to write to; false where that is not allowed. What its sender let
+    /// Takes over one open entry and revokes others' write permission; false if not permitted. What its sender let
     /// others read stays readable for them; `keeping`: the attribute that is our own.
     private func close(
         _ opened: borrowing OpenFile, _ status: stat, isFolder: Bool, keeping attribute: String?
@@ -183,10 +181,10 @@ struct TakeOver {
 }
 
 extension TakeOver.Sender {
-    /// As it is noted: `1000:1000:644`, and `:mixed` where others had a part in it.
+    /// Its recorded form: `1000:1000:644`, with `:mixed` if other users own parts of it.
     var text: String { "\(user):\(group):\(String(mode, radix: 8))\(isAlone ? "" : ":mixed")" }
 
-    /// What was noted; nil for anything else.
+    /// Parses the recorded form; nil if it is not valid.
     init?(_ text: String) {
         let parts = text.split(separator: ":")
         guard parts.count >= 3, let user = uid_t(parts[0]), let group = gid_t(parts[1]),

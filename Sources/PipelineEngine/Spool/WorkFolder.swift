@@ -6,15 +6,14 @@ package import PipelineKit
 import Synchronization
 package import SystemPackage
 
-/// Where a pipeline's claimed jobs live: one folder a job below `active`, on the inbox's file system, for nobody else
-/// to enter. A folder with a drop in it says that a job exists; an empty one is of a job that is over, and waits for
-/// the next.
+/// Where a pipeline's claimed jobs live: one folder per job below `active`, on the inbox's file system, closed to
+/// others. A folder with a drop in it means that a job exists; an empty one belongs to a finished job and waits for
+/// the next one.
 package final class WorkFolder: Sendable {
-    /// The folder.
     package let path: FilePath
-    /// The jobs' folders lie in it.
+    /// Contains the jobs' folders.
     package let active: FilePath
-    /// What has its name: another one after it was gone and made again.
+    /// The folder that has its name now, which may have been recreated.
     private struct Place {
         var lock: FolderLock
         var owner: WorkOwner
@@ -30,9 +29,9 @@ package final class WorkFolder: Sendable {
     private let place: Mutex<Place>
     /// Which folder the inbox was at the start.
     private let inbox: InboxIdentity?
-    /// What is looked at, and what was when the daemon died.
+    /// What is being examined, and what was when the daemon died.
     package let looks: FilePath
-    /// Folders of jobs that are over, in which programs left what is not ours.
+    /// Folders of finished jobs in which programs left files that are not ours.
     package let astray: FilePath
     private let spares: SpareFolders
     private let doubted = Mutex<Set<JobID>>([])
@@ -58,7 +57,7 @@ package final class WorkFolder: Sendable {
         inbox = InboxIdentity(of: pipeline.inbox)
     }
 
-    /// Takes what has the path, and makes what is missing in it.
+    /// Opens the folder at the path and creates what is missing in it.
     private static func acquire(
         _ path: FilePath, _ active: FilePath, _ spares: SpareFolders, for pipeline: Pipeline
     ) throws(FolderError) -> Place {
@@ -69,7 +68,7 @@ package final class WorkFolder: Sendable {
         } catch {
             throw unusable(pipeline, error)
         }
-        // Before anything in it is touched: it may be another process's.
+        // Before anything in it is touched: another process may hold it.
         let lock = try FolderLock(path, describedAs: "the work folder")
         let owner = try WorkOwner(of: path, of: pipeline.name, isShared: FileSystemKind.of(path) != .local)
         do throws(IOError) {
@@ -88,14 +87,14 @@ package final class WorkFolder: Sendable {
         for folder in folders + [spares.path] { try makePrivate(folder) }
     }
 
-    /// Creates it again where it was removed: the inbox is the one that it was, so the file system of both is there.
-    /// False where that is not so, or where nothing is missing.
+    /// Recreates it after it was removed: the inbox is unchanged, so the file system of both is mounted.
+    /// False if that is not the case, or if nothing is missing.
     func remake(for pipeline: Pipeline) throws(FolderError) -> Bool {
         guard let inbox, !isInPlace, !isLost, InboxIdentity(of: pipeline.inbox)?.isSame(as: inbox) == true else {
             return false
         }
         try OwnFolders(of: pipeline).refuseWork()
-        // It is held already where only what lies in it was removed.
+        // It is already held if only its contents were removed.
         if place.withLock({ $0.lock.holds(path) }) {
             try remakeActive(pipeline)
         } else {
@@ -130,7 +129,7 @@ package final class WorkFolder: Sendable {
         ["active", "astray", "spare", "looks", takingName].contains(name.text) || WorkOwner.isName(name)
     }
 
-    /// A folder that holds other things is not ours to tidy.
+    /// A folder with foreign contents must not be tidied.
     private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
         let strangers = try Folder.names(in: path).filter { !isOwn($0) }
         guard strangers.isEmpty, try WorkOwner.isOwn(in: path) else {
@@ -141,7 +140,7 @@ package final class WorkFolder: Sendable {
         }
     }
 
-    /// Nobody else may get at claimed drops: a real folder of ours, closed to all others.
+    /// No one else may reach claimed drops: a real folder of ours, closed to others.
     private static func makePrivate(_ path: FilePath) throws(IOError) {
         let folder = try OpenFile.openFolder(path)
         let status = try folder.status()
@@ -162,12 +161,12 @@ package final class WorkFolder: Sendable {
         return now != nil && place.withLock { now?.inode == $0.identity?.inode && !$0.owner.isLost }
     }
 
-    /// Those of jobs' folders with something in them; none where that cannot be told.
+    /// The job folders that are not empty; none if that is unknown.
     var filledFolders: [JobID] {
         do throws(IOError) { return try jobs().filter { !isEmpty(folder(of: $0)) } } catch { return [] }
     }
 
-    /// The ids of the jobs' folders that there are.
+    /// The ids of all existing job folders.
     package func jobs() throws(IOError) -> [JobID] { try Folder.names(in: active).compactMap { JobID($0.text) } }
 
     /// A job's folder.
@@ -179,7 +178,7 @@ package final class WorkFolder: Sendable {
         if spares.use(as: folder) { return folder }
         guard folder.withPlatformString({ mkdir($0, 0o700) }) != 0 else { return folder }
         let error = Errno.last
-        // Made all the same: it has a name that nobody else gives.
+        // It was created anyway: no one else uses this name.
         guard isEmpty(folder) else { throw IOError("create the folder", folder, error) }
         return folder
     }
@@ -228,7 +227,7 @@ package final class WorkFolder: Sendable {
         return try removeEmpty(folder)
     }
 
-    /// False for one that holds something.
+    /// False if it is not empty.
     @discardableResult
     private func removeEmpty(_ folder: FilePath) throws(IOError) -> Bool {
         guard folder.withPlatformString({ rmdir($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { return true }
@@ -236,16 +235,16 @@ package final class WorkFolder: Sendable {
         return false
     }
 
-    /// Whether it is what is noted in a job's folder before its drop is there.
+    /// Whether it is a note that is written into a job's folder before the drop arrives.
     static func isNote(_ name: FileName) -> Bool { notes.contains(name.text) }
 
     private static let notes = Set([Origin.name] + Rejection.names)
 
-    /// Notes a job's folder of which it cannot be told whether a drop is in it.
+    /// Marks a job's folder as in doubt: it may contain a drop.
     func doubt(_ id: JobID) { doubted.withLock { _ = $0.insert(id) } }
 
-    /// Takes out those that can be told by now. Throws where that is still not so. `aside`: where folders are by now in
-    /// which there is something, but no drop.
+    /// Removes those that are resolved. Throws for those that are not. `aside`: the new places of folders that
+    /// contain something, but no drop.
     func resolveDoubts(of pipeline: Pipeline) throws(IOError) -> (jobs: [Job], aside: [FilePath]) {
         var jobs: [Job] = []
         var aside: [FilePath] = []
@@ -258,7 +257,7 @@ package final class WorkFolder: Sendable {
         return (jobs, aside)
     }
 
-    /// A job that is known by its folder only; nil where there is no drop in it. Throws where that is unknown.
+    /// A job that is known only by its folder; nil if it contains no drop. Throws if that is unknown.
     func job(of id: JobID, in pipeline: Pipeline) throws(IOError) -> Job? {
         let folder = folder(of: id)
         guard let drop = try entries(of: folder)?.first(where: { !$0.isHidden }) else { return nil }
@@ -277,12 +276,12 @@ package final class WorkFolder: Sendable {
             id: id, pipeline: pipeline.name,
             drop: Drop(
                 name: drop, folders: try Origin.of(folder).names,
-                // What a folder holds shows when it is looked at: that may take long.
+                // A folder's size is found when it is examined, which may take long.
                 size: isFolder ? 0 : fingerprint.size, droppedAt: id.time, isFolder: isFolder),
             claimedAt: id.time, folder: folder)
     }
 
-    /// Takes the emptied folders that no job has used again from among those of jobs.
+    /// Moves emptied folders that no job has reused out of `active`.
     package func tidy() { spares.putAway() }
 
     /// The names in a job's folder; nil where it is gone.
@@ -293,7 +292,7 @@ package final class WorkFolder: Sendable {
             switch error.errno {
             case .noSuchFileOrDirectory: return nil
             case .permissionDenied:
-                // A program may have closed it to us; it is ours to open.
+                // A program may have removed our permissions; we own it and can restore them.
                 guard folder.withPlatformString({ chmod($0, 0o700) }) == 0 else { throw error }
                 return try Folder.names(in: folder)
             default: throw error
@@ -306,7 +305,7 @@ package final class WorkFolder: Sendable {
         _ = try setAside(folder(of: id).pushing(relative), as: "\(id).rest")
     }
 
-    /// Sets a whole job's folder aside, and returns where it is then.
+    /// Sets a whole job's folder aside and returns its new path.
     func setAside(_ id: JobID) throws(IOError) -> FilePath { try setAside(folder(of: id), as: id.text) }
 
     /// Where a drop lies once its job's folder is set aside with it.
@@ -316,12 +315,12 @@ package final class WorkFolder: Sendable {
         try Self.setAside(path, in: astray, as: name)
     }
 
-    /// Whether a work folder that nobody has open holds a job.
+    /// Whether a work folder that no process has open contains a job.
     package static func holds(_ id: JobID, below work: FilePath) -> Bool {
         Folder.kind(of: work.appending("active").appending(id.text)) != nil
     }
 
-    /// Sets a job's folder aside in a work folder that nobody has open, and returns where it is then.
+    /// Sets a job's folder aside in a work folder that no process has open, and returns its new path.
     package static func setAside(_ id: JobID, below work: FilePath) throws(IOError) -> FilePath {
         try setAside(work.appending("active").appending(id.text), in: work.appending("astray"), as: id.text)
     }
@@ -341,7 +340,7 @@ package final class WorkFolder: Sendable {
         }
     }
 
-    /// Where the pipeline's work folder is, or is going to be: as configured, else beside the inbox, which must exist.
+    /// Where the pipeline's work folder is or will be: as configured, else beside the inbox, which must exist.
     package static func path(for pipeline: Pipeline) throws(IOError) -> FilePath {
         if let configured = pipeline.work { return configured }
         return try place(for: pipeline)
@@ -356,7 +355,7 @@ package final class WorkFolder: Sendable {
         return (isMountPoint ? inbox : above).appending(".dropmill").appending(pipeline.name)
     }
 
-    /// The mount that a folder is on; where the kernel cannot say, its device.
+    /// The mount that a folder is on, or its device if the kernel has no mount numbers.
     private static func mount(of path: FilePath) throws(IOError) -> Int64 {
         let id = path.withPlatformString { dm_mount_id($0) }
         if id >= 0 { return id }
@@ -365,7 +364,7 @@ package final class WorkFolder: Sendable {
 }
 
 extension JobRecord {
-    /// Whether its original could not be brought to `failed`: it is kept with the job's folder, which is set aside.
+    /// Whether its original could not be moved to `failed`: it is kept in the job's folder, which is set aside.
     func isKept(in work: WorkFolder) -> Bool { original == work.keptPath(of: drop.name, of: id) }
 
     /// Whether, once it is over, its drop may be left in its folder, to go with that: what was to be deleted, and what

@@ -5,17 +5,17 @@ import PipelineKit
 import Synchronization
 import SystemPackage
 
-/// A file in the work folder that names the host of its daemon. A lock of a folder (flock(2)) keeps out other
-/// processes of this host; on a file system that several hosts share, only this keeps out theirs.
+/// A file in the work folder that names the host of its daemon. A lock on a folder (flock(2)) excludes other
+/// processes of this host; on a shared file system only this file excludes other hosts.
 final class WorkOwner: Sendable {
     struct Holder: Sendable, Equatable {
         var host: String
-        /// What tells hosts of one name apart (machine-id(5)).
+        /// Distinguishes hosts with the same name (machine-id(5)).
         var machine: String
         /// The host's boot (random/boot_id of proc(5)).
         var boot: String
         var process: Int
-        /// A number that no other start has.
+        /// A number unique to this start.
         var incarnation: UInt64
 
         /// Whether it has the name of another host's. That of none: hosts that were cloned have one name.
@@ -48,12 +48,12 @@ final class WorkOwner: Sendable {
         return bytes.allSatisfy { $0 == 0 } || Holder(String(decoding: bytes, as: UTF8.self)) != nil
     }
 
-    /// So many bytes at most are read of it.
+    /// The most bytes that are read of it.
     private static let longest = 1 << 12
 
     private var draft: String { "\(Self.name).\(own.incarnation)" }
 
-    /// How often it is renewed where others may look, and from what age on its host must be gone.
+    /// How often it is renewed on a shared file system, and the age at which its host counts as gone.
     private static let interval = Duration.seconds(30), patience = Duration.seconds(90)
 
     private let work: FilePath
@@ -71,7 +71,7 @@ final class WorkOwner: Sendable {
         self.own = own
         timer = Mutex(nil)
         do throws(IOError) {
-            // The age is by one clock, that of the file system.
+            // Both times are from the file system's clock.
             let now = try write()
             if isShared, let found = try Self.read(work) {
                 let age = Self.age(found.renewed, at: now)
@@ -95,7 +95,7 @@ final class WorkOwner: Sendable {
         self.timer.withLock { $0 = timer }
     }
 
-    /// Whether another host has taken the work folder, having heard nothing of this one for long.
+    /// Whether another host has taken the work folder, because this one did not renew its hold in time.
     var isLost: Bool { isTakenAway.withLock { $0 } }
 
     /// Renews this process's hold, unless another host has taken it over.
@@ -108,11 +108,11 @@ final class WorkOwner: Sendable {
             _ = try write()
             try acquire()
         } catch {
-            // A file system that is away for a while; the next time says more.
+            // The file system may be unavailable for a while; the next renewal decides.
         }
     }
 
-    /// Releases it for others at once.
+    /// Releases it immediately.
     func release() {
         timer.withLock { timer in
             timer?.cancel()
@@ -121,11 +121,11 @@ final class WorkOwner: Sendable {
         do throws(IOError) {
             if try Self.read(work)?.holder == own { try Folder.remove(work.appending(Self.name)) }
         } catch {
-            // It grows old.
+            // It expires.
         }
     }
 
-    /// Who holds a work folder, and when that was said last, by the file system's clock.
+    /// Who holds a work folder, and when the hold was last renewed, by the file system's clock.
     static func read(_ work: FilePath) throws(IOError) -> (holder: Holder, renewed: FileTime)? {
         let file = work.appending(name)
         guard Folder.kind(of: file) == .regular else { return nil }
@@ -159,7 +159,7 @@ final class WorkOwner: Sendable {
         }
         let namesake =
             holder.isNamesake(of: own)
-            ? ". That is another host with this one's name: give each its own name and /etc/machine-id" : ""
+            ? ". That host has the same name as this one: give each its own name and /etc/machine-id" : ""
         return FolderError(
             kind: .locked,
             message: "the work folder '\(work.text)' is held by a dropmill on the host '\(holder.host)' (process "
@@ -173,7 +173,7 @@ final class WorkOwner: Sendable {
 }
 
 extension WorkOwner.Holder {
-    /// This process, whatever it has in hand.
+    /// This process.
     static let own = {
         var name = [CChar](repeating: 0, count: 256)
         _ = gethostname(&name, name.count - 1)
@@ -191,7 +191,7 @@ extension WorkOwner.Holder {
         "host \(host)\nmachine \(machine)\nboot \(boot)\nprocess \(process)\nincarnation \(incarnation)\n"
     }
 
-    /// What was written down; nil for anything else.
+    /// Parses the file's text; nil if it is not valid.
     init?(_ text: String) {
         var values: [Substring: String] = [:]
         for line in text.split(separator: "\n") {

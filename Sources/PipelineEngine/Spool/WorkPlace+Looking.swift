@@ -10,7 +10,7 @@ extension WorkPlace {
         self.init(path: path, inbox: found?.folder.inode ?? 0, fileSystem: found?.fileSystem ?? 0)
     }
 
-    /// Whether what was there is gone, and not away with its file system: the inbox is the one that it was, and it
+    /// Whether what was there is gone, and not merely unmounted: the inbox is unchanged, and it
     /// would be on the same mount.
     func isGone(beside inbox: FilePath) -> Bool {
         guard Folder.kind(of: path.appending("active")) == nil, self.inbox != 0,

@@ -6,12 +6,12 @@ extension FileIdentity {
         self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// The identity of what is at a path; nil where there is nothing.
+    /// The identity of the entry at a path; nil if there is none.
     package static func of(_ path: FilePath, followingLinks: Bool = false) -> FileIdentity? {
         FileStatus.of(path, followingLinks: followingLinks).map { FileIdentity($0) }
     }
 
-    /// The same, but what cannot be asked (an I/O error, a stale mount) is an error and not an absence.
+    /// The same, but throws errors (an I/O error, a stale mount) instead of reporting absence.
     package static func find(_ path: FilePath) throws(IOError) -> FileIdentity? { try examine(path)?.identity }
 
     /// What is at a path.

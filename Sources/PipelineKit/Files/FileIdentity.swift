@@ -7,7 +7,7 @@ package struct FileIdentity: Sendable, Hashable, Codable {
     /// The inode's number (st_ino).
     package var inode: UInt64
 
-    /// That of no file.
+    /// The identity of no file.
     package static let unknown = FileIdentity(device: 0, inode: 0)
 
     package init(device: UInt64, inode: UInt64) {

@@ -2,7 +2,7 @@ import Glibc
 package import SystemPackage
 
 extension FilePath {
-    /// A path of these bytes, which must not hold a NUL.
+    /// A path of these bytes, which must not contain NUL.
     package init(bytes: some Sequence<UInt8>) {
         var terminated = bytes.map { CChar(bitPattern: $0) }
         terminated.append(0)
@@ -14,7 +14,7 @@ extension FilePath {
     /// The path's bytes, without a NUL.
     package var bytes: [UInt8] { withBytes { Array($0) } }
 
-    /// Calls the body with the path's bytes, without a NUL, where they lie.
+    /// Calls the body with the path's bytes in place, without a NUL.
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         withPlatformString { pointer in
             UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)).withMemoryRebound(to: UInt8.self, body)
@@ -56,7 +56,7 @@ extension FilePath {
 
     /// Whether both are entries of the same folder.
     package func isBeside(_ other: FilePath) -> Bool {
-        // Told for every job. A path is kept without any slash that it does not need, so the folder ends at the last.
+        // Called for every job. Paths have no redundant slashes, so the folder ends at the last slash.
         func folder(_ path: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
             path.prefix((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)
         }
@@ -76,7 +76,7 @@ extension FilePath {
         return short.text
     }
 
-    /// The process's current folder, which it never changes; `.` where it cannot be told (it was deleted).
+    /// The process's current folder, which never changes; `.` if it is unknown (deleted).
     private static let current: FilePath = {
         guard let pointer = getcwd(nil, 0) else { return "." }
         defer { free(pointer) }

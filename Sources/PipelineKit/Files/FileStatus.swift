@@ -1,7 +1,7 @@
 package import Glibc
 package import SystemPackage
 
-/// What stat(2) says of a name, where an error is as good as nothing there.
+/// stat(2) for callers that treat an error like a missing file.
 package enum FileStatus {
     /// Of a path.
     package static func of(_ path: FilePath, followingLinks: Bool = false) -> stat? {

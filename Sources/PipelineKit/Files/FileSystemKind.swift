@@ -5,7 +5,7 @@ package import SystemPackage
 package enum FileSystemKind: Sendable, Equatable {
     /// A local one: the kernel sees every change.
     case local
-    /// One that others change without this kernel's knowledge: no trust in events. With its name.
+    /// One that other hosts can change without this kernel's knowledge, so that events are unreliable; with its name.
     case network(String)
 
     /// Magic numbers of statfs(2), from linux/magic.h and the file systems' own sources: those that others can change

@@ -1,17 +1,17 @@
 package import SystemPackage
 
-/// What lies below a folder.
+/// The entries below a folder.
 package struct FileTree: Sendable {
     /// The regular files, by path bytes.
     package var files: [TreeFile] = []
-    /// The folders below it, each before what it holds; the top one is not among them.
+    /// The folders below it, each before its contents; without the top one.
     package var folders: [FilePath] = []
     /// Symbolic links.
     package var links: [FilePath] = []
-    /// What is none of these: FIFOs, sockets, devices.
+    /// FIFOs, sockets and devices.
     package var specials: [FilePath] = []
 
-    /// The folders that hold nothing at all.
+    /// The empty folders.
     package var emptyFolders: [FilePath] {
         let used = Set((files.map(\.relative) + folders + links + specials).map { $0.removingLastComponent() })
         return folders.filter { !used.contains($0) }
@@ -40,6 +40,6 @@ package struct FileTree: Sendable {
         return tree
     }
 
-    /// The same by the folder's whole path.
+    /// The same, for a folder's path.
     package static func list(_ root: FilePath) throws(IOError) -> FileTree { try list(try Folder.open(root)) }
 }

@@ -1,18 +1,18 @@
 package import Glibc
 
-/// What tells one state of a file, or of a folder with all it holds, from another.
+/// Identifies one state of a file, or of a folder with all its contents.
 package struct Fingerprint: Hashable, Sendable {
     /// The device that holds it.
     package var device: UInt64
     /// Its inode.
     package var inode: UInt64
-    /// Bytes; of a folder: those of all its files.
+    /// Bytes; for a folder, of all its files.
     package var size: Int64
-    /// Last change of the content; can be set by anybody. Of a folder: the newest of all.
+    /// Last change of the content (mtime); anyone can set it. For a folder: the newest of all.
     package var modified: FileTime
-    /// Last change of content or metadata; set by the kernel alone. Of a folder: the newest of all.
+    /// Last change of content or metadata (ctime); only the kernel sets it. For a folder: the newest of all.
     package var changed: FileTime
-    /// Of a folder: a hash over the paths, inodes, sizes and times of all it holds, valid in this process; else 0.
+    /// For a folder: a hash of the paths, inodes, sizes and times of its contents, valid in this process; else 0.
     package var listing: Int
 
     package init(device: UInt64, inode: UInt64, size: Int64, modified: FileTime, changed: FileTime, listing: Int = 0) {
@@ -30,20 +30,20 @@ package struct Fingerprint: Hashable, Sendable {
             modified: FileTime(status.st_mtim), changed: FileTime(status.st_ctim))
     }
 
-    /// That of something that cannot be examined.
+    /// For something that cannot be examined.
     package static func unknown(at time: Timestamp = .now()) -> Fingerprint {
         let (seconds, nanoseconds) = time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let now = FileTime(seconds: Int(seconds), nanoseconds: Int(nanoseconds))
         return Fingerprint(device: 0, inode: 0, size: 0, modified: now, changed: now)
     }
 
-    /// Whether the content is the same as far as can be seen after a rename, which changes `changed`.
+    /// Whether the content is the same, ignoring `changed`, which a rename updates.
     package func sameContent(as other: Fingerprint) -> Bool {
         device == other.device && inode == other.inode && size == other.size && modified == other.modified
             && listing == other.listing
     }
 
-    /// Which file or folder it is of.
+    /// The identity of its file or folder.
     package var identity: FileIdentity { FileIdentity(device: device, inode: inode) }
 }
 

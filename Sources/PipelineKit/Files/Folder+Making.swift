@@ -2,8 +2,8 @@ package import Glibc
 package import SystemPackage
 
 extension Folder {
-    /// Makes the folder and those above it that are missing; one that is there is left as it is. Returns whether it was
-    /// made.
+    /// Creates the folder and missing ones above it; an existing one is left as it is. Returns whether it was
+    /// created.
     @discardableResult
     package static func make(_ path: FilePath, mode: mode_t = 0o777) throws(IOError) -> Bool {
         if path.withPlatformString({ mkdir($0, mode) }) == 0 { return true }
@@ -29,15 +29,15 @@ extension Folder {
         }
     }
 
-    /// Makes a folder that only our user may write to, whatever the umask says, with those above it that are missing.
+    /// Creates a folder that only our user may write to, whatever the umask, with missing ones above it.
     package static func makeOwn(_ path: FilePath, mode: mode_t = 0o755) throws(IOError) {
         let parent = path.removingLastComponent()
         if parent != path, !parent.isEmpty, kind(of: parent, followingLinks: true) == nil { try makeOwn(parent) }
         try make(path, mode: mode)
     }
 
-    /// Whether a folder is there although the call that was to make it failed (`MadeCalls`). Of one that was there
-    /// before the kernel says so.
+    /// Whether a folder exists although creating it failed (`MadeCalls`). If it existed
+    /// before, the kernel says so.
     private static func isMade(_ path: FilePath) -> Bool {
         path.withPlatformString { isMade(AT_FDCWD, $0) }
     }
@@ -47,7 +47,7 @@ extension Folder {
         return statusNow(parent, name, &status) == 0 && FileKind(mode: status.st_mode) == .folder
     }
 
-    /// Makes a folder below this one, and those on the way that are missing; one that is there is left as it is.
+    /// Creates a folder below this one, and missing ones above it; an existing one is left as it is.
     package func make(_ relative: FilePath, mode: mode_t = 0o777) throws(IOError) {
         if relative.isEmpty { return }
         do throws(IOError) {
@@ -97,7 +97,7 @@ extension Folder {
         }
     }
 
-    /// What a symbolic link below this folder says; nil where there is none.
+    /// The target of a symbolic link below this folder; nil if there is none.
     package func target(ofLink relative: FilePath) throws(IOError) -> FilePath? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         return try within(relative) { (parent, name) throws(IOError) in

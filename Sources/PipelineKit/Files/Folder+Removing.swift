@@ -32,12 +32,12 @@ extension Folder {
     }
 }
 
-/// A tree on its way out, from descriptor to descriptor. What lies too deep for one descriptor a level is moved up
-/// before.
+/// Removes a tree from descriptor to descriptor. Folders too deep for one descriptor per level are moved up
+/// first.
 private struct Removal {
     private var lifted = 0
 
-    /// So many folders are open at a time.
+    /// The most folders that are open at a time.
     private static let deepest = 64
 
     mutating func remove(_ name: FileName, in parent: borrowing OpenFile) throws(IOError) {
@@ -47,7 +47,7 @@ private struct Removal {
         repeat {
             before = lifted
             try empty(top, 1, below: top.descriptor)
-            // What was lifted lies in the top folder now.
+            // Folders that were moved up are now in the top folder.
         } while lifted > before
         try Self.removeEmpty(name, parent)
     }
@@ -64,7 +64,7 @@ private struct Removal {
         }
     }
 
-    /// False for a folder that holds something.
+    /// False for a folder that is not empty.
     private func removeAtOnce(_ name: FileName, _ parent: borrowing OpenFile) throws(IOError) -> Bool {
         let folder = parent.descriptor
         if name.withCString({ unlinkat(folder, $0, 0) }) == 0 { return true }
@@ -79,7 +79,7 @@ private struct Removal {
         }
     }
 
-    /// A call that failed may have been made.
+    /// A call that failed may have taken effect.
     private static func isGone(_ name: FileName, _ parent: borrowing OpenFile) -> Bool {
         let folder = parent.descriptor
         var status = stat()
@@ -94,7 +94,7 @@ private struct Removal {
         throw IOError("remove", parent.path.appending(name), error)
     }
 
-    /// Folders from archives may have come without the right to change them.
+    /// Folders from archives may lack write permission.
     private static func openFolder(_ name: FileName, _ parent: borrowing OpenFile) throws(IOError) -> OpenFile {
         let flags = O_RDONLY | O_DIRECTORY
         do throws(IOError) {
@@ -105,7 +105,7 @@ private struct Removal {
             guard error.errno == .permissionDenied else { throw error }
         }
         let closed = try OpenFile.open(name, in: parent, OpenFile.pathOnly | O_DIRECTORY)
-        // The one way to the mode of what may not be opened, without its name (proc(5), /proc/self/fd).
+        // The only way to change the mode of a file that cannot be opened, without its name (proc(5), /proc/self/fd).
         _ = chmod("/proc/self/fd/\(closed.descriptor)", S_IRWXU)
         return try OpenFile.open(name, in: parent, flags)
     }

@@ -2,9 +2,9 @@ package import Glibc
 package import SystemPackage
 
 /// An open folder. What is below it is reached from its descriptor, by paths from it on (`relative`): no symbolic link
-/// is followed on the way or at the end, and nothing leads out of it, whoever changes the folders meanwhile.
+/// is followed anywhere in the path, and nothing leads out of it, even if others change the folders meanwhile.
 ///
-/// The static functions take whole paths, for folders that a pipeline file names and that nobody else can change.
+/// The static functions take whole paths, for folders in a pipeline file that no one else can change.
 package struct Folder: ~Copyable, Sendable {
     /// The folder's descriptor, for listing and for the `*at` calls.
     package let file: OpenFile
@@ -14,7 +14,7 @@ package struct Folder: ~Copyable, Sendable {
     /// Opens a folder by its whole path; a symbolic link at the end is not followed.
     package static func open(_ path: FilePath) throws(IOError) -> Folder { Folder(try OpenFile.openFolder(path)) }
 
-    /// Opens the folder that holds what a whole path names.
+    /// Opens the parent folder of a path.
     package static func holding(_ path: FilePath) throws(IOError) -> Folder { try open(path.removingLastComponent()) }
 
     /// The path it was opened by, for messages.
@@ -22,17 +22,17 @@ package struct Folder: ~Copyable, Sendable {
 
     // MARK: What is below it
 
-    /// Opens a folder below it; an empty path opens it once more.
+    /// Opens a folder below it; an empty path opens the folder again.
     package func folder(_ relative: FilePath) throws(IOError) -> Folder {
         Folder(try OpenFile.openFolder(relative, below: file))
     }
 
-    /// Opens what lies below it.
+    /// Opens an entry below it.
     package func open(_ relative: FilePath, _ flags: Int32, mode: mode_t = 0) throws(IOError) -> OpenFile {
         try OpenFile.open(relative, below: file, flags, mode: mode)
     }
 
-    /// The metadata of what lies below it, a link not followed; nil where there is nothing, or no way there.
+    /// The metadata of an entry below it, without following a link; nil if it does not exist or cannot be reached.
     package func status(of relative: FilePath) throws(IOError) -> stat? {
         if relative.isEmpty { return try file.status() }
         do throws(IOError) {
@@ -48,12 +48,12 @@ package struct Folder: ~Copyable, Sendable {
         }
     }
 
-    /// What lies below it; nil for nothing.
+    /// The kind of an entry below it; nil if there is none.
     package func kind(of relative: FilePath) throws(IOError) -> FileKind? {
         try status(of: relative).map { FileKind(mode: $0.st_mode) }
     }
 
-    /// Calls the body with the folder that holds what lies below this one, and its name there.
+    /// Calls the body with the parent folder of an entry below this one, and the entry's name.
     func within<Result>(
         _ relative: FilePath, _ body: (borrowing OpenFile, FileName) throws(IOError) -> Result
     ) throws(IOError) -> Result {
@@ -127,7 +127,7 @@ package struct Folder: ~Copyable, Sendable {
         return names
     }
 
-    /// What there is at a whole path, or nil for nothing (or nothing that can be seen).
+    /// The kind of the entry at a path; nil if there is none, or if it cannot be examined.
     package static func kind(of path: FilePath, followingLinks: Bool = false) -> FileKind? {
         FileStatus.of(path, followingLinks: followingLinks).map { FileKind(mode: $0.st_mode) }
     }

@@ -3,18 +3,18 @@ import Glibc
 package import SystemPackage
 
 /// Who could change what a path leads to. The rule is that of sshd's StrictModes: every folder from the root on belongs
-/// to root or to our user, and nobody else may write to it, unless its sticky bit keeps others from renaming what is in
+/// to root or to our user, and no one else may write to it, unless its sticky bit keeps others from renaming what is in
 /// it; that is not enough for the folder itself, where others could make a folder or a link before us. A symbolic link
-/// on the way belongs to root or to our user too, since its owner says where it leads.
+/// on the way belongs to root or to our user too, since its owner decides where it leads.
 ///
-/// Rights that an access list gives show in the bits of the group (acl(5)), so these tell of them as well.
+/// Rights from an access list show in the group bits (acl(5)), so these cover them.
 package struct FolderTrust: Sendable {
-    /// As whom it is asked.
+    /// The user to check for.
     package let user: UInt32
-    /// Folders and links that somebody accepts as they are, by the paths that faults tell.
+    /// Folders and links that are accepted as they are, by the paths that faults report.
     package let accepted: Set<FilePath>
 
-    /// A look with the eyes of our effective user.
+    /// Checks for our effective user.
     package init(accepting accepted: [FilePath] = [], as user: UInt32 = geteuid()) {
         self.user = user
         self.accepted = Set(accepted)
@@ -36,28 +36,25 @@ package struct FolderTrust: Sendable {
         package let reason: Reason
         /// Its kind: a folder or a symbolic link.
         package let kind: FileKind
-        /// Its owner.
         package let owner: UInt32
-        /// Its group.
         package let group: UInt32
-        /// Its permission bits.
         package let mode: UInt32
     }
 
-    /// What the way to a folder came to.
+    /// The result of checking the path to a folder.
     package struct Way: Sendable, Equatable {
         /// What is at fault, from the root on.
         package var faults: [Fault] = []
         /// Whether the folder, or one above it, is missing.
         package var isMissing = false
-        /// Whether it is missing where anybody could make it before us: in a sticky folder that others may write to.
+        /// Whether it is missing where others could create it first: in a sticky folder that they may write to.
         package var mayBeForestalled = false
-        /// Why it could not be looked at to its end; whoever uses the folder meets the same.
+        /// Why the check could not be completed; using the folder will fail in the same way.
         package var trouble: IOError?
     }
 
-    /// What is wrong with one folder or link; nil where it is as it must be. Pure.
-    /// `isEnd`: whether it is the folder itself, for which to be sticky is not enough.
+    /// What is wrong with one folder or link; nil if nothing is. Pure.
+    /// `isEnd`: whether it is the folder itself, for which the sticky bit is not enough.
     package static func reason(
         kind: FileKind, owner: UInt32, mode: UInt32, for user: UInt32, isEnd: Bool = false
     ) -> Fault.Reason? {
@@ -67,8 +64,8 @@ package struct FolderTrust: Sendable {
         return .writable
     }
 
-    /// Goes the way to a folder, from the root on and by what is held at each step, so that nothing is exchanged
-    /// between the look at it and the step into it. A link is followed by what it says, as the kernel does.
+    /// Walks the path to a folder from the root, holding each step open, so that nothing is replaced
+    /// between the check and the step into it. Links are followed as the kernel follows them.
     package func way(to folder: FilePath) -> Way {
         var walk = Walk(to: folder.absolute)
         var way = Way()
@@ -132,7 +129,7 @@ private struct Place {
         mode = status.st_mode & 0o7777
     }
 
-    /// Whether others may make things in it, but not take away what is there.
+    /// Whether others may create entries in it, but not remove existing ones.
     var isSharedBySticky: Bool { kind == .folder && mode & 0o022 != 0 && mode & S_ISVTX != 0 }
 }
 
@@ -144,7 +141,7 @@ private struct Walk {
     /// The folder reached so far; nil before the root.
     private var held: HeldPlace?
     private var path: FilePath = "/"
-    /// What is still to be gone, the next step last.
+    /// The remaining steps, the next one last.
     private var rest: [FilePath.Component]
     private var links = 0
 
@@ -160,7 +157,7 @@ private struct Walk {
         switch step.kind {
         case .currentDirectory: return try next()
         case .parentDirectory:
-            // What is above was come through, so it is no other than it was.
+            // The parent was walked through, so it is still the same.
             path.removeLastComponent()
             return try enter(try HeldPlace("..", in: held.descriptor, at: path))
         case .regular:

@@ -1,7 +1,7 @@
 package import Glibc
 package import SystemPackage
 
-/// A folder that several hold open. What is in it is reached by its name from the descriptor, so that it does not
+/// A shared open folder. Its entries are reached by name from the descriptor, so that it does not
 /// matter what happens to the path that led there.
 package final class HeldFolder: Sendable {
     package let folder: Folder
@@ -20,17 +20,17 @@ package final class HeldFolder: Sendable {
         folder = Folder(try OpenFile.open(name, in: other.folder.file, flags | O_DIRECTORY))
     }
 
-    /// Whether only root and our user may change what is in it: a sticky one lets others make things first.
+    /// Whether only root and our user may change its entries: a sticky folder lets others create them first.
     package func isOurs() throws(IOError) -> Bool {
         let status = try folder.file.status()
         return FolderTrust.reason(
             kind: .folder, owner: status.st_uid, mode: status.st_mode, for: geteuid(), isEnd: true) == nil
     }
 
-    /// What has the name; nil for nothing. A link is not followed.
+    /// The status of an entry; nil if there is none. A link is not followed.
     package func status(of name: FileName) throws(IOError) -> stat? { try folder.status(of: Self.entry(name)) }
 
-    /// Which inode has the name; nil for nothing.
+    /// The identity of an entry; nil if there is none.
     package func identity(of name: FileName) throws(IOError) -> FileIdentity? {
         try status(of: name).map { FileIdentity($0) }
     }
@@ -46,7 +46,7 @@ package final class HeldFolder: Sendable {
         }
     }
 
-    /// Makes a folder in this one; whatever has the name is left as it is.
+    /// Creates a folder in this one; an existing entry is left as it is.
     package func make(_ name: FileName, mode: mode_t) throws(IOError) {
         let descriptor = folder.file.descriptor
         guard name.withCString({ mkdirat(descriptor, $0, mode) }) != 0, Errno.last != .fileExists else { return }
@@ -67,7 +67,7 @@ package final class HeldFolder: Sendable {
         try NoReplace.rename(Spot(Self.entry(name), in: self), to: Spot(Self.entry(target), in: other))
     }
 
-    /// Brings its entries to the disk.
+    /// Syncs its entries.
     package func sync() throws(IOError) { try folder.file.sync() }
 
     private static func entry(_ name: FileName) -> FilePath { FilePath().appending(name) }

@@ -1,6 +1,6 @@
 package import SystemPackage
 
-/// A system call that failed: what was being done, to which path, and the kernel's word on it.
+/// A failed system call: the action, the path and the errno.
 package struct IOError: Error, Sendable, Equatable {
     /// What was being done, as a verb: `open`, `create`, `rename`, `read`.
     package let action: String

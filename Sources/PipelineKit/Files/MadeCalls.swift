@@ -1,11 +1,11 @@
 package import Glibc
 package import SystemPackage
 
-/// Whether a call was made that says that it failed. Over a network it may have been: its answer was lost, or it was
-/// asked twice (rename(2), BUGS). So after any error both ends are looked at, and only what that shows counts.
+/// Whether a failed call took effect anyway. Over a network it may have: its reply was lost, or it was
+/// sent twice (rename(2), BUGS). So after any error both ends are examined, and only that result counts.
 package enum MadeCalls {
-    /// What has the name, a link not followed, as the server of a network file system says now; nil for nothing. Where
-    /// that cannot be told it is not nothing either.
+    /// The entry of this name according to the server of a network file system, not following a link; nil if none. If
+    /// that is unknown it does not count as missing.
     package static func look(_ folder: Int32, _ name: UnsafePointer<CChar>) throws(Errno) -> stat? {
         var status = stat()
         if statusNow(folder, name, &status) == 0 { return status }
@@ -24,8 +24,8 @@ package enum MadeCalls {
         }
     }
 
-    /// Whether one is the other under another name. Not by its device, which is another one after a mount. Some network
-    /// file systems renumber what they look up again, and then size and time tell.
+    /// Whether both are the same file under two names. Not by device, which changes with a mount. Some network
+    /// file systems renumber inodes at each lookup; then size and time decide.
     package static func isSame(_ one: stat, _ other: stat) -> Bool {
         let kind = FileKind(mode: one.st_mode)
         guard kind == FileKind(mode: other.st_mode) else { return false }
@@ -34,7 +34,7 @@ package enum MadeCalls {
                 && one.st_mtim.tv_sec == other.st_mtim.tv_sec && one.st_mtim.tv_nsec == other.st_mtim.tv_nsec
     }
 
-    /// Whether a rename of what was `before` was made: it is at the target now, and no longer where it was.
+    /// Whether the rename took effect: the file that was `before` is now at the target, and no longer at its old place.
     package static func isRenamed(_ before: stat?, source: stat?, target: stat?) -> Bool {
         guard let before, let target else { return false }
         return isSame(before, target) && source.map { !isSame(before, $0) } ?? true

@@ -1,14 +1,14 @@
 package import Glibc
 package import SystemPackage
 
-/// Owns one descriptor and closes it when it goes.
+/// Owns one descriptor and closes it when it is destroyed.
 package struct OpenFile: ~Copyable, Sendable {
     /// The descriptor; valid as long as this owner lives.
     package private(set) var descriptor: Int32
     /// The path it was opened by, for messages.
     package let path: FilePath
 
-    /// O_PATH of open(2), which Swift is not shown: neither read nor written, but as good as its name.
+    /// O_PATH of open(2), which is not visible to Swift: a handle that can be neither read nor written.
     package static let pathOnly: Int32 = 0o10_000_000
 
     /// Takes over a descriptor.
@@ -49,7 +49,7 @@ package struct OpenFile: ~Copyable, Sendable {
         try open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     }
 
-    /// Opens the folder that holds an open folder, to go on from there only; the top one holds itself.
+    /// Opens the parent of an open folder, only to continue from there; `/` is its own parent.
     package static func openParent(of folder: borrowing OpenFile) throws(IOError) -> OpenFile {
         let path = folder.path.removingLastComponent()
         let parent = folder.descriptor
@@ -84,7 +84,7 @@ package struct OpenFile: ~Copyable, Sendable {
         if Glibc.close(closing) != 0, Errno.last != .interrupted { throw IOError("close", path, .last) }
     }
 
-    /// Gives the descriptor away: whoever takes it closes it.
+    /// Gives up the descriptor; the caller must close it.
     consuming func release() -> Int32 {
         let released = descriptor
         descriptor = -1
@@ -127,15 +127,15 @@ package struct OpenFile: ~Copyable, Sendable {
         if let failure { throw failure }
     }
 
-    /// Brings the file's data and metadata to the disk (fsync(2)). A failure must never be answered by syncing the same
-    /// data again: the kernel may have dropped it.
+    /// Syncs the file's data and metadata (fsync(2)). A failed sync must never be repeated on the same
+    /// data: the kernel may have dropped it.
     package func sync() throws(IOError) {
         let descriptor = descriptor
         guard retrying({ fsync(descriptor) }) == 0 else { throw IOError("sync", path, .last) }
     }
 }
 
-/// Calls again as long as a signal interrupts.
+/// Retries while a signal interrupts.
 package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()

@@ -1,7 +1,7 @@
 package import Glibc
 package import SystemPackage
 
-/// One end of a rename: a name in a folder that is held, or a whole path where nobody else can change what leads there.
+/// One end of a rename: a name in a held folder, or a whole path where no one else can change the folders above.
 package struct Spot: Sendable {
     private let folder: HeldFolder?
     private let name: FilePath
@@ -26,8 +26,8 @@ package struct Spot: Sendable {
         return call { fstatat($0, $1, &status, AT_SYMLINK_NOFOLLOW) } == 0 ? status : nil
     }
 
-    /// The same, not as the kernel remembers it of a network file system, but as its server says now; nil for nothing
-    /// alone.
+    /// The same, according to the server of a network file system instead of the kernel's cache; nil only if there
+    /// is none.
     package var statusNow: stat? {
         get throws(IOError) {
             var found = Result<stat?, Errno>.success(nil)

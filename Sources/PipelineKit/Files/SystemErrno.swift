@@ -1,4 +1,4 @@
 import Glibc
 
-/// errno, which SystemPackage does not show.
+/// errno, which SystemPackage does not expose.
 func systemErrno() -> Int32 { errno }

@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Copies, for where a rename cannot reach: another file system, or another mount of the same one.
+/// Copies, for targets that a rename cannot reach: another file system, or another mount of the same one.
 package enum Transfer {
     /// Copies a regular file with its rights and times; the target must not exist. Shares blocks where the file system
     /// can, else copies within the kernel, else through memory (copy_file_range(2) refuses some pairs of file systems).
     /// Holes stay holes.
     ///
-    /// `sharing: false` goes through memory only, so that the copy has nothing of the source's but what it reads like.
-    /// `isStopped` is asked now and then; once it says so, the error is `canceled`.
+    /// `sharing: false` copies through memory only, so that the copy shares no blocks with the source.
+    /// `isStopped` is polled; if it returns true, the error is `canceled`.
     package static func copyFile(
         _ source: FilePath, in folder: borrowing Folder, to target: FilePath, in other: borrowing Folder,
         sharing: Bool = true, closed: Bool = false, isStopped: () -> Bool = { false }
@@ -34,15 +34,15 @@ package enum Transfer {
         if !closed { try copyMetadata(status, to) }
     }
 
-    /// Copies a file, link or folder with all it holds; the target must not exist. A FIFO, socket or device is made
-    /// anew.
+    /// Copies a file, link or folder with all its contents; the target must not exist. A FIFO, socket or device is
+    /// recreated.
     ///
-    /// `closed`: the copy itself stays ours, for nobody else to open, until `finish` gives it its owner and rights.
+    /// `closed`: no one else can open the copy until `finish` gives it its owner and permissions.
     package static func copy(
         _ source: FilePath, in folder: borrowing Folder, to target: FilePath, in other: borrowing Folder,
         closed: Bool = false, isStopped: () -> Bool = { false }
     ) throws(IOError) {
-        // Whoever can still change the tree could have it grow while it is copied, down to the end of the stack.
+        // A sender who can still change the tree could deepen it during the copy until the stack overflows.
         guard target.components.count <= deepest else {
             throw IOError("copy", folder.path.pushing(source), .fileNameTooLong)
         }
@@ -62,7 +62,7 @@ package enum Transfer {
                 throw IOError("read the link", folder.path.pushing(source), .noSuchFileOrDirectory)
             }
             try other.makeLink(target, to: text)
-        // What is not a file has no content; opening it could wait for ever.
+        // Special files have no content, and opening one could block forever.
         case .special: try other.makeSpecial(target, like: status)
         default: try copyFile(source, in: folder, to: target, in: other, closed: closed, isStopped: isStopped)
         }
@@ -81,7 +81,7 @@ package enum Transfer {
         if syncing { try opened.sync() }
     }
 
-    /// Folders within each other that are copied at most.
+    /// The most nested folders that are copied.
     private static let deepest = 512
 
     /// Gives a folder the owner (where that is allowed), rights and times of the one that it was made after. The owner
@@ -135,7 +135,7 @@ package enum Transfer {
                 rest -= off_t(count)
                 continue
             }
-            // Some file systems say 0 at once instead of refusing.
+            // Some file systems return 0 at once instead of an error.
             if count == 0 { return false }
             switch Errno.last {
             case .interrupted: continue
@@ -167,8 +167,8 @@ package enum Transfer {
     // MARK: Metadata
 
     private static func copyMetadata(_ status: stat, _ target: borrowing OpenFile) throws(IOError) {
-        // The owner goes along where that is allowed; as an ordinary user it is not, and the copy is ours. Rights to
-        // run as its owner or group (set-id bits) never go along.
+        // The owner is copied if that is allowed; for an ordinary user it is not, and the copy is ours. Rights to
+        // run as its owner or group (set-id bits) are never copied.
         _ = fchown(target.descriptor, status.st_uid, status.st_gid)
         guard fchmod(target.descriptor, status.st_mode & 0o777) == 0 else {
             throw IOError("set the mode of", target.path, .last)
@@ -184,7 +184,7 @@ extension Folder {
             let made = name.withCString { mkdirat(parent.descriptor, $0, mode) }
             guard made != 0 else { return }
             let error = Errno.last
-            // Made all the same: in a copy nobody else makes any.
+            // It was created anyway: no one else creates any in a copy.
             guard try Self.isEmpty(name, in: parent) else {
                 throw IOError("create the folder", parent.path.appending(name), error)
             }

@@ -1,23 +1,23 @@
 import Glibc
 package import SystemPackage
 
-/// What a system call that failed means for the work. Decided here alone, by whose file or folder it was about: trouble
-/// of one drop must not stop the others, whatever the kernel calls it.
+/// What a failed system call means for the work. Decided only here, by whose file or folder it concerns: a problem
+/// of one drop must not stop the others, whatever the errno.
 package enum Trouble: Sendable, Hashable {
     /// No work can continue until it is fixed: the pipeline pauses.
     case pauses
-    /// This drop cannot be dealt with as it is now: it waits alone, and its time runs.
+    /// This drop cannot be handled now: it waits alone, and its `timeout` runs.
     case waits
-    /// It is gone, or something else by now: the next look shows what.
+    /// It is gone or was replaced: the next look will show.
     case gone
-    /// This job cannot be done, and would not be at another time.
+    /// This job fails, and would fail again later.
     case fails
 
-    /// Whose file or folder a call was about.
+    /// Whose file or folder a call concerned.
     package enum Subject: Sendable, CaseIterable {
         /// A folder that all drops need: the inbox as a whole, the work folder.
         case ours
-        /// Something that is made under a name, or of a content, of a sender's in a folder of ours.
+        /// A file in one of our folders whose name or content comes from a sender.
         case result
         /// A drop, what lies in it, what came with it, and the folders of an inbox.
         case drop
@@ -31,17 +31,17 @@ private let networkErrors: Set<Int32> = [
 ]
 
 extension Errno {
-    /// What it means for the work, when a call failed that was about that.
+    /// What this errno means for the work, depending on the subject of the call.
     package func trouble(with subject: Trouble.Subject) -> Trouble {
         switch subject {
         case .ours: .pauses
         case .result: isShortage || isOfPlaces ? .pauses : .fails
-        // A failing disk shows itself in the inbox too, which is listed and opened all the time.
+        // A failing disk also shows in the inbox, which is listed and opened all the time.
         case .drop: isShortage ? .pauses : isGone ? .gone : .waits
         }
     }
 
-    /// Something is used up or closed to all that is ours, whatever it was needed for.
+    /// A resource is exhausted or unavailable for everything.
     private var isShortage: Bool {
         switch self {
         case .noSpace, .diskQuotaExceeded, .readOnlyFileSystem, .tooManyOpenFiles, .tooManyOpenFilesInSystem,
@@ -51,7 +51,7 @@ extension Errno {
         }
     }
 
-    /// Rights, mounts or hardware of a place are to blame, if it is one of ours.
+    /// The rights, mounts or hardware of a folder are at fault, if it is one of ours.
     private var isOfPlaces: Bool {
         switch self {
         case .ioError, .permissionDenied, .notPermitted, .staleNFSFileHandle, .noSuchAddressOrDevice,

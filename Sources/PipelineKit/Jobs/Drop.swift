@@ -11,7 +11,7 @@ package struct Drop: Sendable, Hashable {
     /// When it was last changed before it was claimed, by the kernel's word (ctime); for a job that was found in the
     /// work folder when it was claimed.
     package let droppedAt: Timestamp
-    /// Whether it is a folder with all it holds (`unit: folder`). Not written down: the work folder shows it.
+    /// Whether it is a folder with all its contents (`unit: folder`). Not recorded: the work folder shows it.
     package let isFolder: Bool
 
     package init(
@@ -24,6 +24,6 @@ package struct Drop: Sendable, Hashable {
         self.isFolder = isFolder
     }
 
-    /// Where it lay in the inbox.
+    /// Its place in the inbox.
     package var path: DropPath { DropPath(name, in: InboxFolder(folders)) }
 }

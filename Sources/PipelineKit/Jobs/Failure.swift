@@ -1,18 +1,18 @@
 /// Why a stage, a claim or a settlement did not succeed, and what follows from it.
 package struct Failure: Error, Sendable, Equatable {
-    /// Who is at fault; decides what happens next.
+    /// What is at fault; decides what happens next.
     package enum Class: String, Sendable, Codable {
         /// This drop is bad: it settles into failed at once.
         case file
-        /// It may succeed later: tried again with a growing delay.
+        /// It may succeed later: retried with a growing delay.
         case transient
         /// The surroundings are at fault (disk full, folder gone): the pipeline pauses, no attempt is spent.
         case environment
-        /// The work was called off (shutdown): the job stays where it is.
+        /// The work was cancelled (shutdown): the job keeps its state.
         case cancelled
     }
 
-    /// What follows from it.
+    /// Its class.
     package var `class`: Class
     /// A short stable word for programs, such as `archive.damaged`.
     package var code: String
@@ -22,7 +22,7 @@ package struct Failure: Error, Sendable, Equatable {
     package var remedy: String
     /// The technical fact behind it, or empty.
     package var detail: String
-    /// For a transient one: how long whoever refused asked to be left alone, from when the run ended.
+    /// For a transient one: how long the server asked to wait, counted from the end of the run.
     package var retryAfter: Duration?
 
     package init(_ class: Class, code: String, summary: String, remedy: String = "", detail: String = "") {
@@ -40,7 +40,6 @@ package struct Failure: Error, Sendable, Equatable {
         Failure(.file, code: code, summary: summary, remedy: remedy, detail: detail)
     }
 
-    /// The work was called off.
     package static let cancelled = Failure(.cancelled, code: "cancelled", summary: "The work was cancelled.")
 
     /// A failed system call about something of ours. `environment` where the kernel blames space, rights, mounts or
@@ -54,7 +53,7 @@ package struct Failure: Error, Sendable, Equatable {
             detail: "errno \(error.errno.rawValue)")
     }
 
-    /// A failed system call of a stage. As above, but a drop that may not be read, or that somebody took away, is no
+    /// A failed system call of a stage. As above, but an unreadable or removed drop is no
     /// reason to stop a pipeline: it fails alone.
     package init(inStage error: IOError) {
         self.init(error)

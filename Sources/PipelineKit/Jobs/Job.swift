@@ -21,10 +21,10 @@ package struct Job: Sendable, Hashable {
         self.folder = folder
     }
 
-    /// Where the dropped original lies while the job runs.
+    /// The path of the dropped original while the job runs.
     package var original: FilePath { folder.appending(drop.name) }
 
-    /// Where what was dropped along with the drop lies, each under its own name; there where there is any.
+    /// The folder of files that were dropped with the drop, under their own names; exists only if there are any.
     package var sidecarFolder: FilePath { folder.appending(".marker") }
 
     /// The scratch folder of a stage, by its place in the pipeline. Hidden, since no drop's name is.

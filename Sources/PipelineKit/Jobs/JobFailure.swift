@@ -1,6 +1,5 @@
-/// Why a job failed, as the stages of `on_failure` are told.
+/// Why a job failed, for the stages of `on_failure`.
 package struct JobFailure: Sendable, Equatable {
-    /// The reason.
     package let failure: Failure
     /// The kind of the stage that failed; nil where none had begun.
     package let stage: String?

@@ -1,4 +1,4 @@
-/// How far a job is: what the journal keeps of it, and a start goes on from.
+/// How far a job is: what the journal records, and where a start resumes it.
 package enum JobState: Sendable, Equatable {
     /// How a job ends.
     package enum Outcome: Sendable, Equatable {

@@ -12,17 +12,16 @@ package struct Payload: Sendable, Hashable {
 
     /// The folder that holds the payload's files.
     package var root: FilePath
-    /// What it is.
     package var shape: Shape
-    /// Whether it still is the dropped original itself.
+    /// Whether it is still the dropped original.
     package var isDrop: Bool
-    /// Files to be written beside the payload wherever it ends.
+    /// Files to write beside the payload wherever it is published.
     package var sidecars: [Sidecar] = []
     /// Where it is to be published at settlement; nil: not at all (an unchanged drop then goes to processed).
     package var destination: FilePath?
     /// What is to be published besides, at the same time.
     package var copies: [PayloadCopy] = []
-    /// Digests of a single-file payload, in hexadecimal, by algorithm, as far as stages have made them.
+    /// Digests of a single-file payload, in hexadecimal, by algorithm, as computed by stages.
     package var digests: [String: String] = [:]
     /// What else stages found out about it, by name: `type`.
     package var facts: [String: String] = [:]
@@ -51,7 +50,7 @@ package struct Payload: Sendable, Hashable {
         isDrop = false
     }
 
-    /// This payload in the place of another: published where that was to be. Sidecars and facts spoke of the other.
+    /// This payload in place of another, with its destination. Sidecars and facts described the other one.
     package func inPlace(of other: Payload) -> Payload {
         var payload = self
         payload.destination = other.destination
@@ -59,7 +58,7 @@ package struct Payload: Sendable, Hashable {
         return payload
     }
 
-    /// What templates and conditions can name besides what is known of every drop.
+    /// The facts that templates and conditions can use.
     package var knownFacts: [String: String] { digests.merging(facts) { _, fact in fact } }
 
     /// The payload's path: the file, or the folder.

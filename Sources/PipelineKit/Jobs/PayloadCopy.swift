@@ -13,7 +13,6 @@ package struct PayloadCopy: Sendable, Hashable {
     /// Where it is published, as a payload's `destination`.
     package var destination: FilePath
 
-    /// A copy.
     package init(
         path: FilePath, of source: FilePath, isFolder: Bool, sidecars: [Sidecar], destination: FilePath
     ) {

@@ -1,4 +1,4 @@
-/// How often and how soon a transient failure is tried again.
+/// How often and how soon a transient failure is retried.
 package struct RetryPolicy: Sendable, Hashable {
     /// Runs of one stage in all, the first included.
     package var attempts: Int
@@ -7,16 +7,16 @@ package struct RetryPolicy: Sendable, Hashable {
     /// The longest wait.
     package var maxBackoff: Duration
 
-    /// A policy; the defaults are the contract's.
+    /// A policy with the documented defaults.
     package init(attempts: Int = 3, backoff: Duration = .seconds(2), maxBackoff: Duration = .seconds(900)) {
         self.attempts = attempts
         self.backoff = backoff
         self.maxBackoff = maxBackoff
     }
 
-    /// The wait after so many failed runs, or nil when it is to be given up. `jitter` from 0 to 1 takes up to a quarter
-    /// off, so that jobs that failed together do not come back together. `asked`: no less than that, if the longest
-    /// wait allows it; there the quarter is put on.
+    /// The wait after this many failed runs, or nil to give up. `jitter` from 0 to 1 subtracts up to a quarter,
+    /// so that jobs that failed together are not retried together. `asked`: the minimum wait, if the longest
+    /// wait allows it; then the quarter is added.
     package func delay(afterFailures failures: Int, jitter: Double, asked: Duration? = nil) -> Duration? {
         guard failures < attempts else { return nil }
         let share = 0.25 * min(max(jitter, 0), 1)

@@ -23,10 +23,8 @@ package struct Sidecar: Sendable, Hashable {
 
     /// What is put behind the payload's name: `.sha256`.
     package var suffix: String
-    /// The text, in parts.
     package var parts: [Part]
 
-    /// A sidecar.
     package init(suffix: String, parts: [Part]) {
         self.suffix = suffix
         self.parts = parts

@@ -1,4 +1,4 @@
-/// Bytes from outside made safe to print: names may hold newlines, terminal controls or bytes that are not UTF-8.
+/// Makes untrusted bytes safe to print: names may contain newlines, terminal controls or bytes that are not UTF-8.
 package enum EscapedText {
     /// The bytes as text. What is not valid UTF-8, or is obeyed rather than shown (`isHarmless`), becomes `\xNN`,
     /// newline and tab `\n` and `\t`, a backslash `\\`.
@@ -31,7 +31,7 @@ package enum EscapedText {
     }
 
     /// Text that is meant to be shown (a message, with names already escaped in it), with nothing escaped but what is
-    /// not harmless: the last gate before a terminal.
+    /// not harmless: the last step before a terminal.
     package static func printable(_ text: String) -> String {
         if text.unicodeScalars.allSatisfy(isHarmless) { return text }
         return text.unicodeScalars.map { isHarmless($0) ? String($0) : of(String($0)) }.joined()

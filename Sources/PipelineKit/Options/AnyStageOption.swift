@@ -1,10 +1,9 @@
 import SystemPackage
 
-/// An option whose value's type is not told: what lists of options hold.
+/// A type-erased option, for lists of options.
 package struct AnyStageOption: Sendable {
     /// The key in the pipeline file.
     package let name: String
-    /// What it means.
     package let summary: String
     /// What it takes.
     package let takes: String

@@ -1,5 +1,5 @@
 extension OptionNode {
-    /// The text of a scalar. One that names a secret is refused: where it stands it could be seen.
+    /// The text of a scalar. Refuses one that names a secret, which would be visible here.
     package func string() throws(OptionProblem) -> String {
         let text = try text()
         guard !SecretText.isIn(text) else {
@@ -8,13 +8,13 @@ extension OptionNode {
         return text
     }
 
-    /// The text of a scalar, whatever it is.
+    /// The text of a scalar, secrets included.
     func text() throws(OptionProblem) -> String {
-        guard case .scalar(let text, _) = content else { throw problem("expected a text, found \(kind)") }
+        guard case .scalar(let text, _) = content else { throw problem("expected a string, found \(kind)") }
         return text
     }
 
-    /// A truth value: `true` or `false`.
+    /// A boolean: `true` or `false`.
     package func bool() throws(OptionProblem) -> Bool {
         if case .scalar(let text, quoted: false) = content {
             switch text {
@@ -80,7 +80,7 @@ extension OptionNode {
         return glob
     }
 
-    /// A template, which may name what the stages before this one find out.
+    /// A template, which may use the facts of earlier stages.
     package func template(
         for use: Template.Use, in context: OptionContext? = nil
     ) throws(OptionProblem) -> Template {
@@ -90,14 +90,13 @@ extension OptionNode {
         } catch {
             if let (fact, kind) = context?.forgotten.first(where: { text.contains("{\($0.key)}") }) {
                 throw problem(
-                    "'{\(fact)}' is found out of files in whose place '\(kind)' puts others; find it out after "
-                        + "'\(kind)'")
+                    "'{\(fact)}' is determined from files that '\(kind)' replaces; determine it after '\(kind)'")
             }
             throw problem(error.message)
         }
     }
 
-    /// The members of a list; a single value counts as a list of one, nothing as an empty one.
+    /// The members of a list; a single value counts as a list of one, null as an empty list.
     package var members: [OptionNode] {
         switch content {
         case .list(let members): members

@@ -2,7 +2,6 @@
 package struct OptionNode: Sendable, Equatable {
     /// A key of a map with its value.
     package struct Entry: Sendable, Equatable {
-        /// The key's text.
         package let key: String
         /// Where the key stands.
         package let position: SourcePosition
@@ -29,7 +28,6 @@ package struct OptionNode: Sendable, Equatable {
 
     /// Where the value begins.
     package let position: SourcePosition
-    /// What it is.
     package let content: Content
 
     package init(_ content: Content, at position: SourcePosition) {

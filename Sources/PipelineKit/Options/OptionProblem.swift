@@ -2,9 +2,8 @@
 package struct OptionProblem: Error, Hashable, Sendable {
     /// A sentence without a final stop, with the remedy.
     package let message: String
-    /// Where.
     package let position: SourcePosition
-    /// Whether a secret stands where it could be seen. Which options take one, only who knows all kinds can say.
+    /// Whether a secret is used where it would be visible. Only the registry knows which options take secrets.
     package let isOfSecret: Bool
 
     package init(_ message: String, at position: SourcePosition, isOfSecret: Bool = false) {

@@ -2,7 +2,6 @@ package import SystemPackage
 
 /// A template with the folder that it starts from.
 package struct PathTemplate: Sendable, Hashable {
-    /// The template.
     package let template: Template
     /// Where a relative result begins.
     package let base: FilePath

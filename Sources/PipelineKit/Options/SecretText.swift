@@ -2,7 +2,7 @@ import Glibc
 package import SystemPackage
 
 /// A text that may hold secrets: `Bearer ${file:/etc/dropmill/token}`, `${env:API_KEY}`. It shows as it was written;
-/// what it stands for is told only by `reveal`, and read again each time, so that a file may be exchanged.
+/// only `reveal` returns the secrets, and reads them again each time, so that a file may be replaced.
 package struct SecretText: Sendable, Hashable {
     /// A part of the text.
     package enum Part: Sendable, Hashable {
@@ -13,10 +13,9 @@ package struct SecretText: Sendable, Hashable {
         case file(FilePath)
     }
 
-    /// A value that shows as nothing.
+    /// A value that is never shown.
     package struct Hidden: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
         let value: String
-        /// Three stars.
         package var description: String { "***" }
         /// Nothing to see.
         package var customMirror: Mirror { Mirror(self, children: []) }
@@ -24,7 +23,6 @@ package struct SecretText: Sendable, Hashable {
 
     /// The text as it was written.
     package let source: String
-    /// Its parts.
     package let parts: [Part]
 
     private static let beginnings = ["${env:", "${file:"]
@@ -32,7 +30,7 @@ package struct SecretText: Sendable, Hashable {
     /// Whether a text names a secret.
     package static func isIn(_ text: String) -> Bool { beginnings.contains { text.contains($0) } }
 
-    /// Reads a text. A variable that is not set, and a file that is not there or that others may read, are problems at
+    /// Parses a text. A variable that is not set, or a file that is missing or readable by others, is reported at
     /// once.
     package init(_ node: OptionNode, in context: OptionContext) throws(OptionProblem) {
         source = try node.text()
@@ -58,7 +56,7 @@ package struct SecretText: Sendable, Hashable {
         self.parts = parts + [.text(String(rest))]
     }
 
-    /// A text with its secrets told.
+    /// A text with its secrets revealed.
     package struct Revealed: Sendable {
         /// The text itself.
         package var text = ""
@@ -67,7 +65,7 @@ package struct SecretText: Sendable, Hashable {
 
         package init() {}
 
-        /// Adds a part. Throws where a file has gone, or may be read by others.
+        /// Adds a part. Throws if a file is missing or readable by others.
         package mutating func add(_ part: Part) throws(Failure) {
             let value = try SecretText.resolve(part)
             text += value
@@ -76,7 +74,7 @@ package struct SecretText: Sendable, Hashable {
         }
     }
 
-    /// The text itself, as its secrets are now. Throws where a file has gone, or may be read by others.
+    /// The text with its present secrets. Throws if a file is missing or readable by others.
     package func reveal() throws(Failure) -> Revealed {
         var revealed = Revealed()
         for part in parts { try revealed.add(part) }

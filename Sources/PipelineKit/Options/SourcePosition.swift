@@ -1,6 +1,5 @@
 /// Where something stands in a file: line and column count from 1.
 package struct SourcePosition: Hashable, Sendable, Comparable {
-    /// The line, from 1.
     package let line: Int
     /// The column in characters, from 1.
     package let column: Int

@@ -50,7 +50,7 @@ extension StageOption where Value == [PathTemplate] {
 }
 
 extension StageOption where Value == FilePath? {
-    /// A file; relative ones start from the pipeline file's folder.
+    /// A file; a relative path starts at the pipeline file's folder.
     package static func file(_ name: String, _ summary: String, default fallback: FilePath? = nil) -> Self {
         Self(
             name, summary, takes: "a path", default: .some(fallback), shown: fallback?.text ?? "", schema: .pattern(".")
@@ -76,8 +76,8 @@ extension StageOption where Value == [Glob] {
 }
 
 extension StageOption where Value == String? {
-    /// A text; none unless given.
-    package static func text(_ name: String, _ summary: String, takes: String = "a text", shown: String = "") -> Self {
+    /// A string; none unless given.
+    package static func text(_ name: String, _ summary: String, takes: String = "string", shown: String = "") -> Self {
         Self(name, summary, takes: takes, default: .some(nil), shown: shown) { (node, _) throws(OptionProblem) in
             try node.string()
         }
@@ -109,7 +109,7 @@ extension StageOption where Value == ByteSize? {
 }
 
 extension StageOption where Value == Duration {
-    /// A duration of more than nothing.
+    /// A duration longer than zero.
     package static func duration(_ name: String, _ summary: String, default fallback: Duration) -> Self {
         Self(name, summary, takes: "a duration such as 30s", default: fallback, shown: fallback.text, schema: .time) {
             (node, _) throws(OptionProblem) in

@@ -1,9 +1,8 @@
-/// What stages share and a program makes once, such as processes that parse for them. By type: only who makes one and
-/// who asks for it know what it is.
+/// What the program creates once for all stages, such as processes that parse for them. Keyed by type: only creator and
+/// users know it.
 package struct StageServices: Sendable {
     private var services: [ObjectIdentifier: any Sendable] = [:]
 
-    /// None yet.
     package init() {}
 
     /// Adds one, in the place of any of its type.

@@ -17,7 +17,7 @@ package struct Pipeline: Sendable {
     package var failedTemplate: PathTemplate?
     /// The work folder, where one is configured; else it is chosen beside the inbox.
     package var work: FilePath?
-    /// Folders and links that are accepted although another user could use them to lead us elsewhere; absolute.
+    /// Folders and links that are accepted although another user could redirect them; absolute.
     package var trust: [FilePath]
     /// Which names are drops.
     package var match: MatchRule
@@ -45,8 +45,8 @@ package struct Pipeline: Sendable {
     package var stages: [StageEntry]
     /// What is done for a job that failed, before its original goes to `failed`; what happens to it changes nothing.
     package var onFailure: [StageEntry]
-    /// Tells apart what the stages do to a drop: the same for two pipelines whose stages, options and targets are the
-    /// same, however they are written. A job that was begun under another one begins again with the first stage.
+    /// Identifies what the stages do to a drop: equal for two pipelines whose stages, options and targets are the
+    /// same, however they are written. A job that started under a different one restarts at its first stage.
     package var definition: String
 
     /// A pipeline whose keys but the folders have their defaults.
@@ -104,7 +104,7 @@ package struct Pipeline: Sendable {
         case arrival
         /// By path, as bytes.
         case name
-        /// Those whose content was changed the longest time ago first.
+        /// The oldest mtime first.
         case oldest
         /// By bytes, the least first.
         case smallest
@@ -124,6 +124,6 @@ package struct Pipeline: Sendable {
 }
 
 extension ByteSize {
-    /// What must be free unless a pipeline says otherwise.
+    /// The default of `min_free`.
     package static let minFree = ByteSize(bytes: 256 << 20)
 }

@@ -2,7 +2,7 @@
 package struct ReadyRule: Sendable, Hashable {
     /// How long it must stand unchanged, over at least two samples.
     package var quiet: Duration
-    /// The same where nobody can tell whether a process has it open for writing: on network file systems, and for files
+    /// The same if open writers cannot be detected: on network file systems, and for files
     /// of other users without CAP_LEASE. A configured `quiet` holds for both.
     package var blindQuiet: Duration
     /// Whether a process that has it open for writing holds it back.
@@ -11,19 +11,19 @@ package struct ReadyRule: Sendable, Hashable {
     package var empty: Empty
     /// What one drop is.
     package var unit: Unit
-    /// The file that says that a drop is complete; nil: none is needed. It is necessary, never sufficient.
+    /// The file that marks a drop as complete; nil: none is needed. It is necessary, never sufficient.
     package var marker: MarkerRule?
     /// Which files of a dropped folder list what it has to hold; nil: none is needed. Only for `unit: folder`.
     package var manifest: Glob?
     /// What says that a drop is whole, besides all of this.
     package var complete = Complete.still
-    /// A drop that is not complete after so long is failed; nil: it may take as long as it likes.
+    /// A drop that is not complete after this time fails; nil: no limit.
     package var timeout: Duration?
 
-    /// How large a drop may be; one beyond that is failed.
+    /// How large a drop may be; a larger one fails.
     package var limits: Limits
 
-    /// A rule; the defaults are the contract's.
+    /// A rule with the documented defaults.
     package init(
         quiet: Duration? = nil, writers: Writers = .wait, empty: Empty = .process, unit: Unit = .file,
         marker: MarkerRule? = nil, manifest: Glob? = nil, timeout: Duration? = nil, limits: Limits = Limits()
@@ -63,7 +63,7 @@ package struct ReadyRule: Sendable, Hashable {
         /// What `depth` can be: each of these folders is open while a look is in it.
         package static let depths = 1...256
 
-        /// Limits; the defaults are the contract's.
+        /// Limits with the documented defaults.
         package init(size: ByteSize? = nil, entries: Int = 1_000_000, depth: Int = 64) {
             self.size = size
             self.entries = entries
@@ -87,9 +87,9 @@ package struct ReadyRule: Sendable, Hashable {
 
     /// What open writers mean.
     package enum Writers: String, Sendable, CaseIterable {
-        /// The drop waits for them.
+        /// The drop waits until they close it.
         case wait
-        /// They are not asked for.
+        /// They are ignored.
         case ignore
     }
 

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Says, from any thread, that some work is to stop: shutdown or timeout.
+/// Tells work, from any thread, to stop: shutdown or timeout.
 package final class Cancellation: Sendable {
     /// Why work is called off.
     package enum Reason: UInt8, Sendable {
         /// The daemon stops; the job waits for the next start.
         case shutdown = 1
-        /// It took longer than it may.
+        /// It exceeded its time limit.
         case timeout = 2
     }
 

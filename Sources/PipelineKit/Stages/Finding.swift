@@ -34,9 +34,7 @@ package struct Finding: Sendable, Equatable {
         case file
     }
 
-    /// What was tried.
     package let check: Check
-    /// What it means.
     package let grade: Grade
     /// What was found: a sentence without its stop.
     package let fact: String

@@ -1,4 +1,4 @@
-/// Where nothing came before.
+/// A memory without any content.
 package struct NothingSeen: SeenContent {
     package init() {}
 

@@ -1,6 +1,5 @@
 /// A job that carried some content before.
 package struct SeenJob: Sendable, Hashable {
-    /// Which.
     package let id: JobID
     /// Whether it is over; until then it may fail yet.
     package let isOver: Bool

@@ -9,7 +9,7 @@ extension StageContext {
         package let drop: Drop
         /// What placeholders stand for.
         package let values: TemplateValues
-        /// A folder with what was dropped along (a marker, a sidecar), where there was anything.
+        /// A folder with what was dropped with the drop (a marker, a sidecar), if there was anything.
         package let sidecarFolder: FilePath
         /// Why the job failed, for a stage of `on_failure`; nil for any other.
         package let failure: JobFailure?
@@ -32,14 +32,13 @@ extension StageContext {
         package let cancellation: Cancellation
         /// How far it is, for the log.
         package let progress: StageProgress
-        /// What is worth knowing of how it went.
+        /// Its notes and warnings.
         package let notes: StageNotes
-        /// How long it may take before it is called off; nil where the pipeline says nothing.
+        /// How long it may take before it is cancelled; nil if the pipeline sets no limit.
         package let timeLimit: Duration?
         /// What the names of the queues that it opens begin with: `dropmill.<pipeline>.<stage>.<n>`.
         let label: String
 
-        /// A run.
         package init(
             cancellation: Cancellation = Cancellation(), progress: StageProgress = StageProgress(),
             notes: StageNotes = StageNotes(), timeLimit: Duration? = nil, label: String = "dropmill.stage"
@@ -52,15 +51,15 @@ extension StageContext {
         }
     }
 
-    /// What is to be known of the disk.
+    /// What a stage needs to know about the disk.
     package struct Disk: Sendable {
         /// The stage's own folder, made by `makeScratch`.
         let scratch: FilePath
-        /// What is to stay free on the work folder's file system.
+        /// The space to keep free on the work folder's file system.
         package let reserve: ByteSize
         /// Whether what the stage makes is brought to the disk before it is published.
         package let durability: Durability
-        /// Whether whoever sent the drop can still write to it (`ownership: keep`).
+        /// Whether the sender can still write to the drop (`ownership: keep`).
         package let isShared: Bool
 
         /// `scratch` need not exist.

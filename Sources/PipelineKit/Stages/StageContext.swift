@@ -11,7 +11,6 @@ package struct StageContext: Sendable {
     /// Which content came before.
     package let seen: any SeenContent
 
-    /// A context.
     package init(job: JobFacts, work: Work = Work(), disk: Disk, seen: any SeenContent = NothingSeen()) {
         self.job = job
         self.work = work

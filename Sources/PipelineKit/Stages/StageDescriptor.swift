@@ -1,4 +1,4 @@
-/// Everything that is to be known of a stage kind without running it.
+/// The static description of a stage kind.
 package struct StageDescriptor: Sendable {
     /// What a stage may do to the payload, as far as checks of a whole pipeline need to know.
     package enum Effect: Sendable, Hashable {
@@ -16,7 +16,7 @@ package struct StageDescriptor: Sendable {
     package enum Need: Sendable, Hashable {
         /// A stage that publishes what others made.
         case publishing
-        /// A stage that tells somebody of a job that failed.
+        /// A stage that notifies someone of a failed job.
         case telling
     }
 
@@ -28,7 +28,7 @@ package struct StageDescriptor: Sendable {
     package let options: [AnyStageOption]
     /// What it may do to the payload.
     package let effects: Set<Effect>
-    /// Whether its options may leave it none of them but `ends`.
+    /// Whether its options can remove all effects but `ends`.
     package let mayHaveNoEffect: Bool
     /// A stage entry that works, as YAML.
     package let example: String

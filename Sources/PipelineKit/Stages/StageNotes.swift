@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a run of a stage has to say besides its result.
+/// Notes and warnings of a stage's run.
 package final class StageNotes: Sendable {
     /// The most that is kept for the history, in UTF-8 bytes.
     package static let mostBytes = 4096
@@ -25,10 +25,10 @@ package final class StageNotes: Sendable {
         }
     }
 
-    /// For whoever runs the daemon: a sentence without a final stop. A stage says the same thing once only.
+    /// A warning for the operator: a sentence without a final stop. A stage reports the same one only once.
     package func warn(_ warning: String) { state.withLock { $0.warnings.append(warning) } }
 
-    /// What goes into the history; nil where nothing was said.
+    /// The note for the history; nil if there is none.
     package var text: String? { state.withLock { $0.lines.isEmpty ? nil : $0.lines } }
 
     /// The warnings, in order.

@@ -11,7 +11,6 @@ package struct MonotonicTime: Hashable, Sendable, Comparable {
     /// Never.
     package static let distantFuture = MonotonicTime(nanoseconds: .max)
 
-    /// Now.
     package static func now() -> MonotonicTime { MonotonicTime(nanoseconds: read(CLOCK_MONOTONIC)) }
 
     /// Processor time that the calling thread has used: what something costs, however busy the machine is.

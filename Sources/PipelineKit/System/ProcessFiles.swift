@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// Small files that the kernel makes as they are read.
+/// Small files that the kernel generates when they are read.
 package enum ProcessFiles {
     /// The whole text; nil where it cannot be read.
     package static func text(_ path: FilePath) -> String? {

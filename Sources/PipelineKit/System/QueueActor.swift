@@ -1,7 +1,7 @@
 @preconcurrency import Dispatch
 
-/// An actor that lives on a labelled serial queue. What others ask of it comes in the order in which they ask, which
-/// `await` does not promise.
+/// An actor that runs on a labelled serial queue. Calls run in the order in which they are made, which
+/// `await` does not guarantee.
 package protocol QueueActor: Actor {
     /// Its queue. Several actors may share one: each reaches the others by `assumeIsolated`.
     nonisolated var executor: QueueExecutor { get }

@@ -1,4 +1,4 @@
-/// A time that a file system gives for a file. Anybody may set one to any second that fits into 64 bits, so its parts
+/// A file's time. Anyone may set it to any second that fits into 64 bits, so its parts
 /// stay apart: as one number of nanoseconds it would not fit.
 package struct FileTime: Hashable, Sendable, Comparable {
     /// Whole seconds since 1970-01-01T00:00:00Z.

@@ -99,9 +99,9 @@ package struct Template: Hashable, Sendable {
         }
     }
 
-    /// What a rendered value brings is checked again by `render`; here is what the text alone shows.
+    /// `render` checks the rendered values; this checks the text alone.
     ///
-    /// Literal `..` is the writer's own choice only before the first placeholder: after one it could undo it.
+    /// A literal `..` is allowed only before the first placeholder: after one it could undo it.
     private static func checkStaysInside(_ segments: [Segment], source: String, use: Use) throws(TemplateProblem) {
         var component = ""
         var hasPlaceholder = false

@@ -1,6 +1,5 @@
 /// Why a template cannot be used: a sentence.
 package struct TemplateProblem: Error, Hashable, Sendable {
-    /// The sentence.
     package let message: String
 
     init(_ message: String) { self.message = message }

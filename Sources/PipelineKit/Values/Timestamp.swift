@@ -9,7 +9,7 @@ package struct Timestamp: Hashable, Sendable, Comparable {
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// A point in the two parts that timespec(3type) has. Beyond the years 1677 and 2262 the nearest that there is: a
-    /// file's times are whatever somebody set them to.
+    /// file's times can be set to anything.
     package init(seconds: Int, nanoseconds: Int) {
         let (whole, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, beyond) = whole.addingReportingOverflow(Int64(nanoseconds))
