@@ -1,6 +1,11 @@
 package import PipelineKit
 
 extension JobRecord {
+    /// The event of a job that no start goes on with.
+    package static let leftAlone = "left alone"
+
+    package var isLeftAlone: Bool { !state.isFinal && history.last?.event == Self.leftAlone }
+
     /// How far the job is; nil for a finished one.
     package var progress: JobState? {
         switch state {

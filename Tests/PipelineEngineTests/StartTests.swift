@@ -115,7 +115,7 @@ import Testing
         let source = try folder(of: poison).appending("poison.txt".fileName)
         try record(poison, "poison.txt") { record in
             record.state = .settling
-            record.recoveries = 3
+            record.recoveries = Recovery.settlementLimit
             record.intents = [
                 Intent(
                     role: .original, source: source, target: scratch.path("processed/poison.txt"), identity: .unknown)

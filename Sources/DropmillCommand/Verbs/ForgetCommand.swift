@@ -66,7 +66,7 @@ struct ForgetCommand: ParsableCommand {
         var note = ""
         do throws(IOError) {
             if let found = places.first(where: { WorkFolder.holds(record.id, below: $0) }) {
-                guard !isRunning else {
+                guard !isRunning || record.isLeftAlone else {
                     let remedy = "the daemon will finish it; stop the daemon first, or wait"
                     return .failure(Problem(text: "job \(subject) has its folder in '\(found.text)': \(remedy)"))
                 }

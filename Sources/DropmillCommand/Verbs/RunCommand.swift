@@ -28,8 +28,8 @@ struct RunCommand: StageVerb {
 
     @Flag(
         help: """
-            Settle what is in the inboxes now, then exit; with status 1 if a job failed or is unfinished, or if a drop \
-            stays because its marker, manifest or format calls it incomplete.
+            Settle what is in the inboxes now, then exit; with status 1 if a job failed or is unfinished, if a \
+            pipeline is paused, or if a drop stays because its marker, manifest or format calls it incomplete.
             """)
     var once = false
 
@@ -146,9 +146,10 @@ struct RunCommand: StageVerb {
     }
 
     /// Whether `--once` failed: a drop that merely stayed in its inbox is no failure, unless its marker, manifest or
-    /// format calls it incomplete.
+    /// format calls it incomplete, or its pipeline is paused.
     static func hadTrouble(_ summary: RunSummary) -> Bool {
-        summary.failed + summary.unfinished > 0 || summary.remaining.contains(where: \.isContradicted)
+        summary.failed + summary.unfinished > 0 || !summary.paused.isEmpty
+            || summary.remaining.contains(where: \.isContradicted)
     }
 
     /// `3 processed, 1 failed`, and a line for each drop that stayed.
@@ -156,6 +157,7 @@ struct RunCommand: StageVerb {
         var line = "\(summary.processed) processed, \(summary.failed) failed"
         if summary.unfinished > 0 { line += ", \(summary.unfinished) unfinished" }
         return [line] + summary.remaining.map { "\($0.pipeline): \($0.path.text) \($0.reason)" }
+            + summary.paused.map { "\($0.pipeline): paused: \($0.reason)" }
     }
 }
 

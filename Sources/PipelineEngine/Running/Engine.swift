@@ -266,6 +266,9 @@ package actor Engine: QueueActor {
             summary.processed += runner.summary.processed
             summary.failed += runner.summary.failed
             summary.unfinished += runner.machine.jobs.count + runner.parked
+            if runner.machine.pause.isPaused, let reason = runner.machine.pause.reason {
+                summary.paused.append((runner.pipeline.name, reason.summary))
+            }
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
                     RunSummary.Remaining(

@@ -46,6 +46,11 @@ extension JobMachine {
         guard case .failed = outcome, !entry.isIntended, entry.notified < rules.notifications else {
             return handOver(id, outcome, &turn)
         }
+        // What may have crashed the daemon twice goes to `failed` all the same.
+        guard entry.recoveries <= rules.quarantineAfter else {
+            turn.effects.append(.skipNotification(id))
+            return handOver(id, outcome, &turn)
+        }
         jobs[id]?.holder = .look
         turn.effects.append(.look(id))
     }

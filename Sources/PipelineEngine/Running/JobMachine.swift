@@ -115,6 +115,8 @@ struct JobMachine: Sendable, Equatable {
         case look(JobID)
         /// Run a stage of `on_failure`; then `notified`.
         case notify(JobID, Failure, index: Int)
+        /// Report that `on_failure` is left out for it.
+        case skipNotification(JobID)
         /// Record now that its settlement begins; then `counted`.
         case count(JobID)
         case settle(JobID, JobState.Outcome)

@@ -87,6 +87,8 @@ final class PipelineRunner {
         case .write(let id): write(id)
         case .look(let id): look(id)
         case .notify(let id, let failure, let index): notify(id, of: failure, index: index)
+        case .skipNotification(let id):
+            warn("job \(id): 'on_failure' is skipped, because the daemon stopped repeatedly before this job was over")
         case .count(let id): count(id)
         case .settle(let id, let outcome):
             noteProgress(of: id)

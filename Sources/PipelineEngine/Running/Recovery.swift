@@ -239,7 +239,7 @@ package struct Recovery: Sendable {
         // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
         // is missing was moved: only what lies at its target is.
         let isMoved = !record.intents.isEmpty && record.intents.allSatisfy(isMoved)
-        if record.state == .settling, isMoved, record.recoveries < Self.limit(of: pipeline) {
+        if record.state == .settling, isMoved, record.recoveries < Self.settlementLimit {
             rollForward(record, work.folder(of: record.id), &findings)
         } else {
             vanish(record, "its folder is gone from the work folder", &findings)
@@ -276,20 +276,19 @@ package struct Recovery: Sendable {
         var record = found
         let job = job(record, folder)
         if let strange = record.intents.first(where: { !bounds.allow($0, of: job) }) {
-            findings.parked += 1
             let failure = Failure.outside(strange, of: job)
-            findings.warnings.append(
+            return leave(
+                record,
                 "\(failure.summary) Job \(record.id) is not settled (\(failure.code)): it is left alone in "
-                    + "'\(folder.text)'. \(failure.remedy)")
-            return
+                    + "'\(folder.text)'. \(failure.remedy)", &findings)
         }
-        guard record.recoveries < Self.limit(of: pipeline) else {
-            findings.parked += 1
-            findings.warnings.append(
+        guard record.recoveries < Self.settlementLimit else {
+            return leave(
+                record,
                 "the daemon stopped \(record.recoveries) times while job \(record.id) ('\(record.drop.name)') was "
-                    + "being settled; it is left alone in '\(folder.text)'. Check the log of these times; then move "
-                    + "the drop from there back into the inbox to retry it, and remove the folder")
-            return
+                    + "being settled; it is left alone in '\(folder.text)', and part of it may be published. Check "
+                    + "the log of these times; then run 'dropmill forget \(record.id)', which keeps the folder, "
+                    + "remove what was published, and send the drop again", &findings)
         }
         // A quarantined job is counted when its turn comes: waiting ones are not to blame.
         if wasKilled, !Self.isQuarantined(record.recoveries, in: pipeline) {
@@ -303,6 +302,20 @@ package struct Recovery: Sendable {
                 job: job, record: record, state: .settling(outcome),
                 isQuarantined: Self.isQuarantined(record.recoveries, in: pipeline)))
     }
+
+    /// A job that no start goes on with. Its history says why, for `show`; and `forget` may have it.
+    private func leave(_ found: JobRecord, _ why: String, _ findings: inout Findings) {
+        findings.parked += 1
+        findings.warnings.append(why)
+        guard !found.isLeftAlone else { return }
+        var record = found
+        record.history.append(Transition(JobRecord.leftAlone, at: now, note: why))
+        findings.changed.append(record)
+    }
+
+    /// After so many recoveries a settlement is left alone. It runs nothing that a sender made, so something else most
+    /// likely stopped the daemon: a person, or a service manager that would not wait.
+    static let settlementLimit = 10
 
     /// After so many recoveries a job fails. Not after the first, whatever is configured: one stop says nothing of
     /// which job was its cause, since it is counted for all that there were.

@@ -11,6 +11,8 @@ package struct RunSummary: Sendable {
     package var unfinished = 0
     /// With `once`: drops that stayed in their inboxes, with the reason.
     package var remaining: [Remaining] = []
+    /// Pipelines that were paused at the end, with the reason.
+    package var paused: [(pipeline: String, reason: String)] = []
 
     /// A drop that stayed.
     package struct Remaining: Sendable {

@@ -328,7 +328,7 @@ struct JobMachineWorld {
         case .trial(_, let since): pending.append(.trial(since))
         case .pause: isClaiming = false
         case .resume: isClaiming = true
-        case .recovered: break
+        case .recovered, .skipNotification: break
         case .unexpected(let event): problems.append("\(event) is not expected")
         }
     }
