@@ -49,7 +49,7 @@ package struct HTTPStage: Stage {
         kind: "http",
         summary:
             "Sends the payload, or a JSON report, to a URL. A failed connection, 408, 425, 429 and 5xx are retried, "
-            + "not before `Retry-After`; any other status but 2xx fails the file.",
+            + "no earlier than `Retry-After` says; any other status but 2xx fails the file.",
         options: [
             url.erased, method.erased, body.erased, headers.erased, connecting.erased, stalling.erased,
             authorities.erased, insecure.erased,

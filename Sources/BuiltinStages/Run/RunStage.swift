@@ -269,7 +269,7 @@ package struct RunStage: Stage {
         }
         var failure = Failure.file(
             "run.failed", "The program '\(program)' \(end) for '\(context.job.drop.name)'.",
-            remedy: "Check its output below: it rejected the file, or could not process it."
+            remedy: "Check its output (dropmill show): it rejected the file, or could not process it."
                 + (confinement?.hint(for: outcome.end) ?? ""), detail: output.full)
         if case .exited(let status) = outcome.end, transient.contains(status) { failure.class = .transient }
         throw failure

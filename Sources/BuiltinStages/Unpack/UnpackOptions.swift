@@ -18,7 +18,7 @@ struct UnpackOptions: Sendable {
         "links", "inside keeps links that stay inside and fails the archive for others; skip and fail apply to all",
         default: .inside)
     private static let mode = StageOption<UInt32>(
-        "mode", "the permission bits that files (of 0644) and folders (of 0755) keep; the umask applies too",
+        "mode", "a mask on 0644 for files and on 0755 for folders; the umask applies too",
         takes: "an octal number", default: 0o755, shown: "0755",
         schema: .mode("^0*[0-7]{1,3}$", 0...0o777)
     ) { (node, _) throws(OptionProblem) in try readMode(node) }

@@ -22,7 +22,7 @@ enum StageListing {
             """
             Every stage also takes:
               workers  how many jobs it works on at once: a number, or auto (one per core); default 1
-              when     a glob, or { name, not, path, type, larger, smaller }: other drops skip the stage; default all
+              when     a glob, or { name, not, path, archive, type, larger, smaller }: other drops skip it; default all
               timeout  how long a run may take before it is cancelled, such as 10m; default no limit
               retry    { attempts, backoff, max_backoff } for transient failures; default as in the pipeline
             """)

@@ -111,8 +111,9 @@ nonisolated extension Engine {
             observer(
                 .warning(
                     pipeline: nil,
-                    message: "\(left.count) unfinished jobs belong to the pipeline '\(name)', which is not "
-                        + "loaded; they stay as they are until it runs again"))
+                    message: (left.count == 1 ? "1 unfinished job belongs" : "\(left.count) unfinished jobs belong")
+                        + " to the pipeline '\(name)', which is not loaded: left as is until it runs again, or until "
+                        + "'dropmill forget' gives it up"))
         }
         do throws(JournalError) {
             // Before anything is claimed, so that a later start knows the place even if this one dies.
