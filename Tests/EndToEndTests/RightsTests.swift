@@ -35,7 +35,7 @@ import Testing
                 try #require(Tool.find("setpriv")).path.string, "--inh-caps=\(capabilities)",
                 "--bounding-set=\(capabilities)",
             ])
-        #expect(try await eventually { try daemon.hasLogged("refused", "may not move it out of its folder") })
+        #expect(try await eventually { try daemon.hasLogged("refused", "is not allowed to move it out of its folder") })
         try scratch.write("1", to: "inbox/b")
         #expect(await eventually { scratch.exists("processed/b") })
         #expect(scratch.exists("inbox/theirs/a"))
