@@ -8,14 +8,13 @@ import Testing
 @testable import Journal
 @testable import PipelineEngine
 
-/// Batches that follow each other: the journal stands still until a test lets it go on.
+/// Batches that are settled at the same time: the journal stands still until a test lets it go on.
 @Suite("Settler") struct SettlerTests {
     private let held = DispatchQueue(label: "held")
     private let outcomes = Outcomes()
 
     private final class Outcomes: Sendable {
         let all = Mutex<[Settler.Outcome]>([])
-        let batches = Mutex<[Int]>([])
         var ids: [JobID] { all.withLock { $0.map(\.settlement.job.id) } }
     }
 
@@ -24,10 +23,7 @@ import Testing
         let outcomes = outcomes
         return Settler(
             spool: harness.spool, journal: JournalWriter(journal: MemoryJournal(), queue: held), warn: { _ in },
-            deliver: { batch in
-                outcomes.batches.withLock { $0.append(batch.count) }
-                outcomes.all.withLock { $0 += batch }
-            })
+            deliver: { outcome in outcomes.all.withLock { $0 += outcome } })
     }
 
     private func withDigest(_ job: Job, _ harness: SpoolHarness) -> Settlement {
@@ -38,24 +34,32 @@ import Testing
 
     private func isPrepared(_ job: Job) -> Bool { Folder.kind(of: job.folder.appending(".beside-1-1")) == .regular }
 
-    @Test("While one batch waits for the journal the next gathers, and neither takes the other's names")
-    func gathers() async throws {
+    @Test("While one batch waits for the journal another is prepared, and neither takes the other's names")
+    func twoAtATime() async throws {
         let harness = try SpoolHarness()
         let settler = settler(harness)
-        let jobs = try (1...3).map { _ in try harness.job() }
-        settler.settle(withDigest(jobs[0], harness))
-        #expect(await eventually { isPrepared(jobs[0]) })
-        for job in jobs.dropFirst() { settler.settle(withDigest(job, harness)) }
+        let first = try harness.job(), second = try harness.job()
+        settler.settle(withDigest(first, harness))
+        #expect(await eventually { isPrepared(first) })
+        settler.settle(withDigest(second, harness))
+        #expect(await eventually { isPrepared(second) })
         #expect(try harness.scratch.tree("processed") == [])
 
         held.resume()
-        #expect(await eventually { outcomes.ids.count == 3 })
-        #expect(outcomes.batches.withLock { $0 } == [1, 2])
-        #expect(
-            try harness.scratch.tree("processed") == [
-                "drop", "drop.2", "drop.2.sha256", "drop.3", "drop.3.sha256", "drop.sha256",
-            ])
+        #expect(await eventually { outcomes.ids.count == 2 })
+        #expect(try harness.scratch.tree("processed") == ["drop", "drop.2", "drop.2.sha256", "drop.sha256"])
         #expect(try Folder.names(in: harness.spool.work.active).isEmpty)
+    }
+
+    @Test(
+        "One at a time where it matters what comes first",
+        arguments: [
+            (Pipeline.Order.arrival, Pipeline.ConflictPolicy.rename, 2), (.arrival, .replace, 1), (.arrival, .fail, 1),
+            (.name, .rename, 1), (.oldest, .rename, 1),
+        ])
+    func width(_ order: Pipeline.Order, _ onConflict: Pipeline.ConflictPolicy, _ width: Int) throws {
+        let harness = try SpoolHarness { (pipeline, _) in (pipeline.order, pipeline.onConflict) = (order, onConflict) }
+        #expect(Settler.width(of: harness.spool.pipeline) == width)
     }
 
     @Test("With `replace` what was finished last is published last")

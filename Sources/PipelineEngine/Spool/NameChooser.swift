@@ -2,8 +2,8 @@ import PipelineKit
 import Synchronization
 package import SystemPackage
 
-/// Finds names that are free, without looking through a long row of taken ones each time, and gives none away that was
-/// given to another job of the batch.
+/// Finds names that are free, without looking through a long row of taken ones each time. Batches that are settled at
+/// the same time share one, so that neither gives away a name that the other is about to use.
 package final class NameChooser: Sendable {
     private struct State {
         /// Chosen, but perhaps not created yet.
