@@ -144,6 +144,22 @@ import Testing
         #expect(findings.warnings.isEmpty)
     }
 
+    @Test("What is left alone says so once, and no more when it goes on")
+    func leftAlone() throws {
+        let record = try found("a") { record in
+            record.state = .settling
+            record.failure = .file("test.bad", "Bad.")
+            record.recoveries = Recovery.settlementLimit
+        }
+        var left = try #require(try reconcile([record], after: Self.stopped).changed.first)
+        #expect(left.isLeftAlone)
+        #expect(try reconcile([left], after: Self.stopped).changed.isEmpty)
+        left.recoveries = 1
+        let goesOn = try reconcile([left], after: Self.stopped)
+        #expect(goesOn.resumed.map(\.record.isLeftAlone) == [false])
+        #expect(goesOn.changed.map(\.isLeftAlone) == [false])
+    }
+
     /// Recoveries so far; after a kill: to how many it is counted, and whether it is settled alone, or not at all.
     @Test(
         "A settlement counts kills too; past the limit it is left alone",

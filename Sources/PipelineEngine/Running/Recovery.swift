@@ -296,6 +296,11 @@ package struct Recovery: Sendable {
             record.history.append(Transition("recovered", at: now))
             findings.changed.append(record)
         }
+        // `forget` must not take what goes on again.
+        if record.isLeftAlone {
+            record.history.append(Transition("recovered", at: now))
+            findings.changed.append(record)
+        }
         let outcome = record.failure.map { JobState.Outcome.failed($0) } ?? .processed
         findings.resumed.append(
             Resumed(
