@@ -17,7 +17,7 @@ extension Waiting {
         case .siblingOf: "sibling-of-drop"
         case .incomplete: "incomplete"
         case .reading: "reading"
-        case .undetermined: "untold"
+        case .undetermined: "undetermined"
         case .suspect: "suspect"
         case .room: "room"
         case .paused: "paused"
