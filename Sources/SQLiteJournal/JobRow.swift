@@ -9,6 +9,7 @@ enum JobRow {
         "id", "pipeline", "name", "folders", "size", "dropped_at", "device", "inode", "claimed_at", "finished_at",
         "state", "stage", "failures", "recoveries", "next_attempt", "failure", "failed_stage", "payload", "intents",
         "outputs", "original", "digests", "facts", "definition", "retry_of", "history",
+        "slot",
     ]
 
     /// Columns that keep their first value. SQLite rewrites every index whose columns are set, even to the same value,
@@ -80,6 +81,7 @@ enum JobRow {
         values.text(record.definition)
         values.text(record.retryOf?.text)
         values.json(all: record.history) { $0.transition($1) }
+        values.text(record.slot?.text)
     }
 
     /// The record of a row that begins with `columns`.
@@ -122,6 +124,10 @@ enum JobRow {
             record.retryOf = id
         }
         record.history = try columns.json("history") { $0.all(\.transition) } ?? []
+        if let slot = try columns.optionalText("slot") {
+            guard let name = JobID(slot) else { throw columns.nonsense("slot") }
+            record.slot = name
+        }
         return record
     }
 }

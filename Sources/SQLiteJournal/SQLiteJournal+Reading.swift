@@ -40,6 +40,10 @@ extension SQLiteJournal {
             conditions.append("name = ?")
             arguments += [Data(name.bytes)]
         }
+        if let slot = query.slot {
+            conditions.append("slot = ?")
+            arguments += [slot.text]
+        }
         if let since = query.since {
             conditions.append("claimed_at >= ?")
             arguments += [since.nanoseconds]

@@ -81,6 +81,7 @@ final class MemoryJournal: Journal {
                     && query.retryOf.map { $0 == job.retryOf } ?? true
                     && query.idPrefix.map { job.id.text.hasPrefix($0) } ?? true
                     && query.name.map { $0 == job.drop.name } ?? true
+                    && query.slot.map { $0 == job.slot } ?? true
                     && (query.left.isEmpty
                         || job.state.isFinal
                             && query.left.contains { job.outputs.contains($0) || job.original == $0 })
