@@ -7,14 +7,18 @@ import SystemPackage
 extension SQLiteJournal {
     package func unfinished() throws(JournalError) -> [JobRecord] {
         try read { db in
-            try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished) ORDER BY id", [])
+            let rows = try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished)", [])
+            return (rows + (try SettlementRow.all(db).flatMap(\.jobs))).sorted { $0.id < $1.id }
         }
     }
 
     package func lastRun() throws(JournalError) -> RunRecord? { try read { db in try RunRow.last(db) } }
 
     package func job(_ id: JobID) throws(JournalError) -> JobRecord? {
-        try read { db in try Self.records(db, "\(JobRow.select) WHERE id = ?", [id.text]).first }
+        try read { db in
+            try Self.records(db, "\(JobRow.select) WHERE id = ?", [id.text]).first
+                ?? SettlementRow.all(db).flatMap(\.jobs).first { $0.id == id }
+        }
     }
 
     package func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
@@ -110,12 +114,12 @@ extension SQLiteJournal {
         }
     }
 
-    private static func records(
+    static func records(
         _ db: Database, _ sql: String, _ arguments: StatementArguments
     ) throws -> [JobRecord] {
         let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var records: [JobRecord] = []
-        while let row = try cursor.next() { records.append(try JobRow.record(row)) }
+        while let row = try cursor.next() { records.append(try JobRow.record(ColumnReader(row))) }
         return records
     }
 

@@ -94,7 +94,7 @@ struct SettlementBatch {
 
     mutating func commitIntents(_ indices: [Int]) {
         let now = Timestamp.now()
-        commit(indices) { record, step in
+        commit(indices, areIntents: true) { record, step in
             record.state = .settling
             record.intents = step.moves.flatMap { $0 }
             if record.mustRenewDrop { record.history.append(Transition(JobRecord.renewed, at: now)) }
@@ -115,7 +115,9 @@ struct SettlementBatch {
 
     /// Brings changed records of these jobs to the journal and waits for it. Where that fails the records stay as they
     /// were: what is not written down was not decided.
-    private mutating func commit(_ indices: [Int], _ change: (inout JobRecord, Step) -> Void) {
+    private mutating func commit(
+        _ indices: [Int], areIntents: Bool = false, _ change: (inout JobRecord, Step) -> Void
+    ) {
         let good = indices.filter { steps[$0].failure == nil }
         guard !good.isEmpty else { return }
         let records = good.map { index in
@@ -124,7 +126,7 @@ struct SettlementBatch {
             return record
         }
         do throws(JournalError) {
-            try journal.commit(records)
+            try areIntents ? journal.commitIntents(records) : journal.commit(records)
             for (index, record) in zip(good, records) { steps[index].settlement.record = record }
         } catch {
             for index in good { steps[index].failure = Failure(error) }

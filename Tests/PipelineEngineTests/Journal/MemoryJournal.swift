@@ -23,7 +23,10 @@ final class MemoryJournal: Journal {
 
     let contents = Mutex(Contents())
 
-    func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
+    func write(
+        _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
+    ) throws(JournalError) {
+        let jobs = jobs + intending
         contents.withLock { $0.whileWriting }?()
         let failure = contents.withLock { contents -> JournalError? in
             guard contents.failures.isEmpty else { return contents.failures.removeFirst() }
