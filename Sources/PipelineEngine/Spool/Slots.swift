@@ -41,6 +41,9 @@ final class Slots: Sendable {
         }
     }
 
+    /// One was removed.
+    func removed(_ slot: JobID) { state.withLock { _ = $0.own.remove(slot) } }
+
     /// Gives up all that are free, to be removed.
     func takeAll() -> [JobID] {
         state.withLock { state in

@@ -247,9 +247,11 @@ package final class WorkFolder: Sendable {
     }
 
     /// False if it is not empty.
-    @discardableResult
     private func removeEmpty(_ folder: FilePath) throws(IOError) -> Bool {
-        guard folder.withPlatformString({ rmdir($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { return true }
+        guard folder.withPlatformString({ rmdir($0) }) != 0, Errno.last != .noSuchFileOrDirectory else {
+            if let slot = folder.slot { slots.removed(slot) }
+            return true
+        }
         guard Errno.last == .directoryNotEmpty else { throw IOError("remove", folder, .last) }
         return false
     }
