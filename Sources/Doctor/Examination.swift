@@ -151,8 +151,8 @@ package struct Examination {
         }
     }
 
-    /// Where canaries may be put: beside the notes of an existing work folder, since a starting daemon takes other names
-    /// in the work folder itself for another user's.
+    /// Where canaries may be put: beside the notes of an existing work folder, since a starting daemon takes other
+    /// names in the work folder itself for another user's.
     private func bench(in work: FilePath) -> FilePath {
         FolderCheck(work.appending("looks"), mounts: mounts).existing
     }

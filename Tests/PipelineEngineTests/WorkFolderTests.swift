@@ -89,6 +89,28 @@ import Testing
         #expect(try ScratchFolder.read(second.appending("theirs")) == Array("x".utf8))
     }
 
+    @Test(
+        "What cannot be removed does not hold up its job: it is out of the way, and goes at a later start",
+        .enabled(if: TemporaryMount.isPossible && Tool.find("chattr") != nil, "needs root, and chattr"))
+    func immovable() throws {
+        let chattr = try #require(Tool.find("chattr"))
+        let job = ids.next()
+        let folder = try work.makeFolder(for: job)
+        let left = folder.appending(".1-fake").appending("left")
+        _ = try harness.scratch.write(Array("x".utf8), to: left)
+        try #require(try chattr.run(["+i", left.string]).status == 0)
+        #expect(try work.empty(folder, of: job) == (nil, true))
+        #expect(Folder.kind(of: folder) == nil)
+        let kept = work.path.appending("trash").appending(job.text)
+        work.release()
+        let second = try WorkFolder(for: harness.spool.pipeline)
+        #expect(Folder.kind(of: kept.appending(".1-fake").appending("left")) == .regular)
+        second.release()
+        #expect(try chattr.run(["-i", kept.appending(".1-fake").appending("left").string]).status == 0)
+        _ = try WorkFolder(for: harness.spool.pipeline)
+        #expect(Folder.kind(of: kept) == nil)
+    }
+
     @Test("Folders that an older version kept elsewhere go, but for what is in them")
     func spares() throws {
         work.release()

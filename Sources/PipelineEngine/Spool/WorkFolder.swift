@@ -32,6 +32,8 @@ package final class WorkFolder: Sendable {
     package let looks: FilePath
     /// Folders of finished jobs in which programs left files that are not ours.
     package let astray: FilePath
+    /// What could not be removed; the next start tries again.
+    private let trash: FilePath
     private let slots = Slots()
     /// Folders that may contain a drop, and the jobs that this would be.
     private let doubted = Mutex<[JobID: JobID]>([:])
@@ -44,10 +46,12 @@ package final class WorkFolder: Sendable {
         active = path.appending("active")
         astray = path.appending("astray")
         looks = path.appending("looks")
+        trash = path.appending("trash")
         let taken = try Self.acquire(path, active, for: pipeline)
         do throws(IOError) {
             whole = try FileSystemSync(of: active, lanes: 2)
             try Self.removeSpares(path)
+            try Self.emptyTrash(trash)
         } catch {
             taken.release()
             throw Self.unusable(pipeline, error)
@@ -128,7 +132,7 @@ package final class WorkFolder: Sendable {
     static let takingName = "taking"
 
     private static func isOwn(_ name: FileName) -> Bool {
-        ["active", "astray", "looks", takingName, "spare"].contains(name.text) || WorkOwner.isName(name)
+        ["active", "astray", "looks", "trash", takingName, "spare"].contains(name.text) || WorkOwner.isName(name)
     }
 
     /// A folder with foreign contents must not be tidied.
@@ -222,7 +226,8 @@ package final class WorkFolder: Sendable {
         }
         // With what cannot be removed.
         if !names.allSatisfy(goes) { return (try setAside(folder, as: id.text), true) }
-        if let failure { throw failure }
+        // A sender who still has a part in it can prevent that, and nobody else is to wait for it.
+        if failure != nil { _ = try Self.setAside(folder, in: trash, as: id.text) }
         return (nil, true)
     }
 
@@ -341,19 +346,7 @@ package final class WorkFolder: Sendable {
         try Self.setAside(path, in: astray, as: name)
     }
 
-    /// Whether a work folder that no process has open contains a job's folder.
-    package static func holds(_ folder: JobID, below work: FilePath) -> Bool {
-        Folder.kind(of: work.appending("active").appending(folder.text)) != nil
-    }
-
-    /// Sets a job's folder aside in a work folder that no process has open, and returns its new path.
-    package static func setAside(
-        _ folder: JobID, of id: JobID, below work: FilePath
-    ) throws(IOError) -> FilePath {
-        try setAside(work.appending("active").appending(folder.text), in: work.appending("astray"), as: id.text)
-    }
-
-    private static func setAside(_ path: FilePath, in astray: FilePath, as name: String) throws(IOError) -> FilePath {
+    static func setAside(_ path: FilePath, in astray: FilePath, as name: String) throws(IOError) -> FilePath {
         try Folder.make(astray, mode: 0o700)
         var number = 1
         while true {
