@@ -11,8 +11,6 @@ package struct JobQuery: Sendable, Hashable {
     package var idPrefix: String?
     /// Only drops of exactly this name.
     package var name: FileName?
-    /// Only those whose folder has this name, which is not their id.
-    package var slot: JobID?
     /// Only claimed at or after this time.
     package var since: Timestamp?
     /// Only retries of this job.

@@ -27,9 +27,7 @@ extension SQLiteJournal {
             try Migrations.all.migrate(pool)
             // GRDB sets NORMAL while it opens, so this comes after, and is not believed but read back.
             try pool.writeWithoutTransaction { db in try setUp(db, durable: durable, path) }
-            let journal = SQLiteJournal(path: path, reader: pool, writer: pool, isDurable: durable)
-            try journal.learn()
-            return journal
+            return SQLiteJournal(path: path, reader: pool, writer: pool, isDurable: durable)
         } catch {
             throw JournalError(error, "open", path)
         }

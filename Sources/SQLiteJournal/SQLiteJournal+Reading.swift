@@ -7,18 +7,14 @@ import SystemPackage
 extension SQLiteJournal {
     package func unfinished() throws(JournalError) -> [JobRecord] {
         try read { db in
-            let rows = try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished)", [])
-            return (rows + (try SettlementRow.all(db).flatMap(\.jobs))).sorted { $0.id < $1.id }
+            try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished) ORDER BY id", [])
         }
     }
 
     package func lastRun() throws(JournalError) -> RunRecord? { try read { db in try RunRow.last(db) } }
 
     package func job(_ id: JobID) throws(JournalError) -> JobRecord? {
-        try read { db in
-            try Self.records(db, "\(JobRow.select) WHERE id = ?", [id.text]).first
-                ?? SettlementRow.all(db).flatMap(\.jobs).first { $0.id == id }
-        }
+        try read { db in try Self.records(db, "\(JobRow.select) WHERE id = ?", [id.text]).first }
     }
 
     package func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
@@ -43,10 +39,6 @@ extension SQLiteJournal {
         if let name = query.name {
             conditions.append("name = ?")
             arguments += [Data(name.bytes)]
-        }
-        if let slot = query.slot {
-            conditions.append("slot = ?")
-            arguments += [slot.text]
         }
         if let since = query.since {
             conditions.append("claimed_at >= ?")
@@ -114,12 +106,12 @@ extension SQLiteJournal {
         }
     }
 
-    static func records(
+    private static func records(
         _ db: Database, _ sql: String, _ arguments: StatementArguments
     ) throws -> [JobRecord] {
         let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var records: [JobRecord] = []
-        while let row = try cursor.next() { records.append(try JobRow.record(ColumnReader(row))) }
+        while let row = try cursor.next() { records.append(try JobRow.record(row)) }
         return records
     }
 

@@ -71,10 +71,7 @@ struct LedgerCheck {
         }
         for link in tree.links { report(.stranger, "a symbolic link '\(link.text)'") }
         if place == .work, isSettled {
-            // An empty one waits for the next job.
-            for left in tree.folders where left.components.count > 1 {
-                report(.leftover, "'\(left.text)' in a job's folder")
-            }
+            for left in tree.folders { report(.leftover, "a job's folder '\(left.text)' in the work folder") }
         }
     }
 

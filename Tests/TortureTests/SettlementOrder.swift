@@ -1,6 +1,6 @@
 /// Reads the system calls of a run and says where settlement did not keep its order: what is published is on the disk
 /// before it gets its name, an original moves only when the folders of its job's outputs are on the disk, the journal
-/// knows the moves before the first is made, and it knows of the end before the job's folder serves another job.
+/// knows the moves before the first is made, and it knows of the end before the job's folder goes.
 struct SettlementOrder {
     typealias Call = Faultline.Call
 
@@ -11,28 +11,9 @@ struct SettlementOrder {
     /// `results`: the folders that things are published in. The rest is found by its name: `/active/JOB/`, and
     /// `journal.sqlite-wal`, which is left out where there is none.
     static func problems(in calls: [Call], results: [String]) -> [String] {
-        var order = SettlementOrder(calls: numbered(calls.filter { $0.result >= 0 }), results: results)
+        var order = SettlementOrder(calls: calls.filter { $0.result >= 0 }, results: results)
         order.check()
         return order.problems
-    }
-
-    /// Each claim into a folder begins another job: the second one in `/active/JOB` is given the name `/active/JOB#2`.
-    private static func numbered(_ calls: [Call]) -> [Call] {
-        var claims: [String: Int] = [:]
-        func numbered(_ path: String) -> String {
-            guard let folder = job(of: path), let count = claims[folder], count > 1 else { return path }
-            return path.replacing("/active/\(folder)", with: "/active/\(folder)#\(count)", maxReplacements: 1)
-        }
-        return calls.map { call in
-            if isClaim(call), let folder = job(of: call.target) { claims[folder, default: 0] += 1 }
-            var call = call
-            (call.path, call.target) = (numbered(call.path), numbered(call.target))
-            return call
-        }
-    }
-
-    private static func isClaim(_ call: Call) -> Bool {
-        isRename(call) && job(of: call.path) == nil && job(of: call.target) != nil && isOriginal(call.target)
     }
 
     private init(calls: [Call], results: [String]) {
@@ -137,13 +118,11 @@ struct SettlementOrder {
         }
     }
 
-    /// When the job's folder serves another job, or goes.
+    /// When the job's folder is put away.
     private func end(of job: String) -> Call? {
-        let name = job.split(separator: "#")
-        let next = "\(name[0])#\((name.count > 1 ? Int(name[1]) ?? 1 : 1) + 1)"
-        return calls.first { call in
-            if Self.isClaim(call), Self.job(of: call.target) == next { return true }
-            return call.path.hasSuffix("/active/\(job)") && (call.name == "rmdir" || call.name == "unlinkat")
+        calls.first { call in
+            let isFolder = call.path.hasSuffix("/active/\(job)")
+            return isFolder && (Self.isRename(call) || call.name == "rmdir" || call.name == "unlinkat")
         }
     }
 
@@ -160,11 +139,11 @@ struct SettlementOrder {
         }
         guard let end = end(of: job) else { return }
         let folderSync = calls.filter {
-            (Self.isSync($0) || $0.name == "syncfs") && $0.begun > last && $0.ended < end.begun && !Self.isJournal($0)
+            Self.isSync($0) && $0.begun > last && $0.ended < end.begun && !Self.isJournal($0)
         }
         let after = folderSync.map(\.ended).min() ?? last
         if !commits.contains(where: { $0.begun > after && $0.ended < end.begun }) {
-            problems.append("job \(job): the journal did not know of the end when the job's folder served another")
+            problems.append("job \(job): the journal did not know of the end when the job's folder went")
         }
     }
 }

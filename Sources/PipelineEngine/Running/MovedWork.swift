@@ -52,14 +52,12 @@ struct MovedWork {
             var aside: [FilePath] = []
             for name in try folder.names() {
                 guard let id = JobID(name.text) else { continue }
-                // One that waited for the next job.
-                if active.appending(name).withPlatformString({ rmdir($0) }) == 0 { continue }
                 count += 1
                 guard try !move(name, in: folder, at: active) else { continue }
                 if isStale {
-                    aside.append(try WorkFolder.setAside(id, of: id, below: place))
+                    aside.append(try WorkFolder.setAside(id, below: place))
                 } else {
-                    aside.append(try work.setAside(work.folder(id), as: id))
+                    aside.append(try work.setAside(id))
                     _ = try move(name, in: folder, at: active)
                 }
             }

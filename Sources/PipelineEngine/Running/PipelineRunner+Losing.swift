@@ -43,9 +43,8 @@ extension PipelineRunner {
 
     /// Where the work folder is the one that was gone, jobs lie in it that were given up: a start takes them up.
     func reportLostJobs() {
-        ask({ $0.filled }) { runner, found in
-            let known = Set(runner.jobs.values.map(\.job.slot))
-            let count = found.count { !known.contains($0) }
+        ask({ $0.filledFolders }) { runner, found in
+            let count = found.count { runner.jobs[$0] == nil }
             guard count > 0 else { return }
             runner.warn(
                 "the work folder '\(runner.intake.spool.work.path.text)' holds "

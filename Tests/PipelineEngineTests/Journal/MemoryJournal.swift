@@ -23,10 +23,7 @@ final class MemoryJournal: Journal {
 
     let contents = Mutex(Contents())
 
-    func write(
-        _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
-    ) throws(JournalError) {
-        let jobs = jobs + intending
+    func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
         contents.withLock { $0.whileWriting }?()
         let failure = contents.withLock { contents -> JournalError? in
             guard contents.failures.isEmpty else { return contents.failures.removeFirst() }
@@ -84,7 +81,6 @@ final class MemoryJournal: Journal {
                     && query.retryOf.map { $0 == job.retryOf } ?? true
                     && query.idPrefix.map { job.id.text.hasPrefix($0) } ?? true
                     && query.name.map { $0 == job.drop.name } ?? true
-                    && query.slot.map { $0 == job.slot } ?? true
                     && (query.left.isEmpty
                         || job.state.isFinal
                             && query.left.contains { job.outputs.contains($0) || job.original == $0 })
