@@ -151,10 +151,10 @@ package struct Examination {
         }
     }
 
-    /// Where canaries may be put: among the spare folders of an existing work folder, since a starting daemon takes
-    /// other names in it for another user's.
+    /// Where canaries may be put: beside the notes of an existing work folder, since a starting daemon takes other
+    /// names in the work folder itself for another user's.
     private func bench(in work: FilePath) -> FilePath {
-        FolderCheck(work.appending("spare"), mounts: mounts).existing
+        FolderCheck(work.appending("looks"), mounts: mounts).existing
     }
 
     /// Only its user may enter the work folder, so another user cannot test it.

@@ -11,6 +11,8 @@ package struct JobQuery: Sendable, Hashable {
     package var idPrefix: String?
     /// Only drops of exactly this name.
     package var name: FileName?
+    /// Only those whose folder has this name, which is not their id.
+    package var slot: JobID?
     /// Only claimed at or after this time.
     package var since: Timestamp?
     /// Only retries of this job.
@@ -22,4 +24,16 @@ package struct JobQuery: Sendable, Hashable {
 
     /// All jobs.
     package init() {}
+
+    /// Whether a job is one of them.
+    package func matches(_ job: JobRecord) -> Bool {
+        (states.isEmpty || states.contains(job.state))
+            && pipeline.map { $0 == job.pipeline } ?? true
+            && idPrefix.map { job.id.text.hasPrefix($0) } ?? true
+            && name.map { $0 == job.drop.name } ?? true
+            && slot.map { $0 == job.slot } ?? true
+            && since.map { $0 <= job.claimedAt } ?? true
+            && retryOf.map { $0 == job.retryOf } ?? true
+            && (left.isEmpty || job.state.isFinal && left.contains { job.outputs.contains($0) || job.original == $0 })
+    }
 }

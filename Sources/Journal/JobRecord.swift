@@ -30,6 +30,9 @@ package struct JobRecord: Sendable, Equatable {
     package var id: JobID
     /// The pipeline's name.
     package var pipeline: String
+    /// The name of its folder in the work folder, where that is not its own id: folders pass from job to job. Nil once
+    /// the job is processed or failed, since its folder is another's then.
+    package var slot: JobID?
     /// What was dropped.
     package var drop: Drop
     /// The drop's device and inode, to recognise a file that is sent back (`retry`).
@@ -75,6 +78,7 @@ package struct JobRecord: Sendable, Equatable {
     package init(claimed job: Job, identity: FileIdentity, definition: String) {
         id = job.id
         pipeline = job.pipeline
+        slot = job.slot == job.id ? nil : job.slot
         drop = job.drop
         self.identity = identity
         claimedAt = job.claimedAt
@@ -92,6 +96,9 @@ package struct JobRecord: Sendable, Equatable {
 }
 
 extension JobRecord {
+    /// The name of its folder while it is not over.
+    package var folder: JobID { slot ?? id }
+
     /// How long the job took, or has taken by `now`: by the monotonic clock if it began and ended in one run, since the
     /// wall clock may have been set.
     package func took(at now: Timestamp = .now()) -> Duration {

@@ -10,7 +10,12 @@ package protocol Journal: Sendable {
     ///
     /// A job's pipeline, the drop's name and the time of its claim stay what they were first, and a `retryOf` that it
     /// has once it keeps.
-    func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError)
+    ///
+    /// `intending`: jobs that are about to be moved, and soon over: those that have no rows yet get one together, until
+    /// each has its own. No job is in both.
+    func write(
+        _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
+    ) throws(JournalError)
 
     /// Begins a run: says how the last one ended, and notes durably that this one has begun and not ended.
     func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord?
@@ -53,4 +58,11 @@ package protocol Journal: Sendable {
 
     /// Lets go of everything.
     func close()
+}
+
+extension Journal {
+    /// The same without any that are about to be moved.
+    package func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
+        try write(jobs, intending: [], pipelines: pipelines)
+    }
 }

@@ -84,13 +84,21 @@ package final class JournalWriter: Sendable {
         }
     }
 
+    /// Writes down what is about to be moved, and returns when that is durable: together for those jobs that have no
+    /// rows yet. What was noted of them before is not written any more.
+    package func commitIntents(_ records: [JobRecord]) throws(JournalError) { try commit(records, areIntents: true) }
+
     /// The same, and returns when they are durable. Written on the calling thread, or by another's transaction where
     /// one takes them along. Not to be called on the writer's queue.
-    package func commit(_ records: [JobRecord]) throws(JournalError) {
+    package func commit(_ records: [JobRecord]) throws(JournalError) { try commit(records, areIntents: false) }
+
+    private func commit(_ records: [JobRecord], areIntents: Bool) throws(JournalError) {
         let outcome = Mutex<Result<Void, JournalError>?>(nil)
         let isTaken = state.withLock { state in
             guard !state.isClosed else { return false }
-            state.batch.commit(records) { @Sendable result in outcome.withLock { $0 = result } }
+            state.batch.commit(records, areIntents: areIntents) { @Sendable result in
+                outcome.withLock { $0 = result }
+            }
             return true
         }
         guard isTaken else { throw Self.closed }
@@ -147,7 +155,8 @@ package final class JournalWriter: Sendable {
         var result = Result<Void, JournalError>.success(())
         if batch.hasRows {
             do throws(JournalError) {
-                try journal.write(batch.jobs, pipelines: Array(batch.pipelines.values))
+                let (intending, jobs) = batch.jobs
+                try journal.write(jobs, intending: intending, pipelines: Array(batch.pipelines.values))
                 succeeded()
             } catch {
                 failed(batch, error)
@@ -195,6 +204,8 @@ private struct Batch {
         var noted: JobRecord?
         /// A caller waits for it, or for what it replaced.
         var isCommitted = false
+        /// Its moves are about to be made.
+        var areIntents = false
         /// It was here when the alarm was set.
         var isDue = false
 
@@ -212,15 +223,21 @@ private struct Batch {
     var pipelines: [String: PipelineRecord] = [:]
     private(set) var completions: [JournalWriter.Completion] = []
 
-    var jobs: [JobRecord] { entries.map(\.record) }
+    var jobs: (intending: [JobRecord], others: [JobRecord]) {
+        let others = entries.filter { !$0.areIntents }.map(\.record)
+        return (others.count < entries.count ? entries.filter(\.areIntents).map(\.record) : [], others)
+    }
     var hasRows: Bool { !entries.isEmpty || !pipelines.isEmpty }
     var hasNotes: Bool { !pipelines.isEmpty || entries.contains { $0.noted != nil } }
 
     mutating func note(_ record: JobRecord) { put(Entry(record: record, noted: record)) }
 
-    mutating func commit(_ records: [JobRecord], then completion: @escaping JournalWriter.Completion) {
+    mutating func commit(
+        _ records: [JobRecord], areIntents: Bool = false, then completion: @escaping JournalWriter.Completion
+    ) {
         for record in records {
-            put(Entry(record: record, noted: places[record.id].flatMap { entries[$0].noted }, isCommitted: true))
+            let noted = places[record.id].flatMap { entries[$0].noted }
+            put(Entry(record: record, noted: noted, isCommitted: true, areIntents: areIntents))
         }
         completions.append(completion)
     }

@@ -6,12 +6,15 @@ import SystemPackage
 /// Reads a row's columns from left to right. GRDB's own subscripts trap where a value is of another type; a damaged
 /// journal must be reported instead.
 struct ColumnReader {
-    private let row: Row
+    private let column: (Int) -> DatabaseValue
     private var next = 0
     /// Whose row it is, for errors.
     var subject = "a row"
 
-    init(_ row: Row) { self.row = row }
+    init(_ row: Row) { column = { row[$0] } }
+
+    /// The same for values without a row; those that are missing at the end are NULL.
+    init(_ values: [DatabaseValue]) { column = { $0 < values.count ? values[$0] : .null } }
 
     mutating func optionalText(_ name: String) throws(JournalError) -> String? {
         switch value().storage {
@@ -67,6 +70,6 @@ struct ColumnReader {
 
     private mutating func value() -> DatabaseValue {
         defer { next += 1 }
-        return row[next]
+        return column(next)
     }
 }

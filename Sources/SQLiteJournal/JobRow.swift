@@ -9,6 +9,7 @@ enum JobRow {
         "id", "pipeline", "name", "folders", "size", "dropped_at", "device", "inode", "claimed_at", "finished_at",
         "state", "stage", "failures", "recoveries", "next_attempt", "failure", "failed_stage", "payload", "intents",
         "outputs", "original", "digests", "facts", "definition", "retry_of", "history",
+        "slot",
     ]
 
     /// Columns that keep their first value. SQLite rewrites every index whose columns are set, even to the same value,
@@ -20,26 +21,39 @@ enum JobRow {
     static let isOver = "state IN ('processed', 'failed', 'lost')"
     static let isUnfinished = "state NOT IN ('processed', 'failed', 'lost')"
 
-    /// Adds or replaces a row. One that is new learns here whether its file was sent in again, and keeps it.
-    static let upsert: String = {
-        let places = columns.enumerated().map { index, column in
-            column == "retry_of" ? "coalesce(\(retryOf), \(RetryRow.search))" : "?\(index + 1)"
-        }
-        let sets = columns.filter { !unchanging.contains($0) }.map { column in
-            column == "retry_of" ? "retry_of = coalesce(\(retryOf), retry_of)" : "\(column) = excluded.\(column)"
-        }
-        return """
-            INSERT INTO jobs (\(columns.joined(separator: ", "))) VALUES (\(places.joined(separator: ", "))) \
-            ON CONFLICT (id) DO UPDATE SET \(sets.joined(separator: ", "))
-            """
-    }()
+    /// Adds a row unless there is one. One that is new learns here whether its file was sent in again.
+    static let insert = """
+        INSERT OR IGNORE INTO jobs (\(columns.joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))
+        """
 
-    /// The same, but neither for a row of another pipeline nor for one that is over: those are in the totals. The
-    /// states stand one by one, since SQLite makes a table of its own for every list in every run of a statement.
-    static let upsertUncounted: String = {
-        let states = JobRecord.State.allCases.filter(\.isFinal).map { "state <> '\($0.rawValue)'" }
-        return "\(upsert) WHERE pipeline = excluded.pipeline AND \(states.joined(separator: " AND "))"
-    }()
+    /// Replaces the row of an unfinished job of this pipeline.
+    static let update = """
+        UPDATE jobs SET \(sets { "?\($0 + 1)" }) \
+        WHERE id = \(parameter("id")) AND pipeline = \(parameter("pipeline")) AND \(isNoneOfTheFinal)
+        """
+
+    /// Adds or replaces a row. One that is new learns here whether its file was sent in again, and keeps it.
+    static let upsert = """
+        INSERT INTO jobs (\(columns.joined(separator: ", "))) VALUES (\(places.joined(separator: ", "))) \
+        ON CONFLICT (id) DO UPDATE SET \(sets { "excluded.\(columns[$0])" })
+        """
+
+    private static let places = columns.enumerated().map { index, column in
+        column == "retry_of" ? "coalesce(\(retryOf), \(RetryRow.search))" : "?\(index + 1)"
+    }
+
+    /// The assignments of an update. `value`: that of a column, by its place.
+    private static func sets(_ value: (Int) -> String) -> String {
+        columns.indices.filter { !unchanging.contains(columns[$0]) }.map { place in
+            let column = columns[place]
+            return column == "retry_of"
+                ? "retry_of = coalesce(\(retryOf), retry_of)" : "\(column) = \(value(place))"
+        }.joined(separator: ", ")
+    }
+
+    /// The states stand one by one, since SQLite makes a table of its own for every list in every run of a statement.
+    private static let isNoneOfTheFinal =
+        JobRecord.State.allCases.filter(\.isFinal).map { "state <> '\($0.rawValue)'" }.joined(separator: " AND ")
 
     /// The place of a column's value in `upsert`.
     static func parameter(_ column: String) -> String { "?\((columns.firstIndex(of: column) ?? -1) + 1)" }
@@ -80,11 +94,12 @@ enum JobRow {
         values.text(record.definition)
         values.text(record.retryOf?.text)
         values.json(all: record.history) { $0.transition($1) }
+        values.text(record.slot?.text)
     }
 
     /// The record of a row that begins with `columns`.
-    static func record(_ row: Row) throws(JournalError) -> JobRecord {
-        var columns = ColumnReader(row)
+    static func record(_ row: ColumnReader) throws(JournalError) -> JobRecord {
+        var columns = row
         guard let id = JobID(try columns.text("id")) else { throw columns.nonsense("id") }
         columns.subject = "job \(id)"
         let pipeline = try columns.text("pipeline")
@@ -122,6 +137,10 @@ enum JobRow {
             record.retryOf = id
         }
         record.history = try columns.json("history") { $0.all(\.transition) } ?? []
+        if let slot = try columns.optionalText("slot") {
+            guard let name = JobID(slot) else { throw columns.nonsense("slot") }
+            record.slot = name
+        }
         return record
     }
 }

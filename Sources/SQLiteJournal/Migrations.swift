@@ -20,6 +20,8 @@ enum Migrations {
         }
         migrator.registerMigration("6 works") { try $0.execute(sql: "ALTER TABLE pipelines ADD COLUMN works TEXT") }
         migrator.registerMigration("7 lost") { try $0.execute(sql: lost) }
+        migrator.registerMigration("8 slots") { try $0.execute(sql: slots) }
+        migrator.registerMigration("8 settlements") { try $0.execute(sql: settlements) }
         return migrator
     }()
 
@@ -135,6 +137,19 @@ enum Migrations {
         UPDATE jobs SET state = 'lost' WHERE state = 'vanished';
         UPDATE totals SET state = 'lost' WHERE state = 'vanished';
         CREATE INDEX jobs_unfinished ON jobs (id) WHERE \(JobRow.isUnfinished);
+        """
+
+    /// Where jobs that are not over, or are lost, have their folders, if those have other names than theirs.
+    private static let slots = """
+        ALTER TABLE jobs ADD COLUMN slot TEXT;
+        CREATE INDEX jobs_of_slot ON jobs (slot) WHERE slot IS NOT NULL;
+        """
+
+    private static let settlements = """
+        CREATE TABLE settlements (
+            number INTEGER PRIMARY KEY,
+            jobs BLOB NOT NULL
+        );
         """
 
     /// Users look up names, and without an index an unknown name would scan every row.

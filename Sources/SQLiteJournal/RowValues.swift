@@ -103,6 +103,28 @@ struct RowValues {
         return sqlite3_step(statement)
     }
 
+    /// What a value is, where it lies.
+    enum Held {
+        case null
+        case integer(Int64)
+        case text(Slice<UnsafeRawBufferPointer>)
+        case blob(Slice<UnsafeRawBufferPointer>)
+    }
+
+    /// Calls the body with each value, in order.
+    func forEach(_ body: (Held) -> Void) {
+        bytes.withUnsafeBytes { bytes in
+            for value in values {
+                switch value {
+                case .null: body(.null)
+                case .integer(let number): body(.integer(number))
+                case .text(let range): body(.text(bytes[range]))
+                case .blob(let range): body(.blob(bytes[range]))
+                }
+            }
+        }
+    }
+
     private mutating func add(_ write: (inout [UInt8]) -> Void) -> Range<Int> {
         let start = bytes.count
         write(&bytes)

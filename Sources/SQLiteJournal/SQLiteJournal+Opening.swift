@@ -27,7 +27,9 @@ extension SQLiteJournal {
             try Migrations.all.migrate(pool)
             // GRDB sets NORMAL while it opens, so this comes after, and is not believed but read back.
             try pool.writeWithoutTransaction { db in try setUp(db, durable: durable, path) }
-            return SQLiteJournal(path: path, reader: pool, writer: pool, isDurable: durable)
+            let journal = SQLiteJournal(path: path, reader: pool, writer: pool, isDurable: durable)
+            try journal.learn()
+            return journal
         } catch {
             throw JournalError(error, "open", path)
         }

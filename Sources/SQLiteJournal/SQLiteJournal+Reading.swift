@@ -7,14 +7,18 @@ import SystemPackage
 extension SQLiteJournal {
     package func unfinished() throws(JournalError) -> [JobRecord] {
         try read { db in
-            try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished) ORDER BY id", [])
+            let rows = try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished)", [])
+            return (rows + (try SettlementRow.all(db).flatMap(\.jobs))).sorted { $0.id < $1.id }
         }
     }
 
     package func lastRun() throws(JournalError) -> RunRecord? { try read { db in try RunRow.last(db) } }
 
     package func job(_ id: JobID) throws(JournalError) -> JobRecord? {
-        try read { db in try Self.records(db, "\(JobRow.select) WHERE id = ?", [id.text]).first }
+        try read { db in
+            try Self.records(db, "\(JobRow.select) WHERE id = ?", [id.text]).first
+                ?? SettlementRow.all(db).flatMap(\.jobs).first { $0.id == id }
+        }
     }
 
     package func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
@@ -40,6 +44,10 @@ extension SQLiteJournal {
             conditions.append("name = ?")
             arguments += [Data(name.bytes)]
         }
+        if let slot = query.slot {
+            conditions.append("slot = ?")
+            arguments += [slot.text]
+        }
         if let since = query.since {
             conditions.append("claimed_at >= ?")
             arguments += [since.nanoseconds]
@@ -57,7 +65,13 @@ extension SQLiteJournal {
         if !conditions.isEmpty { sql += " WHERE \(conditions.joined(separator: " AND "))" }
         sql += " ORDER BY claimed_at DESC, rowid DESC"
         if let limit = query.limit { sql += " LIMIT \(max(0, limit))" }
-        return try read { [sql, arguments] db in try Self.records(db, sql, arguments) }
+        return try read { [sql, arguments] db in
+            let rows = try Self.records(db, sql, arguments)
+            let others = try SettlementRow.all(db).flatMap(\.jobs).filter(query.matches)
+            guard !others.isEmpty else { return rows }
+            let all = (others + rows).sorted { $0.claimedAt > $1.claimedAt }
+            return Array(all.prefix(query.limit.map { max(0, $0) } ?? .max))
+        }
     }
 
     /// A path as it stands in the list of outputs.
@@ -81,7 +95,7 @@ extension SQLiteJournal {
             ORDER BY 1, 2, 3
             """
         return try read { db in
-            try Self.rows(db, sql) { columns throws(JournalError) in
+            let rows = try Self.rows(db, sql) { columns throws(JournalError) in
                 let pipeline = try columns.text("pipeline")
                 guard let state = JobRecord.State(rawValue: try columns.text("state")) else {
                     throw columns.nonsense("state")
@@ -90,6 +104,8 @@ extension SQLiteJournal {
                     pipeline: pipeline, state: state, stage: Int(try columns.integer("stage")),
                     count: Int(try columns.integer("count")))
             }
+            let others = try SettlementRow.all(db).flatMap(\.jobs)
+            return others.isEmpty ? rows : rows.adding(others)
         }
     }
 
@@ -106,12 +122,12 @@ extension SQLiteJournal {
         }
     }
 
-    private static func records(
+    static func records(
         _ db: Database, _ sql: String, _ arguments: StatementArguments
     ) throws -> [JobRecord] {
         let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var records: [JobRecord] = []
-        while let row = try cursor.next() { records.append(try JobRow.record(row)) }
+        while let row = try cursor.next() { records.append(try JobRow.record(ColumnReader(row))) }
         return records
     }
 
@@ -126,4 +142,22 @@ extension SQLiteJournal {
         }
         return values
     }
+}
+
+extension [JobCount] {
+    /// With unfinished jobs that have no rows.
+    fileprivate func adding(_ jobs: [JobRecord]) -> [JobCount] {
+        var counts = Dictionary(map { ($0.group, $0.count) }) { $0 + $1 }
+        for job in jobs {
+            let one = JobCount(pipeline: job.pipeline, state: job.state, stage: job.stage, count: 0)
+            counts[one, default: 0] += 1
+        }
+        return counts.map { JobCount(pipeline: $0.pipeline, state: $0.state, stage: $0.stage, count: $1) }
+            .sorted { ($0.pipeline, $0.state.rawValue, $0.stage) < ($1.pipeline, $1.state.rawValue, $1.stage) }
+    }
+}
+
+extension JobCount {
+    /// What it counts.
+    fileprivate var group: JobCount { JobCount(pipeline: pipeline, state: state, stage: stage, count: 0) }
 }

@@ -17,6 +17,8 @@ package final class SQLiteJournal: Journal {
     let path: FilePath
     let isDurable: Bool
     private let connections: Mutex<Connections>
+    /// What is in it, as far as writing needs that.
+    private let known = Mutex(KnownRows())
     /// What `mend` put in its place last and could not open; nil where it could.
     let unopened = Mutex<Fingerprint?>(nil)
     /// One writer at a time, and none while the open file is being replaced.
@@ -39,6 +41,8 @@ package final class SQLiteJournal: Journal {
     /// Continues with the connections of another one.
     func adopt(_ other: SQLiteJournal) throws(JournalError) {
         let taken = other.connections.withLock { $0 }
+        let rows = other.known.withLock { $0 }
+        known.withLock { $0 = rows }
         let old = connections.withLock { connections in
             defer { connections = taken }
             return connections
@@ -57,28 +61,57 @@ package final class SQLiteJournal: Journal {
         return try body()
     }
 
+    /// Reads what writing needs to know.
+    func learn() throws(JournalError) {
+        let found = try read { db in
+            var found = KnownRows()
+            found.wrote(try Self.records(db, "\(JobRow.select) WHERE \(JobRow.isUnfinished)", []))
+            for settlement in try SettlementRow.all(db) {
+                found.wrote(settlement: settlement.number, of: settlement.jobs.map(\.id))
+            }
+            return found
+        }
+        known.withLock { $0 = found }
+    }
+
     /// The journal's file in a state folder.
     package static func file(in folder: FilePath) -> FilePath { folder.appending("journal.sqlite") }
 
-    package func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
+    package func write(
+        _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
+    ) throws(JournalError) {
+        let known = known.withLock { $0 }
+        let jobs = jobs + intending.filter { known.isKnown($0.id) }
+        let intending = intending.filter { !known.isKnown($0.id) }
         try write { db in
-            if !jobs.isEmpty { try Self.write(jobs, to: db) }
+            if !jobs.isEmpty { try Self.write(jobs, known, to: db) }
+            if !intending.isEmpty { try SettlementRow.add(intending, as: known.next, to: db) }
+            for number in known.settlements(doneBy: jobs) { try SettlementRow.remove(number, from: db) }
             for pipeline in pipelines { try PipelineRow.write(pipeline, to: db) }
+        }
+        self.known.withLock { now in
+            now.wrote(jobs)
+            if !intending.isEmpty { now.wrote(settlement: known.next, of: intending.map(\.id)) }
         }
     }
 
-    private static func write(_ jobs: [JobRecord], to db: Database) throws {
-        let upsertUncounted = try db.cachedStatement(sql: JobRow.upsertUncounted)
+    /// A row that is new is inserted: for an UPSERT SQLite prepares to undo it by itself, and a row that is written
+    /// short and grows takes up twice the room.
+    private static func write(_ jobs: [JobRecord], _ known: KnownRows, to db: Database) throws {
+        let (insert, update) = (
+            try db.cachedStatement(sql: JobRow.insert), try db.cachedStatement(sql: JobRow.update)
+        )
         let hasRetries = try RetryRow.isAny(db)
         var totals = try TotalRows(db)
         var values = RowValues()
         for job in jobs {
             values.removeAll()
             JobRow.add(job, to: &values)
-            try values.execute(upsertUncounted, in: db)
+            try values.execute(known.hasRow(job.id) ? update : insert, in: db)
             if db.changesCount > 0 {
                 totals.count(job)
             } else {
+                // It is over, or another pipeline's, or another process has written it.
                 try totals.count(job.id.text, -1)
                 try values.execute(try db.cachedStatement(sql: JobRow.upsert), in: db)
                 try totals.count(job.id.text, 1)
@@ -88,12 +121,20 @@ package final class SQLiteJournal: Journal {
         try totals.write(to: db)
     }
 
+    /// What an earlier run was about to move becomes rows: whatever happens to one of its jobs, the others' ends must
+    /// not leave a settlement behind that speaks of them.
     package func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord? {
-        try write { db in
+        let last = try write { db in
+            for settlement in try SettlementRow.all(db) {
+                try Self.write(settlement.jobs, KnownRows(), to: db)
+                try SettlementRow.remove(settlement.number, from: db)
+            }
             let last = try RunRow.last(db)
             try RunRow.add(run, to: db)
             return last
         }
+        try learn()
+        return last
     }
 
     package func endRun() throws(JournalError) {

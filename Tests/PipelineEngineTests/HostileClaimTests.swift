@@ -51,8 +51,8 @@ import Testing
     private func spoolWithSpare() throws -> (spool: Spool, spare: FilePath) {
         let spool = try spool()
         let id = ids.next()
-        let spare = try spool.work.makeFolder(of: id)
-        #expect(try spool.work.removeFolder(of: id) == nil)
+        let spare = try spool.work.makeFolder(for: id)
+        spool.work.free(spare)
         return (spool, spare)
     }
 
@@ -77,7 +77,7 @@ import Testing
             "a".fileName, ready: Self.ready, in: try OpenFile.openFolder(spool.pipeline.inbox),
             at: InboxFolder(["sub".fileName]), as: id)
         guard case .vanished = claim else { throw NotAName() }
-        #expect(try Folder.names(in: spool.work.folder(of: id)).map(\.text).contains("late"))
+        #expect(try Folder.names(in: spare).map(\.text).contains("late"))
     }
 
     @Test("The folder of a claim that failed goes, with what was noted in it")
@@ -88,7 +88,7 @@ import Testing
             "a".fileName, ready: Self.ready, in: try OpenFile.openFolder(spool.pipeline.inbox),
             at: InboxFolder(["sub".fileName]), as: id, rejected: .file("test.bad", "Bad."))
         guard case .vanished = claim else { throw NotAName() }
-        #expect(Folder.kind(of: spool.work.folder(of: id)) == nil)
+        #expect(Folder.kind(of: spool.work.folder(id)) == nil)
     }
 
     @Test("A marker is not fetched through a folder that became a symbolic link")
@@ -100,7 +100,7 @@ import Testing
         let id = ids.next()
         let drop = Drop(name: try "a".fileName, folders: [try "sub".fileName], size: 1, droppedAt: .now())
         let job = Job(
-            id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: try spool.work.makeFolder(of: id))
+            id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: try spool.work.makeFolder(for: id))
         try spool.fetchMarker(of: job, isNeeded: false)
         #expect(scratch.exists("elsewhere/a.done"))
         #expect(try Spool.marker(in: job.folder) == nil)
@@ -166,6 +166,6 @@ import Testing
     private func job(_ name: String, _ spool: Spool, isFolder: Bool) throws -> Job {
         let id = ids.next()
         let drop = Drop(name: try name.fileName, size: 1, droppedAt: .now(), isFolder: isFolder)
-        return Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: try spool.work.makeFolder(of: id))
+        return Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: try spool.work.makeFolder(for: id))
     }
 }

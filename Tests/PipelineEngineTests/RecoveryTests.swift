@@ -30,9 +30,10 @@ import Testing
     }
 
     private func reconcile(
-        _ records: [JobRecord], over: [JobID: JobRecord] = [:], after run: RunRecord?, boot: String = "now"
+        _ records: [JobRecord], _ folders: Recovery.Folders = Recovery.Folders(), after run: RunRecord?,
+        boot: String = "now"
     ) throws -> Recovery.Findings {
-        try Recovery(of: pipeline, in: work, lastRun: run, boot: boot).reconcile(records, over: over)
+        try Recovery(of: pipeline, in: work, lastRun: run, boot: boot).reconcile(records, folders)
     }
 
     /// A job folder with its drop, and the record of a job that has stood at a stage.
@@ -47,15 +48,15 @@ import Testing
     private func job(_ name: FileName) -> Job {
         let id = ids.next()
         let drop = Drop(name: name, size: 1, droppedAt: id.time)
-        return Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: work.folder(of: id))
+        return Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: work.folder(id))
     }
 
     @Test("A job without a record is adopted, its scratch removed")
     func adopts() throws {
         let record = try found("a")
-        try scratch.write(Array("half".utf8), to: work.folder(of: record.id).pushing(".1-fake/half"))
+        try scratch.write(Array("half".utf8), to: work.folder(record.id).pushing(".1-fake/half"))
         let findings = try reconcile([], after: Self.killed)
-        #expect(findings.adopted.map(\.id) == [record.id])
+        #expect(findings.adopted.map(\.slot) == [record.id])
         #expect(findings.resumed.isEmpty)
         #expect(try scratch.tree(".dropmill/test/active/\(record.id)") == ["a"])
     }
@@ -64,13 +65,13 @@ import Testing
     func resumes() throws {
         var made = FilePath()
         let record = try found("a") { record in
-            made = work.folder(of: record.id).appending(".1-fake")
+            made = work.folder(record.id).appending(".1-fake")
             record.stage = 1
             record.failures = 2
             record.payload = Payload(folder: made)
         }
         try scratch.write(Array("made".utf8), to: made.pushing("file"))
-        try scratch.write(Array("half".utf8), to: work.folder(of: record.id).pushing(".2-fake/half"))
+        try scratch.write(Array("half".utf8), to: work.folder(record.id).pushing(".2-fake/half"))
         let resumed = try #require(try reconcile([record], after: Self.stopped).resumed.first)
         #expect(resumed.state == .queued(stage: resumed.record.stage, failures: resumed.record.failures))
         #expect(resumed.record == record, "a run that ended in order counts nothing")
@@ -81,11 +82,11 @@ import Testing
     func startsAgain(reason: Int) throws {
         let record = try found("a") { record in
             record.stage = 1
-            record.payload = Payload(folder: work.folder(of: record.id).appending(".1-fake"))
+            record.payload = Payload(folder: work.folder(record.id).appending(".1-fake"))
             if reason == 1 { record.definition = "as it was" }
         }
         if reason != 2 {
-            try scratch.write(Array("made".utf8), to: work.folder(of: record.id).pushing(".1-fake/file"))
+            try scratch.write(Array("made".utf8), to: work.folder(record.id).pushing(".1-fake/file"))
         }
         let findings = try reconcile([record], after: Self.stopped, boot: reason == 0 ? "another" : "now")
         let resumed = try #require(findings.resumed.first).record
@@ -170,7 +171,7 @@ import Testing
             record.recoveries = before
             record.intents = [
                 Intent(
-                    role: .original, source: work.folder(of: record.id).appending(try "a".fileName),
+                    role: .original, source: work.folder(record.id).appending(try "a".fileName),
                     target: scratch.path("processed/a"), identity: .unknown)
             ]
         }
@@ -182,10 +183,10 @@ import Testing
         #expect(killed.changed.isEmpty == (after == before))
         #expect(killed.parked == (after == nil ? 1 : 0))
         #expect(killed.warnings.count == killed.parked)
-        #expect(killed.warnings.allSatisfy { $0.contains("'\(work.folder(of: record.id).text)'") })
+        #expect(killed.warnings.allSatisfy { $0.contains("'\(work.folder(record.id).text)'") })
         // Somebody took it out, as the warning says.
         guard after == nil else { return }
-        try Folder.remove(work.folder(of: record.id))
+        try Folder.remove(work.folder(record.id))
         #expect(try reconcile([record], after: Self.stopped).changed.map(\.state) == [.lost])
     }
 
@@ -238,7 +239,7 @@ import Testing
         let record = try found("a") { record in
             record.state = .settling
             record.stage = 3
-            record.payload = Payload(folder: work.folder(of: record.id).appending(".3-fake"))
+            record.payload = Payload(folder: work.folder(record.id).appending(".3-fake"))
         }
         try scratch.write("made", to: ".dropmill/test/active/\(record.id)/.3-fake/file")
         let same = try #require(try reconcile([record], after: Self.stopped).resumed.first)
@@ -279,7 +280,7 @@ import Testing
     @Test("A record whose folder is gone has vanished; a power cut may have put its drop back, so that is no news then")
     func vanishes() throws {
         let record = try found("a")
-        try Folder.remove(work.folder(of: record.id))
+        try Folder.remove(work.folder(record.id))
         let findings = try reconcile([record], after: Self.killed)
         #expect(findings.changed.map(\.state) == [.lost])
         #expect(findings.warnings.count == 1)
@@ -293,15 +294,15 @@ import Testing
         let bad = try found("a")
         let good = try found("b")
         let mount = try TemporaryMount(
-            tmpfs: "size=1m", at: work.folder(of: bad.id).appending(".1-unpack"))
+            tmpfs: "size=1m", at: work.folder(bad.id).appending(".1-unpack"))
         defer { withExtendedLifetime(mount) {} }
         let findings = try reconcile([bad, good], after: Self.killed)
         #expect(findings.resumed.map(\.record.id) == [good.id])
         #expect(findings.parked == 1)
         #expect(findings.warnings.count == 1)
         #expect(
-            findings.warnings.first?.contains("'\(work.folder(of: bad.id).text)' cannot be recovered") == true)
-        #expect(Folder.kind(of: work.folder(of: bad.id).appending(try "a".fileName)) == .regular)
+            findings.warnings.first?.contains("'\(work.folder(bad.id).text)' cannot be recovered") == true)
+        #expect(Folder.kind(of: work.folder(bad.id).appending(try "a".fileName)) == .regular)
     }
 
     @Test("Where what is missing may be away with its file system, no job is given up")
@@ -315,58 +316,6 @@ import Testing
         #expect(findings.changed.isEmpty)
         #expect(findings.resumed.isEmpty)
         #expect(findings.stranded == [record.id])
-    }
-
-    @Test("What is left of a job that the journal knows as over goes; a drop in it only where originals are deleted")
-    func overdueFolders() throws {
-        let record = try found("a")
-        let kept = try reconcile([], over: [record.id: record], after: Self.killed)
-        #expect(kept.adopted.isEmpty)
-        #expect(kept.warnings.count == 1)
-        #expect(try ScratchFolder.read(work.folder(of: record.id).appending("a")) == Array("x".utf8))
-
-        var deleting = pipeline
-        deleting.processed = .delete
-        let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
-            .reconcile([], over: [record.id: record])
-        #expect(findings.warnings.isEmpty)
-        #expect(try Folder.names(in: work.active).isEmpty)
-        #expect(Folder.kind(of: work.astray) == nil)
-    }
-
-    @Test("An original that could not be brought to 'failed' is kept, whatever becomes of originals")
-    func overdueKept() throws {
-        var deleting = pipeline
-        deleting.processed = .delete
-        let record = try found("a") { $0.original = work.keptPath(of: $0.drop.name, of: $0.id) }
-        _ = try scratch.write(Array("half".utf8), to: work.folder(of: record.id).pushing(".1-fake/half"))
-        let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
-            .reconcile([], over: [record.id: record])
-        #expect(findings.warnings.isEmpty)
-        #expect(try Folder.names(in: work.active).isEmpty)
-        #expect(try Folder.names(in: work.astray.appending(record.id.text)).map(\.text) == ["a"])
-        #expect(try ScratchFolder.read(try #require(record.original)) == Array("x".utf8))
-    }
-
-    @Test("What a program left in the folder of a job that is over is kept, whatever becomes of originals")
-    func overdueStrays() throws {
-        var deleting = pipeline
-        deleting.processed = .delete
-        deleting.onConflict = .replace
-        let record = try found("a")
-        let folder = work.folder(of: record.id)
-        _ = try scratch.write(Array("theirs".utf8), to: folder.appending("a.gz"))
-        let findings = try Recovery(of: deleting, in: work, lastRun: Self.killed, boot: "now")
-            .reconcile([], over: [record.id: record])
-        let kept = work.astray.appending(record.id.text)
-        #expect(findings.warnings.count == 1)
-        #expect(findings.warnings.first?.contains("'\(kept.text)'") == true)
-        #expect(try Folder.names(in: kept).map(\.text) == ["a.gz"])
-        #expect(try ScratchFolder.read(kept.appending("a.gz")) == Array("theirs".utf8))
-        #expect(Folder.kind(of: folder) == nil)
-        // A later start takes the work folder for its own, with that in it.
-        work.release()
-        _ = try WorkFolder(for: deleting)
     }
 
     @Test("Empty job folders go, strangers stay")

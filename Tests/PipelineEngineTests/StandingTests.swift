@@ -100,9 +100,8 @@ import Testing
     func relapses() async throws {
         let engine = try EngineHarness(scratch: scratch, stages: [.passing])
         try engine.start()
-        try engine.drop("first")
-        #expect(await eventually { engine.reports.count == 1 })
         let chattr = try #require(Self.chattr)
+        // Nothing was claimed yet, so there is no folder for a job.
         let slots = try WorkFolder.path(for: engine.pipeline).appending("active").string
         #expect(try chattr.run(["+i", slots]).status == 0)
         defer { do { _ = try chattr.run(["-i", slots]) } catch { Issue.record(error) } }
@@ -128,7 +127,7 @@ import Testing
         let waiting = await engine.waiting(for: "second")?.waiting
         #expect(waiting?.code == "paused" || waiting == nil)
         #expect(try chattr.run(["-i", slots]).status == 0)
-        #expect(await eventually { engine.reports.count == 2 })
+        #expect(await eventually { engine.reports.count == 1 })
         #expect(await eventually { engine.events.contains { if case .resumed = $0 { true } else { false } } })
         #expect(try await eventually { try pauses().isEmpty })
         _ = await engine.stop()

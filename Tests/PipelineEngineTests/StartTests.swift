@@ -23,7 +23,7 @@ import Testing
     private func leave(_ name: String) throws -> JobID {
         let id = JobIDGenerator().next()
         let work = try WorkFolder(for: harness().pipeline)
-        try scratch.write(Array("x".utf8), to: work.folder(of: id).appending(try name.fileName))
+        try scratch.write(Array("x".utf8), to: work.folder(id).appending(try name.fileName))
         work.release()
         return id
     }

@@ -18,80 +18,124 @@ import Testing
 
     private func inode(_ path: FilePath) -> FileIdentity? { FileIdentity.of(path) }
 
-    @Test("A folder passes from a job that is over to the next one, empty")
+    @Test("A folder passes from a job that is over to the next one as it is")
     func usedAgain() throws {
         let first = ids.next(), second = ids.next()
-        let folder = try work.makeFolder(of: first)
+        let folder = try work.makeFolder(for: first)
         let identity = try #require(inode(folder))
         _ = try harness.scratch.write(Array("x".utf8), to: folder.appending(".beside-1-1"))
-        try work.removeFolder(of: first)
-        let next = try work.makeFolder(of: second)
+        #expect(try work.empty(folder, of: first) == (nil, true))
+        work.free(folder)
+        let next = try work.makeFolder(for: second)
+        #expect(next == folder)
         #expect(inode(next) == identity)
-        #expect(Folder.kind(of: folder) == nil)
         #expect(try Folder.names(in: next).isEmpty)
+        // It is not free yet.
+        #expect(try work.makeFolder(for: ids.next()) != folder)
     }
 
-    @Test("Those that nobody uses are put away, used from there, and removed by the next start")
-    func putAway() throws {
-        let first = ids.next(), second = ids.next()
-        let identity = try #require(inode(try work.makeFolder(of: first)))
-        try work.removeFolder(of: first)
-        work.tidy()
-        #expect(try Folder.names(in: work.active).isEmpty)
-        let next = try work.makeFolder(of: second)
-        #expect(inode(next) == identity)
-        try work.removeFolder(of: second)
-        work.tidy()
+    @Test("A daemon that stops removes free folders; those of earlier runs are never used again")
+    func earlierRuns() throws {
+        let first = ids.next(), left = ids.next()
+        work.free(try work.makeFolder(for: first))
+        let other = try work.makeFolder(for: left)
+        #expect(other == work.folder(first))
+        let kept = try work.makeFolder(for: ids.next())
+        work.free(kept)
         work.release()
+        #expect(try Folder.names(in: work.active).map(\.text) == [first.text])
         let again = try WorkFolder(for: harness.spool.pipeline)
-        #expect(try Folder.names(in: again.path.appending("spare")).isEmpty)
+        again.free(other)
+        #expect(try Folder.names(in: again.active).isEmpty)
+        let next = ids.next()
+        #expect(try again.makeFolder(for: next) == again.folder(next))
     }
 
-    @Test("Where somebody removed a kept folder there is a new one")
+    @Test("Where somebody removed a free folder a claim makes it again")
     func tidiedAway() throws {
-        let first = ids.next(), second = ids.next()
-        let folder = try work.makeFolder(of: first)
-        try work.removeFolder(of: first)
+        let folder = try work.makeFolder(for: ids.next())
+        work.free(folder)
         try Folder.remove(folder)
-        #expect(Folder.kind(of: try work.makeFolder(of: second)) == .folder)
+        for (number, rejected) in [Failure?.none, .file("test.bad", "Bad.")].enumerated() {
+            let name = try "drop\(number)".fileName
+            _ = try harness.scratch.write("x", to: "inbox/sub/\(name)")
+            let inbox = try OpenFile.openFolder(harness.scratch.path("inbox/sub"))
+            let claim = try harness.spool.claim(
+                name, ready: .unknown(), in: inbox, at: InboxFolder(number == 0 ? [] : ["sub".fileName]),
+                as: ids.next(),
+                rejected: rejected)
+            guard case .claimed(let job) = claim else { throw NotAName() }
+            #expect(job.folder == folder)
+            #expect(try ScratchFolder.read(job.original) == Array("x".utf8))
+            work.free(folder)
+            try Folder.remove(folder)
+        }
     }
 
-    @Test("A folder that is gone is not kept, and what somebody put into a kept one is not destroyed")
+    @Test("What somebody put into a free folder is not destroyed, nor by the end of a daemon")
     func strangers() throws {
-        let gone = ids.next(), kept = ids.next()
-        try Folder.remove(try work.makeFolder(of: gone))
-        try work.removeFolder(of: gone)
-        let folder = try work.makeFolder(of: kept)
-        try work.removeFolder(of: kept)
-        work.tidy()
-        #expect(Folder.kind(of: folder) == nil)
-        let spare = work.path.appending("spare").appending(kept.text)
-        #expect(try Folder.names(in: work.path.appending("spare")) == [try kept.text.fileName])
-        _ = try harness.scratch.write(Array("x".utf8), to: spare.appending("theirs"))
+        let folder = try work.makeFolder(for: ids.next())
+        work.free(folder)
+        _ = try harness.scratch.write(Array("x".utf8), to: folder.appending("theirs"))
+        let job = ids.next()
+        #expect(try work.makeFolder(for: job) == folder)
+        let aside = try #require(try work.empty(folder, of: job).path)
+        #expect(aside == work.astray.appending(job.text))
+        #expect(try ScratchFolder.read(aside.appending("theirs")) == Array("x".utf8))
+        let second = try work.makeFolder(for: ids.next())
+        work.free(second)
+        _ = try harness.scratch.write(Array("x".utf8), to: second.appending("theirs"))
         work.release()
-        let again = try WorkFolder(for: harness.spool.pipeline)
-        #expect(try ScratchFolder.read(again.path.appending("spare").appending(kept.text).appending("theirs")) == [120])
+        #expect(try ScratchFolder.read(second.appending("theirs")) == Array("x".utf8))
     }
 
-    @Test("Of more than 256 folders the others are removed")
-    func enough() throws {
-        let all = (1...260).map { _ in ids.next() }
-        for id in all { _ = try work.makeFolder(of: id) }
-        for id in all { try work.removeFolder(of: id) }
-        #expect(try Folder.names(in: work.active).count == 256)
-        work.tidy()
-        #expect(try Folder.names(in: work.active).isEmpty)
-        #expect(try Folder.names(in: work.path.appending("spare")).count == 256)
+    @Test(
+        "What cannot be removed does not hold up its job: it is out of the way, and goes at a later start",
+        .enabled(if: TemporaryMount.isPossible && Tool.find("chattr") != nil, "needs root, and chattr"))
+    func immovable() throws {
+        let chattr = try #require(Tool.find("chattr"))
+        let job = ids.next()
+        let folder = try work.makeFolder(for: job)
+        let left = folder.appending(".1-fake").appending("left")
+        _ = try harness.scratch.write(Array("x".utf8), to: left)
+        try #require(try chattr.run(["+i", left.string]).status == 0)
+        #expect(try work.empty(folder, of: job) == (nil, true))
+        #expect(Folder.kind(of: folder) == nil)
+        let kept = work.path.appending("trash").appending(job.text)
+        work.release()
+        let second = try WorkFolder(for: harness.spool.pipeline)
+        #expect(Folder.kind(of: kept.appending(".1-fake").appending("left")) == .regular)
+        second.release()
+        #expect(try chattr.run(["-i", kept.appending(".1-fake").appending("left").string]).status == 0)
+        let third = try WorkFolder(for: harness.spool.pipeline)
+        third.emptyTrash(but: [job])
+        #expect(Folder.kind(of: kept) == .folder)
+        third.emptyTrash(but: [])
+        #expect(Folder.kind(of: kept) == nil)
+    }
+
+    @Test("Folders that an older version kept elsewhere go, but for what is in them")
+    func spares() throws {
+        work.release()
+        let old = work.path.appending("spare")
+        try harness.scratch.makeFolder(".dropmill/test/spare/\(ids.next())")
+        #expect(Folder.kind(of: old) == .folder)
+        let again = try WorkFolder(for: harness.spool.pipeline)
+        #expect(Folder.kind(of: old) == nil)
+        again.release()
+        _ = try harness.scratch.write(Array("x".utf8), to: old.appending("theirs"))
+        _ = try WorkFolder(for: harness.spool.pipeline)
+        #expect(try ScratchFolder.read(old.appending("theirs")) == Array("x".utf8))
     }
 
     @Test("What a doubtful claim brought is a job that no start has counted; what is no drop is set aside, and told")
     func doubts() async throws {
         let drop = ids.next(), link = ids.next(), unused = ids.next()
-        for id in [drop, link, unused] { work.doubt(id) }
-        try harness.scratch.write(Array("x".utf8), to: try work.makeFolder(of: drop).appending("a".fileName))
-        let folder = try work.makeFolder(of: link)
+        for id in [drop, link, unused] { work.doubt(work.folder(id), of: id) }
+        try harness.scratch.write(Array("x".utf8), to: try work.makeFolder(for: drop).appending("a".fileName))
+        let folder = try work.makeFolder(for: link)
         #expect(folder.appending("b").withPlatformString { symlink("/etc/passwd", $0) } == 0)
-        _ = try work.makeFolder(of: unused)
+        _ = try work.makeFolder(for: unused)
         let said = Mutex<[String]>([])
         let intake = Intake(spool: harness.spool, inotify: nil, ids: ids, once: false) { @Sendable message in
             switch message {

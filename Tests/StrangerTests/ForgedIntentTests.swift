@@ -19,12 +19,14 @@ struct ForgedIntentTests {
         let world = try World(.root)
         try world.pipeline("stages: [{ move: { to: ../output } }]")
         try world.drop("drop", "x")
-        // It dies when its intents are on record, and nothing is moved yet.
+        // It dies when its intents are on record, and nothing is moved yet; the second time the job has its own row.
         let faultline = DropmillProcess.built("faultline").string
         let killing = [faultline, "--calls", "renameat2", "--path", "*/output/*", "--at", "1", "--kill", "--"]
-        var daemon = try world.start(["run", "--once"], wrapper: killing)
-        let hasDied = try await eventually { try daemon.hasEnded() }
-        try #require(hasDied && daemon.status == 137, "\(daemon.transcript)")
+        for log in ["first", "second"] {
+            var daemon = try world.start(["run", "--once"], log: log, wrapper: killing)
+            let hasDied = try await eventually { try daemon.hasEnded() }
+            try #require(hasDied && daemon.status == 137, "\(daemon.transcript)")
+        }
 
         let canary = world.canaries[0].folder
         let secret = canary.appending("shadow")

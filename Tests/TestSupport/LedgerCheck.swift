@@ -71,7 +71,7 @@ struct LedgerCheck {
         }
         for link in tree.links { report(.stranger, "a symbolic link '\(link.text)'") }
         if place == .work, isSettled {
-            for left in tree.folders { report(.leftover, "a job's folder '\(left.text)' in the work folder") }
+            for left in tree.folders { report(.leftover, "the folder '\(left.text)' of a job") }
         }
     }
 

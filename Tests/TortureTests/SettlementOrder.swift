@@ -1,6 +1,7 @@
 /// Reads the system calls of a run and says where settlement did not keep its order: what is published is on the disk
-/// before it gets its name, an original moves only when the folders of its job's outputs are on the disk, the journal
-/// knows the moves before the first is made, and it knows of the end before the job's folder goes.
+/// before it gets its name, an original moves or goes only when the folders of its job's outputs are on the disk, the
+/// journal knows the moves before the first is made, and it knows of the end before the job's folder serves another
+/// job.
 struct SettlementOrder {
     typealias Call = Faultline.Call
 
@@ -11,9 +12,28 @@ struct SettlementOrder {
     /// `results`: the folders that things are published in. The rest is found by its name: `/active/JOB/`, and
     /// `journal.sqlite-wal`, which is left out where there is none.
     static func problems(in calls: [Call], results: [String]) -> [String] {
-        var order = SettlementOrder(calls: calls.filter { $0.result >= 0 }, results: results)
+        var order = SettlementOrder(calls: numbered(calls.filter { $0.result >= 0 }), results: results)
         order.check()
         return order.problems
+    }
+
+    /// Each claim into a folder begins another job: the second one in `/active/JOB` is given the name `/active/JOB#2`.
+    private static func numbered(_ calls: [Call]) -> [Call] {
+        var claims: [String: Int] = [:]
+        func numbered(_ path: String) -> String {
+            guard let folder = job(of: path), let count = claims[folder], count > 1 else { return path }
+            return path.replacing("/active/\(folder)", with: "/active/\(folder)#\(count)", maxReplacements: 1)
+        }
+        return calls.map { call in
+            if isClaim(call), let folder = job(of: call.target) { claims[folder, default: 0] += 1 }
+            var call = call
+            (call.path, call.target) = (numbered(call.path), numbered(call.target))
+            return call
+        }
+    }
+
+    private static func isClaim(_ call: Call) -> Bool {
+        isRename(call) && job(of: call.path) == nil && job(of: call.target) != nil && isOriginal(call.target)
     }
 
     private init(calls: [Call], results: [String]) {
@@ -25,6 +45,13 @@ struct SettlementOrder {
 
     private func isPublishing(_ call: Call) -> Bool {
         Self.isRename(call) && Self.job(of: call.path) != nil && results.contains { call.target.hasPrefix($0 + "/") }
+    }
+
+    /// The drop goes: at once, or out of the way first.
+    private func isRemoval(_ call: Call) -> Bool {
+        guard Self.isOriginal(call.path) else { return false }
+        return call.name.hasPrefix("unlink")
+            || Self.isRename(call) && Self.job(of: call.target) != nil && !Self.isOriginal(call.target)
     }
 
     private static func isRename(_ call: Call) -> Bool { ["rename", "renameat", "renameat2"].contains(call.name) }
@@ -60,15 +87,19 @@ struct SettlementOrder {
     private mutating func check() {
         let publishing = calls.filter(isPublishing)
         for call in publishing { checkSynced(call) }
-        for job in Set(publishing.compactMap { Self.job(of: $0.path) }).sorted() {
-            let moves = publishing.filter { Self.job(of: $0.path) == job }
+        let moving = calls.filter { isPublishing($0) || isRemoval($0) }
+        for job in Set(moving.compactMap { Self.job(of: $0.path) }).sorted() {
+            let moves = moving.filter { Self.job(of: $0.path) == job }
             if let original = moves.first(where: { Self.isOriginal($0.path) }) {
                 for output in moves where output.begun < original.begun && !isBeside(output, original) {
                     expectSync(of: Self.parent(output.target), after: output, before: original)
                 }
             }
             if let end = end(of: job) {
-                for move in moves { expectSync(of: Self.parent(move.target), after: move, before: end) }
+                for move in moves {
+                    let changed = isPublishing(move) ? move.target : move.path
+                    expectSync(of: Self.parent(changed), after: move, before: end)
+                }
             }
             checkJournal(job, moves)
         }
@@ -118,11 +149,13 @@ struct SettlementOrder {
         }
     }
 
-    /// When the job's folder is put away.
+    /// When the job's folder serves another job, or goes.
     private func end(of job: String) -> Call? {
-        calls.first { call in
-            let isFolder = call.path.hasSuffix("/active/\(job)")
-            return isFolder && (Self.isRename(call) || call.name == "rmdir" || call.name == "unlinkat")
+        let name = job.split(separator: "#")
+        let next = "\(name[0])#\((name.count > 1 ? Int(name[1]) ?? 1 : 1) + 1)"
+        return calls.first { call in
+            if Self.isClaim(call), Self.job(of: call.target) == next { return true }
+            return call.path.hasSuffix("/active/\(job)") && (call.name == "rmdir" || call.name == "unlinkat")
         }
     }
 
@@ -139,11 +172,11 @@ struct SettlementOrder {
         }
         guard let end = end(of: job) else { return }
         let folderSync = calls.filter {
-            Self.isSync($0) && $0.begun > last && $0.ended < end.begun && !Self.isJournal($0)
+            (Self.isSync($0) || $0.name == "syncfs") && $0.begun > last && $0.ended < end.begun && !Self.isJournal($0)
         }
         let after = folderSync.map(\.ended).min() ?? last
         if !commits.contains(where: { $0.begun > after && $0.ended < end.begun }) {
-            problems.append("job \(job): the journal did not know of the end when the job's folder went")
+            problems.append("job \(job): the journal did not know of the end when the job's folder served another")
         }
     }
 }

@@ -79,11 +79,11 @@ struct DaemonExamination {
             let active = work.appending("active")
             // Jobs may have finished since the list was read.
             var lost: [JobRecord] = []
-            for job in jobs where Self.isMissing(active.appending(job.id.text)) {
+            for job in jobs where Self.isMissing(active.appending(job.folder.text)) {
                 if try journal.job(job.id)?.state.isFinal == false { lost.append(job) }
             }
             guard let first = lost.first else { continue }
-            let elsewhere = works[pipeline.name]?.first { WorkFolder.holds(first.id, below: $0) }
+            let elsewhere = works[pipeline.name]?.first { WorkFolder.holds(first.folder, below: $0) }
             findings.append(
                 .problem(
                     .jobs,

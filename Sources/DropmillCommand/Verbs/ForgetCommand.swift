@@ -65,12 +65,13 @@ struct ForgetCommand: ParsableCommand {
         let places = (works[record.pipeline] ?? []).map(\.path)
         var note = ""
         do throws(IOError) {
-            if let found = places.first(where: { WorkFolder.holds(record.id, below: $0) }) {
+            if let found = places.first(where: { WorkFolder.holds(record.folder, below: $0) }) {
                 guard !isRunning || record.isLeftAlone else {
                     let remedy = "the daemon will finish it; stop the daemon first, or wait"
                     return .failure(Problem(text: "job \(subject) has its folder in '\(found.text)': \(remedy)"))
                 }
-                note = "; its folder is kept in '\(try WorkFolder.setAside(record.id, below: found).text)'"
+                let kept = try WorkFolder.setAside(record.folder, of: record.id, below: found)
+                note = "; its folder is kept in '\(kept.text)'"
             }
         } catch {
             return .failure(Problem(text: "job \(subject): \(error)"))

@@ -22,7 +22,7 @@ struct Copying {
         cancellations[job.id] = cancellation
         let spool = spool.breakingOff { @Sendable _ in cancellation.isCancelled }
         queue.async { @Sendable [note] in
-            note?.begin(.job(job.id))
+            note?.begin(.job(job.slot))
             defer { note?.end() }
             let result: Result<Spool.Proof, IOError>
             do throws(IOError) {
@@ -57,7 +57,7 @@ extension Intake {
         copying.end(job)
         switch result {
         case .success(.complete(let claimed)):
-            quarantine.clear(.job(job.id))
+            quarantine.clear(.job(job.slot))
             deliver(.claimed([claimed], adopted: false))
         case .success(.stillWritten(let reason)): waitForWriters(of: job, because: reason)
         case .success(.copying): waitForWriters(of: job, because: "it must be copied again")

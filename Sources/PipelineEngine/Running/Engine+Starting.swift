@@ -148,13 +148,13 @@ nonisolated extension Engine {
                 try state.journal.write([], pipelines: [known])
             }
             let (records, left) = try bring(records, from: works, to: work, of: pipeline, state.journal)
-            let folders = try work.jobs()
+            let folders = try work.folders()
             let covered = here.covered(by: works, isEmpty: folders.isEmpty)
             let recovery = Recovery(
                 of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot,
                 mayBeAway: !covered.isEmpty || !left.isEmpty)
             let known = try Self.complete(records, of: pipeline, with: folders, state.journal)
-            let findings = try recovery.reconcile(known.records, over: known.over)
+            let findings = try recovery.reconcile(known.records, known.folders)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
             reserved.note(pipeline)
             // Not forgotten as long as jobs may be there, however often it is started meanwhile.
@@ -264,21 +264,25 @@ nonisolated extension Engine {
     /// A folder may have outlived its job: its removal failed, or a kill came first. Or it was unavailable, and its job
     /// was declared lost or given up.
     private static func complete(
-        _ unfinished: [JobRecord], of pipeline: Pipeline, with folders: [JobID], _ journal: any Journal
-    ) throws(JournalError) -> (records: [JobRecord], over: [JobID: JobRecord]) {
+        _ unfinished: [JobRecord], of pipeline: Pipeline, with names: [JobID], _ journal: any Journal
+    ) throws(JournalError) -> (records: [JobRecord], folders: Recovery.Folders) {
         var records = unfinished
-        var over: [JobID: JobRecord] = [:]
-        let known = Set(unfinished.map(\.id))
-        for id in folders where !known.contains(id) {
-            guard let record = try journal.job(id) else { continue }
-            switch record.state {
-            case .processed, .failed: over[id] = record
-            case .lost where record.isGivenUp: over[id] = record
-            case .lost where record.pipeline == pipeline.name: records.append(record.foundAgain)
-            default: break
+        var folders = Recovery.Folders()
+        let known = Set(unfinished.map(\.folder))
+        for name in names where !known.contains(name) {
+            let first = try journal.job(name)
+            if first != nil { folders.used.insert(name) }
+            var query = JobQuery()
+            (query.states, query.slot) = ([.lost], name)
+            let lost = try journal.jobs(query).first
+            guard let record = lost ?? first, record.state == .lost, record.folder == name else { continue }
+            if record.isGivenUp {
+                folders.givenUp[name] = record
+            } else if record.pipeline == pipeline.name {
+                records.append(record.foundAgain)
             }
         }
-        return (records, over)
+        return (records, folders)
     }
 
     /// The machine's boot (random/boot_id of proc(5)); an unknown one counts as a new boot.

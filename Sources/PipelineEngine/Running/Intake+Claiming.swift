@@ -268,7 +268,7 @@ extension Intake {
         for job in jobs {
             noteLook(at: job)
             do throws(IOError) {
-                if let failure = quarantine.verdict(on: .job(job.id), named: job.drop.name),
+                if let failure = quarantine.verdict(on: .job(job.slot), named: job.drop.name),
                     try Rejection.read(in: job.folder) == nil
                 {
                     try Rejection.write(failure, in: job.folder)
@@ -277,7 +277,7 @@ extension Intake {
                     let identity = FileIdentity.of(job.original) ?? .unknown
                     room.reserve(job.drop.size)
                     complete.append(Spool.Claimed(job: job, identity: identity, failure: failure))
-                    quarantine.clear(.job(job.id))
+                    quarantine.clear(.job(job.slot))
                     continue
                 }
             } catch {
@@ -320,7 +320,7 @@ extension Intake {
         case .success(.complete(let claimed)):
             room.giveBack(job.drop.size)
             room.reserve(claimed.job.drop.size)
-            quarantine.clear(.job(job.id))
+            quarantine.clear(.job(job.slot))
             return claimed
         case .success(.copying): copy(job)
         case .success(.stillWritten): hold(job)
@@ -367,11 +367,11 @@ extension Intake {
 
     /// Handles the results for drops that must stand still.
     private func finish(_ turn: LateWriters.Turn) {
-        for (job, writer) in turn.held { reportHeldOpen(job.drop.path, .job(job.id), by: writer) }
+        for (job, writer) in turn.held { reportHeldOpen(job.drop.path, .job(job.slot), by: writer) }
         for job in turn.ended {
-            heldOpen.ended(.job(job.id))
+            heldOpen.ended(.job(job.slot))
             // A copy may be what crashes the daemon.
-            if !turn.copying.contains(where: { $0.id == job.id }) { quarantine.clear(.job(job.id)) }
+            if !turn.copying.contains(where: { $0.id == job.id }) { quarantine.clear(.job(job.slot)) }
         }
         for job in turn.lost { deliver(.lost(job)) }
         for claimed in turn.complete { room.reserve(claimed.job.drop.size) }

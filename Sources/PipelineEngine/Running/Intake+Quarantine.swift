@@ -23,7 +23,7 @@ extension Intake {
     /// Notes what is examined, in case the daemon crashes during it.
     func noteLook(at path: DropPath) { note?.begin(.drop(path)) }
 
-    func noteLook(at job: Job) { note?.begin(.job(job.id)) }
+    func noteLook(at job: Job) { note?.begin(.job(job.slot)) }
 
     /// The existing drops that wait for their turn.
     var heldDrops: [DropPath] {
@@ -38,7 +38,7 @@ extension Intake {
             let isThere =
                 switch subject {
                 case .drop(let path): knows(path)
-                case .job(let id): heldJobs.contains { $0.id == id }
+                case .job(let id): heldJobs.contains { $0.slot == id }
                 }
             if !isThere { quarantine.clear(subject) }
         }
@@ -49,7 +49,7 @@ extension Intake {
         guard !quarantine.held.isEmpty, hasScanned, paused == nil, isQuiet || quarantine.isPatienceOver else { return }
         if let job = heldJobs.first {
             heldJobs.removeFirst()
-            quarantine.admit(.job(job.id))
+            quarantine.admit(.job(job.slot))
             adopt([job])
             return
         }

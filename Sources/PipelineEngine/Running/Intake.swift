@@ -137,8 +137,8 @@ actor Intake: QueueActor {
             intake.isRunning = true
             for size in resumed { intake.room.reserve(size) }
             intake.openNote()
-            intake.heldJobs = jobs.filter { intake.quarantine.isHeld(.job($0.id)) }
-            intake.adopt(jobs.filter { !intake.quarantine.isHeld(.job($0.id)) })
+            intake.heldJobs = jobs.filter { intake.quarantine.isHeld(.job($0.slot)) }
+            intake.adopt(jobs.filter { !intake.quarantine.isHeld(.job($0.slot)) })
             intake.startWatching()
             intake.turn()
         }

@@ -13,7 +13,7 @@ import SystemPackage
 final class LookNote: @unchecked Sendable {
     enum Subject: Hashable {
         case drop(DropPath)
-        /// A claimed drop in its job's folder.
+        /// A claimed drop, by the name of its job's folder.
         case job(JobID)
 
         /// A drop's path begins with no slash.

@@ -52,17 +52,19 @@ struct MovedWork {
             var aside: [FilePath] = []
             for name in try folder.names() {
                 guard let id = JobID(name.text) else { continue }
+                // One that waited for the next job.
+                if active.appending(name).withPlatformString({ rmdir($0) }) == 0 { continue }
                 count += 1
                 guard try !move(name, in: folder, at: active) else { continue }
                 if isStale {
-                    aside.append(try WorkFolder.setAside(id, below: place))
+                    aside.append(try WorkFolder.setAside(id, of: id, below: place))
                 } else {
-                    aside.append(try work.setAside(id))
+                    aside.append(try work.setAside(work.folder(id), as: id))
                     _ = try move(name, in: folder, at: active)
                 }
             }
             // Empty by now; anything foreign keeps it.
-            _ = active.withPlatformString { rmdir($0) }
+            for empty in [active, place.appending("trash")] { _ = empty.withPlatformString { rmdir($0) } }
             return .taken(count, aside: aside)
         } catch {
             return .left("\(error)")
@@ -80,6 +82,9 @@ struct MovedWork {
             guard error.errno == .improperLink || error.errno == .fileExists else { throw error }
         }
         let job = FilePath().appending(name)
+        // Where it cannot be removed it must be out of the way all the same, or each start would find it again.
+        let trash = active.removingLastComponent().appending("trash")
+        try Folder.make(trash, mode: 0o700)
         // A start that was broken off may have got as far as that. One that was broken off long ago left what is no
         // copy any more.
         if try FileIdentity.find(target) != nil {
@@ -97,7 +102,13 @@ struct MovedWork {
             try NoReplace.rename(work.path.pushing(copy), to: target)
         }
         try work.whole.sync()
-        try Folder.remove(source)
+        let gone = trash.appending(name)
+        try NoReplace.rename(source, to: gone)
+        do throws(IOError) {
+            try Folder.remove(gone)
+        } catch {
+            // Nobody looks there any more.
+        }
         return true
     }
 

@@ -16,7 +16,7 @@ extension PipelineRunner {
         let folders = ids.compactMap { id in jobs[id].map { (id, $0.job.folder) } }
         ask(
             { work in
-                let gone = folders.filter { Folder.kind(of: $0.1) == nil }
+                let gone = folders.filter { Folder.kind(of: $0.1) == nil && !work.hasSetAside($0.0) }
                 return gone.isEmpty || work.isInPlace ? gone.map(\.0) : nil
             }, then: then)
     }
@@ -43,8 +43,9 @@ extension PipelineRunner {
 
     /// Where the work folder is the one that was gone, jobs lie in it that were given up: a start takes them up.
     func reportLostJobs() {
-        ask({ $0.filledFolders }) { runner, found in
-            let count = found.count { runner.jobs[$0] == nil }
+        ask({ $0.filled }) { runner, found in
+            let known = Set(runner.jobs.values.map(\.job.slot))
+            let count = found.count { !known.contains($0) }
             guard count > 0 else { return }
             runner.warn(
                 "the work folder '\(runner.intake.spool.work.path.text)' holds "

@@ -23,7 +23,7 @@ struct Proofs {
         let spool = spool.breakingOff { @Sendable [cancellation] _ in cancellation.isCancelled }
         queue.async { @Sendable [cancellation, note] in
             guard !cancellation.isCancelled else { return }
-            note?.begin(.job(job.id))
+            note?.begin(.job(job.slot))
             let result = body(spool)
             note?.end()
             done(result)

@@ -23,6 +23,16 @@ package struct Recovery: Sendable {
         package var seal: Seal?
     }
 
+    /// What the journal says of folders, by their names, that no unfinished job has.
+    package struct Folders: Sendable {
+        /// Their jobs were given up.
+        package var givenUp: [JobID: JobRecord] = [:]
+        /// The job that they are named after is over, and they passed to others.
+        package var used: Set<JobID> = []
+
+        package init() {}
+    }
+
     package struct Findings: Sendable {
         /// Jobs that the journal knows, oldest first.
         package var resumed: [Resumed] = []
@@ -49,13 +59,15 @@ package struct Recovery: Sendable {
     /// Whether what is missing from the work folder may be on an unmounted file system.
     private let mayBeAway: Bool
     private let now: Timestamp
+    private let ids: JobIDGenerator
 
     /// A recovery of one pipeline. `lastRun`: the one before this, nil for none; `boot`: the machine's present boot;
     /// `mayBeAway`: whether what is not in the work folder may be away with its file system.
     package init(
         of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, mayBeAway: Bool = false,
-        at time: Timestamp = .now()
+        ids: JobIDGenerator = JobIDGenerator(), at time: Timestamp = .now()
     ) {
+        self.ids = ids
         self.mayBeAway = mayBeAway
         self.pipeline = pipeline
         bounds = IntentBounds(of: pipeline)
@@ -66,34 +78,33 @@ package struct Recovery: Sendable {
         now = time
     }
 
-    /// Compares the job folders with the journal's unfinished records of this pipeline. `over`: jobs that the journal
-    /// knows as over; what is left of their folders goes.
-    package func reconcile(_ records: [JobRecord], over: [JobID: JobRecord] = [:]) throws(IOError) -> Findings {
+    /// Compares the job folders with the journal's unfinished records of this pipeline.
+    package func reconcile(_ records: [JobRecord], _ folders: Folders = Folders()) throws(IOError) -> Findings {
         var findings = Findings()
-        var unmatched = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var unmatched = Dictionary(records.map { ($0.folder, $0) }, uniquingKeysWith: { first, _ in first })
         for name in try Folder.names(in: work.active).sorted() {
             let folder = work.active.appending(name)
-            guard let id = JobID(name.text), Folder.kind(of: folder) == .folder else {
+            guard let slot = JobID(name.text), Folder.kind(of: folder) == .folder else {
                 findings.warnings.append("'\(folder.text)' is not a Dropmill job; it is left alone")
                 continue
             }
-            let record = unmatched.removeValue(forKey: id)
+            let record = unmatched.removeValue(forKey: slot)
             do throws(IOError) {
-                if let ended = over[id] {
-                    try removeLeftover(of: ended, &findings)
+                if let givenUp = folders.givenUp[slot] {
+                    try keep(folder, of: givenUp, &findings)
                 } else {
-                    try match(folder, id, record, &findings)
+                    try match(folder, slot, record, isUsed: folders.used.contains(slot), &findings)
                 }
             } catch {
                 // One inconsistent folder must not block the others.
-                findings.parked += over[id] == nil ? 1 : 0
+                findings.parked += folders.givenUp[slot] == nil ? 1 : 0
                 findings.warnings.append(
                     "'\(folder.text)' cannot be recovered and is left alone: \(error). Start Dropmill again once "
                         + "that is fixed")
             }
         }
-        work.tidy()
         for record in unmatched.values.sorted(by: { $0.id < $1.id }) { withoutFolder(record, &findings) }
+        work.emptyTrash(but: Set(records.map(\.id)))
         if isFirstRun, !findings.adopted.isEmpty {
             let count = findings.adopted.count
             let found = count == 1 ? "1 job was" : "\(count) jobs were"
@@ -105,52 +116,49 @@ package struct Recovery: Sendable {
         return findings
     }
 
-    /// What is left of a job that is over. A drop in it can only be an original that was to be deleted, or what gave
-    /// way to a newer file; or one that is to be kept.
-    private func removeLeftover(of record: JobRecord, _ findings: inout Findings) throws(IOError) {
-        let (id, drop) = (record.id, record.drop.name)
-        let folder = work.folder(of: id)
-        if record.state == .lost {
-            guard try !work.removeUnused(id) else { return }
-            findings.warnings.append(
-                "the folder of job \(id) ('\(drop)') is back, though the job was given up: it is kept in "
-                    + "'\(try work.setAside(id).text)'. Send the drop again if needed, then remove it")
-            return
-        }
-        let (isKept, remains) = (record.isKept(in: work), record.leavesDrop(in: pipeline))
-        let holdsDrop = try FileIdentity.find(folder.appending(drop)) != nil
-        guard isKept || remains || !holdsDrop else {
-            findings.warnings.append(
-                "'\(folder.text)' holds a drop although its job has finished; it is left alone. Check "
-                    + "`dropmill show \(id)`, and move it by hand")
-            return
-        }
-        let aside = try work.removeFolder(of: id, drop: drop, remains: remains && !isKept)
-        if let aside, !isKept { findings.warnings.append(WorkFolder.strayWarning(of: drop, aside)) }
+    /// The folder of a job that was given up is back: its drop may have been sent again.
+    private func keep(_ folder: FilePath, of record: JobRecord, _ findings: inout Findings) throws(IOError) {
+        guard try !work.removeUnused(folder) else { return }
+        let kept = try work.setAside(folder, as: record.id)
+        findings.warnings.append(
+            "the folder of job \(record.id) ('\(record.drop.name)') is back, though the job was given up: it is kept "
+                + "in '\(kept.text)'. Send the drop again if needed, then remove it")
     }
 
+    /// `isUsed`: whether it had a job that is over.
     private func match(
-        _ folder: FilePath, _ id: JobID, _ record: JobRecord?, _ findings: inout Findings
+        _ folder: FilePath, _ slot: JobID, _ record: JobRecord?, isUsed: Bool, _ findings: inout Findings
     ) throws(IOError) {
         if let record, Self.isRollingForward(record) { return rollForward(record, folder, &findings) }
         var entries = try Folder.names(in: folder)
-        if !entries.contains(where: { !$0.isHidden }), try !isThere(record?.drop.name, in: folder) {
+        let isThere = try isThere(record, in: folder)
+        if !isThere, !entries.contains(where: { !$0.isHidden }) {
+            // Its deletion was all that was left to be done.
+            if let record, record.isDeleting, pipeline.processed == .delete {
+                return rollForward(record, folder, &findings)
+            }
             // The crash came before its claim's rename, or after its settlement.
-            var isGone = try work.removeUnused(id)
+            var isGone = try work.removeUnused(folder)
             if !isGone {
                 entries = try Folder.names(in: folder)
-                let isBack = try isThere(record?.drop.name, in: folder)
+                let isBack = try self.isThere(record, in: folder)
                 isGone = entries.allSatisfy(\.isHidden) && !isBack
-                if isGone { try setAside(id, &findings) }
+                if isGone { try clear(folder, of: record?.id ?? slot, isOver: isUsed && record == nil, &findings) }
             }
             if isGone {
                 if let record { vanish(record, "its drop is gone from the work folder", &findings) }
                 return
             }
         }
-        if let record {
+        if let record, isThere || !entries.contains(where: { !$0.isHidden && $0 != record.drop.name }) {
             findings.resumed.append(try resume(record, folder, entries, &findings))
-        } else if let job = try work.job(of: id, in: pipeline) {
+            return
+        }
+        // An older journal says that another job was in it.
+        if let record { vanish(record, "its folder holds another drop", &findings) }
+        // A new journal knows none of those that had the folder before.
+        let id = isFirstRun ? slot : ids.next()
+        if let job = try work.job(in: folder, as: id, of: pipeline) {
             for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
                 try Folder.remove(folder.appending(entry))
             }
@@ -160,17 +168,21 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// Without a drop the origin of these files is unknown: stages may have made them from it.
-    private func setAside(_ id: JobID, _ findings: inout Findings) throws(IOError) {
-        let kept = try work.setAside(id)
+    /// Without a drop the origin of these files is unknown: stages may have made them from it. Where the folder had
+    /// a job that is over they were left by that.
+    private func clear(
+        _ folder: FilePath, of id: JobID, isOver: Bool, _ findings: inout Findings
+    ) throws(IOError) {
+        if isOver { return try Folder.remove(folder) }
+        let kept = try work.setAside(folder, as: id)
         findings.warnings.append(
             "the folder of job \(id) held no drop, only files made by stages: it is kept in '\(kept.text)'; check "
                 + "whether you need it, and remove it")
     }
 
     /// Whether a drop can be examined by its name: what a network file system lists may be old.
-    private func isThere(_ drop: FileName?, in folder: FilePath) throws(IOError) -> Bool {
-        guard let drop else { return false }
+    private func isThere(_ record: JobRecord?, in folder: FilePath) throws(IOError) -> Bool {
+        guard let drop = record?.drop.name else { return false }
         return try FileIdentity.find(folder.appending(drop)) != nil
     }
 
@@ -229,18 +241,19 @@ package struct Recovery: Sendable {
         return Resumed(job: job, record: record, state: .settling(.failed(failure)), isQuarantined: false)
     }
 
-    /// A record whose folder is gone. One that was being settled is over but for the journal; else a power cut may have
+    /// A record whose folder is gone. One that was being settled is over but for the journal, also where the folder was
+    /// set aside; else a power cut may have
     /// undone the claim, and the drop is in the inbox again.
     private func withoutFolder(_ record: JobRecord, _ findings: inout Findings) {
         guard !mayBeAway else {
             findings.stranded.append(record.id)
             return
         }
-        // The journal knows of the end before the folder goes. So its file system may be away, and then nothing of what
-        // is missing was moved: only what lies at its target is.
+        // Its file system may be away, and then nothing of what is missing was moved: only what lies at its target is.
         let isMoved = !record.intents.isEmpty && record.intents.allSatisfy(isMoved)
-        if record.state == .settling, isMoved, record.recoveries < Self.settlementLimit {
-            rollForward(record, work.folder(of: record.id), &findings)
+        let isAside = work.hasSetAside(record.id)
+        if record.state == .settling, isMoved || isAside, record.recoveries < Self.settlementLimit {
+            rollForward(record, work.folder(record.folder), &findings)
         } else {
             vanish(record, "its folder is gone from the work folder", &findings)
         }
@@ -343,4 +356,9 @@ package struct Recovery: Sendable {
         return Job(
             id: record.id, pipeline: record.pipeline, drop: drop, claimedAt: record.claimedAt, folder: folder)
     }
+}
+
+extension JobRecord {
+    /// Whether nothing was to be moved, and its drop may be deleted by now: its claim was on the disk before.
+    fileprivate var isDeleting: Bool { state == .settling && intents.isEmpty && history.last?.event == "settling" }
 }

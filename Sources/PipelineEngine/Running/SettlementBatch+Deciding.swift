@@ -15,6 +15,8 @@ extension SettlementBatch {
             try renewDrop(index)
             try secure(steps[index].settlement)
             for (number, placement) in steps[index].placements.enumerated() { try intend(placement, number, index) }
+            // Its drop goes, and nothing else shows that it was there: its claim must be on the disk before.
+            if steps[index].placements.isEmpty { steps[index].unsynced.needsWhole = true }
         }
         let job = settlement.job
         if let strange = steps[index].moves.joined().first(where: { !spool.bounds.allow($0, of: job) }) {

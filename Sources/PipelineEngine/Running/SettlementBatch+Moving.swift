@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The moves of all jobs of a batch.
 extension SettlementBatch {
-    /// Makes the moves of all placements of a role, then brings the folders to the disk.
+    /// Makes the moves of all placements of a role.
     mutating func move(where isWanted: (Placement) -> Bool) {
         for index in steps.indices where steps[index].failure == nil {
             for (number, placement) in steps[index].placements.enumerated() where isWanted(placement) {
@@ -17,6 +17,10 @@ extension SettlementBatch {
                 }
             }
         }
+    }
+
+    /// Brings the changed folders to the disk.
+    mutating func syncFolders() {
         do throws(IOError) {
             try mover.sync()
         } catch {
@@ -34,6 +38,56 @@ extension SettlementBatch {
                 steps[index].failure = .unsettled(error)
             }
         }
+    }
+
+    /// Empties the jobs' folders: once their ends are on record, what is in a folder is taken for a new claim.
+    mutating func emptyFolders(where isWanted: (Leavings) -> Bool) {
+        for index in steps.indices where steps[index].failure == nil {
+            let leavings = leavings(of: steps[index])
+            guard isWanted(leavings) else { continue }
+            let job = steps[index].settlement.job
+            do throws(IOError) {
+                let aside = try spool.work.empty(
+                    job.folder, of: job.id, drop: job.drop.name, remains: leavings.remains)
+                steps[index].aside = aside.path
+                if aside.path == nil { steps[index].aside = try setAsideBefore(steps[index]) }
+                // What an attempt before this one removed may not be on the disk.
+                if aside.hasChanged || leavings.remains || leavings.leavesMore || steps[index].isReplay {
+                    mover.changed(spool.work.active)
+                }
+                if let path = aside.path, steps[index].keptOriginal == nil {
+                    warnings.append(WorkFolder.strayWarning(of: job.drop.name, path))
+                }
+            } catch {
+                steps[index].failure = .unsettled(error)
+            }
+        }
+    }
+
+    /// Where an earlier attempt set a failed job's folder aside with the original.
+    private func setAsideBefore(_ step: Step) throws(IOError) -> FilePath? {
+        let job = step.settlement.job
+        guard case .failed = step.settlement.outcome, Folder.kind(of: job.folder) == nil else { return nil }
+        let kept = spool.work.keptPath(of: job.drop.name, of: job.id)
+        return try FileIdentity.find(kept) == nil ? nil : kept.removingLastComponent()
+    }
+
+    /// What may be left of a drop in its job's folder when all moves are made.
+    struct Leavings {
+        /// Whether it goes with the folder: it was to be deleted, or gave way to a newer file.
+        var remains = false
+        /// Whether that may only go when the moves are on the disk.
+        var leavesMore = false
+    }
+
+    private func leavings(of step: Step) -> Leavings {
+        let isMoved = step.moves.joined().contains { $0.source == step.settlement.job.original }
+        if spool.pipeline.onConflict == .replace, isMoved { return Leavings(remains: true, leavesMore: true) }
+        let isCopied = step.moves.joined().contains { mover.copied.contains($0.source) }
+        guard case .processed = step.settlement.outcome, spool.pipeline.processed == .delete else {
+            return Leavings(leavesMore: isCopied)
+        }
+        return Leavings(remains: true, leavesMore: isCopied)
     }
 
     private mutating func move(_ placement: Placement, _ number: Int, _ index: Int) throws(Failure) {

@@ -16,8 +16,18 @@ struct SettlementBatch {
         var unsynced = DiskSync.Unsynced()
         /// What there is to be said in the job's history.
         var notes: [String] = []
+        /// Where its folder is, if that was set aside.
+        var aside: FilePath?
         var failure: Failure?
         var hasLostOutputs = false
+
+        /// Where the original of a failed job is, if no move brought it to `failed`.
+        var keptOriginal: FilePath? {
+            guard case .failed = settlement.outcome, !moves.joined().contains(where: { $0.role == .original }),
+                let kept = aside?.appending(settlement.job.drop.name), FileIdentity.of(kept) != nil
+            else { return nil }
+            return kept
+        }
 
         var result: Settlement.Result {
             guard let failure else { return .settled }
@@ -67,31 +77,24 @@ struct SettlementBatch {
         commitIntents(steps.indices.filter { !steps[$0].isReplay })
 
         move(where: { $0.role == .output })
+        syncFolders()
         move(where: { $0.role == .original })
+        emptyFolders(where: { !$0.leavesMore })
+        syncFolders()
         removeCopied()
+        emptyFolders(where: { $0.leavesMore })
+        syncFolders()
 
         commitEnds()
-        for step in steps where step.failure == nil { removeFolder(of: step) }
+        for step in steps where step.failure == nil && step.aside == nil { spool.work.free(step.settlement.job.folder) }
         names.release(reserved)
-    }
-
-    private mutating func removeFolder(of step: Step) {
-        let (job, record) = (step.settlement.job, step.settlement.record)
-        let isKept = record.isKept(in: spool.work)
-        do throws(IOError) {
-            let aside = try spool.work.removeFolder(
-                of: job.id, drop: job.drop.name, remains: record.leavesDrop(in: spool.pipeline) && !isKept)
-            if let aside, !isKept { warnings.append(WorkFolder.strayWarning(of: job.drop.name, aside)) }
-        } catch {
-            // The journal says that the job is over, and so the next start does it, or tells why it cannot be done.
-        }
     }
 
     // MARK: Writing down
 
     mutating func commitIntents(_ indices: [Int]) {
         let now = Timestamp.now()
-        commit(indices) { record, step in
+        commit(indices, areIntents: true) { record, step in
             record.state = .settling
             record.intents = step.moves.flatMap { $0 }
             if record.mustRenewDrop { record.history.append(Transition(JobRecord.renewed, at: now)) }
@@ -102,26 +105,19 @@ struct SettlementBatch {
     }
 
     private mutating func commitEnds() {
-        let (now, work) = (Timestamp.now(), spool.work)
+        let now = Timestamp.now()
         commit(Array(steps.indices)) { record, step in
             let took = step.settlement.begun.map { MonotonicTime.now() - $0 }
             record.end(step.settlement.outcome, intents: step.moves.flatMap { $0 }, at: now, took: took)
-            if let kept = Self.kept(step, in: work) { record.original = kept }
+            if let kept = step.keptOriginal { record.original = kept }
         }
-    }
-
-    /// Where the original of a failed job will be, which no intent brings to `failed`.
-    private static func kept(_ step: Step, in work: WorkFolder) -> FilePath? {
-        let job = step.settlement.job
-        guard case .failed = step.settlement.outcome, !step.moves.joined().contains(where: { $0.role == .original }),
-            FileIdentity.of(job.original) != nil
-        else { return nil }
-        return work.keptPath(of: job.drop.name, of: job.id)
     }
 
     /// Brings changed records of these jobs to the journal and waits for it. Where that fails the records stay as they
     /// were: what is not written down was not decided.
-    private mutating func commit(_ indices: [Int], _ change: (inout JobRecord, Step) -> Void) {
+    private mutating func commit(
+        _ indices: [Int], areIntents: Bool = false, _ change: (inout JobRecord, Step) -> Void
+    ) {
         let good = indices.filter { steps[$0].failure == nil }
         guard !good.isEmpty else { return }
         let records = good.map { index in
@@ -130,7 +126,7 @@ struct SettlementBatch {
             return record
         }
         do throws(JournalError) {
-            try journal.commit(records)
+            try areIntents ? journal.commitIntents(records) : journal.commit(records)
             for (index, record) in zip(good, records) { steps[index].settlement.record = record }
         } catch {
             for index in good { steps[index].failure = Failure(error) }

@@ -12,8 +12,8 @@ import SystemPackage
 /// (medians of six runs in turns).
 ///
 /// The order, for each job: outputs on disk → intents in the journal → outputs get their names → their folders on disk
-/// → the original is moved → its folder on disk → the end in the journal → the job's folder goes. An attempt that was
-/// broken off, by trouble or by the end of a process, is taken up at the intents.
+/// → the original is moved, the job's folder emptied → that on disk → the end in the journal → the folder is free. An
+/// attempt that was broken off, by trouble or by the end of a process, is taken up at the intents.
 package final class Settler: Sendable {
     /// A job and what came of its settlement.
     package typealias Outcome = (settlement: Settlement, result: Settlement.Result)
@@ -21,7 +21,6 @@ package final class Settler: Sendable {
     private struct State {
         var waiting: [Settlement] = []
         var idle: [DispatchQueue]
-        var batches = 0
     }
 
     private let spool: Spool
@@ -68,7 +67,7 @@ package final class Settler: Sendable {
         let settlements = state.withLock { state in
             let waiting = state.waiting
             state.waiting = []
-            if waiting.isEmpty { state.idle.append(queue) } else { state.batches += 1 }
+            if waiting.isEmpty { state.idle.append(queue) }
             return waiting
         }
         guard !settlements.isEmpty else { return nil }
@@ -80,11 +79,6 @@ package final class Settler: Sendable {
     private func settleWaiting(on queue: DispatchQueue) {
         guard var batch = preparing.withLock({ _ in prepareWaiting(on: queue) }) else { return }
         batch.execute()
-        let isLast = state.withLock { state in
-            state.batches -= 1
-            return state.batches == 0 && state.waiting.isEmpty
-        }
-        if isLast { spool.work.tidy() }
         for warning in batch.warnings { warn(warning) }
         deliver(batch.outcomes)
         queue.async { @Sendable in self.settleWaiting(on: queue) }

@@ -30,6 +30,9 @@ struct Mover {
         if spool.diskSync.isFull { spool.made.forget(new) }
     }
 
+    /// Notes a folder below which entries changed, to be synced.
+    mutating func changed(_ folder: FilePath) { folders.insert(folder) }
+
     /// Removes the sources of those moves that were made by copying.
     func removeCopied(of intents: some Sequence<Intent>) throws(IOError) {
         for intent in intents where copied.contains(intent.source) { try removeCopied(intent.source) }

@@ -132,7 +132,7 @@ extension Spool {
             try folder.remove(Self.copies)
         } catch {
             // Its sender has closed a folder meanwhile. The rest belongs to the sender, and does no harm there.
-            try work.setAside(Self.copies, of: job.id)
+            try work.setAside(Self.copies, of: job)
         }
         guard case .file(let now, _) = try look(at: job).sample else { return .stillWritten("it is gone") }
         return try complete(job, now)

@@ -98,18 +98,22 @@ package struct Spool: Sendable {
         _ name: FileName, ready: Fingerprint, in inbox: borrowing OpenFile, at path: InboxFolder = .top, as id: JobID,
         rejected: Failure? = nil
     ) throws(IOError) -> Claim {
-        let folder = try work.makeFolder(of: id)
+        let folder = try work.makeFolder(for: id)
         let target = folder.appending(name)
         do throws(IOError) {
-            if !path.isTop { try Origin.note(path, in: folder) }
             // Before the rename: an adopted job must never be taken for a complete one.
-            if let rejected { try Rejection.write(rejected, in: folder) }
-            if let error = Self.take(name, in: inbox, as: target), try !hasArrived(at: target, id, despite: error) {
+            try note(path, rejected, in: folder)
+            var error = Self.take(name, in: inbox, as: target)
+            if error == .noSuchFileOrDirectory, try work.restore(folder) {
+                try note(path, rejected, in: folder)
+                error = Self.take(name, in: inbox, as: target)
+            }
+            if let error, try !hasArrived(at: target, despite: error, as: id) {
                 return try refusal(of: inbox.path.appending(name), at: path, error)
             }
         } catch {
             // Whether the drop arrived is decided when the folder can be examined.
-            work.doubt(id)
+            work.doubt(folder, of: id)
             throw error
         }
         let drop = Drop(
@@ -118,16 +122,24 @@ package struct Spool: Sendable {
         return .claimed(Job(id: id, pipeline: pipeline.name, drop: drop, claimedAt: .now(), folder: folder))
     }
 
+    private func note(_ path: InboxFolder, _ rejected: Failure?, in folder: FilePath) throws(IOError) {
+        guard !path.isTop || rejected != nil else { return }
+        _ = try work.restore(folder)
+        if !path.isTop { try Origin.note(path, in: folder) }
+        if let rejected { try Rejection.write(rejected, in: folder) }
+    }
+
     /// Whether a drop is in its job's folder although its rename failed (`MadeCalls`): nobody else puts anything there.
     /// Where it is not, the folder goes, and is not kept for the next job: perhaps nothing can be moved into this one.
-    private func hasArrived(at target: FilePath, _ id: JobID, despite error: Errno) throws(IOError) -> Bool {
+    private func hasArrived(at target: FilePath, despite error: Errno, as id: JobID) throws(IOError) -> Bool {
         // The name belongs to a note of ours, which stays.
         if error == .fileExists, let name = target.lastName, WorkFolder.isNote(name) { return false }
         if try Spot(target).statusNow != nil { return true }
-        if try work.removeUnused(id) { return false }
+        let folder = target.removingLastComponent()
+        if try work.removeUnused(folder) { return false }
         if try Spot(target).statusNow != nil { return true }
         // What else is in it is found by its folder.
-        work.doubt(id)
+        work.doubt(folder, of: id)
         return false
     }
 

@@ -7,8 +7,7 @@ import Synchronization
 package import SystemPackage
 
 /// Where a pipeline's claimed jobs live: one folder per job below `active`, on the inbox's file system, closed to
-/// others. A folder with a drop in it means that a job exists; an empty one belongs to a finished job and waits for
-/// the next one.
+/// others. A folder with a drop in it means that a job exists; an empty one waits for the next job (`Slots`).
 package final class WorkFolder: Sendable {
     package let path: FilePath
     /// Contains the jobs' folders.
@@ -33,8 +32,11 @@ package final class WorkFolder: Sendable {
     package let looks: FilePath
     /// Folders of finished jobs in which programs left files that are not ours.
     package let astray: FilePath
-    private let spares: SpareFolders
-    private let doubted = Mutex<Set<JobID>>([])
+    /// What could not be removed; the next start tries again.
+    let trash: FilePath
+    private let slots = Slots()
+    /// Folders that may contain a drop, and the jobs that this would be.
+    private let doubted = Mutex<[JobID: JobID]>([:])
     /// Syncs the file system that claimed jobs are on, for two batches at a time.
     let whole: FileSystemSync
 
@@ -44,11 +46,11 @@ package final class WorkFolder: Sendable {
         active = path.appending("active")
         astray = path.appending("astray")
         looks = path.appending("looks")
-        spares = SpareFolders(from: active, in: path.appending("spare"))
-        let taken = try Self.acquire(path, active, spares, for: pipeline)
+        trash = path.appending("trash")
+        let taken = try Self.acquire(path, active, for: pipeline)
         do throws(IOError) {
             whole = try FileSystemSync(of: active, lanes: 2)
-            try spares.removeOld()
+            try Self.removeSpares(path)
         } catch {
             taken.release()
             throw Self.unusable(pipeline, error)
@@ -59,7 +61,7 @@ package final class WorkFolder: Sendable {
 
     /// Opens the folder at the path and creates what is missing in it.
     private static func acquire(
-        _ path: FilePath, _ active: FilePath, _ spares: SpareFolders, for pipeline: Pipeline
+        _ path: FilePath, _ active: FilePath, for pipeline: Pipeline
     ) throws(FolderError) -> Place {
         do throws(IOError) {
             try Folder.makeOwn(path.removingLastComponent())
@@ -73,7 +75,7 @@ package final class WorkFolder: Sendable {
         let owner = try WorkOwner(of: path, of: pipeline.name, isShared: FileSystemKind.of(path) != .local)
         do throws(IOError) {
             try Folder.make(active, mode: 0o700)
-            try close([path, active], spares)
+            for folder in [path, active] { try makePrivate(folder) }
             return Place(lock: lock, owner: owner, identity: FileIdentity.of(active))
         } catch {
             owner.release()
@@ -82,9 +84,12 @@ package final class WorkFolder: Sendable {
         }
     }
 
-    private static func close(_ folders: [FilePath], _ spares: SpareFolders) throws(IOError) {
-        try Folder.make(spares.path, mode: 0o700)
-        for folder in folders + [spares.path] { try makePrivate(folder) }
+    /// Removes the emptied folders that older versions kept elsewhere.
+    private static func removeSpares(_ path: FilePath) throws(IOError) {
+        let old = path.appending("spare")
+        guard Folder.kind(of: old) == .folder else { return }
+        for name in try Folder.names(in: old) { _ = old.appending(name).withPlatformString { rmdir($0) } }
+        _ = old.withPlatformString { rmdir($0) }
     }
 
     /// Recreates it after it was removed: the inbox is unchanged, so the file system of both is mounted.
@@ -98,17 +103,17 @@ package final class WorkFolder: Sendable {
         if place.withLock({ $0.lock.holds(path) }) {
             try remakeActive(pipeline)
         } else {
-            let taken = try Self.acquire(path, active, spares, for: pipeline)
+            let taken = try Self.acquire(path, active, for: pipeline)
             place.withLock { $0 = taken }
         }
-        spares.forgetAll()
+        _ = slots.takeAll()
         return true
     }
 
     private func remakeActive(_ pipeline: Pipeline) throws(FolderError) {
         do throws(IOError) {
             try Folder.make(active, mode: 0o700)
-            try Self.close([path, active], spares)
+            for folder in [path, active] { try Self.makePrivate(folder) }
         } catch {
             throw Self.unusable(pipeline, error)
         }
@@ -126,7 +131,7 @@ package final class WorkFolder: Sendable {
     static let takingName = "taking"
 
     private static func isOwn(_ name: FileName) -> Bool {
-        ["active", "astray", "spare", "looks", takingName].contains(name.text) || WorkOwner.isName(name)
+        ["active", "astray", "looks", "trash", takingName, "spare"].contains(name.text) || WorkOwner.isName(name)
     }
 
     /// A folder with foreign contents must not be tidied.
@@ -152,7 +157,10 @@ package final class WorkFolder: Sendable {
     }
 
     /// Releases it for other processes.
-    package func release() { place.withLock { $0.release() } }
+    package func release() {
+        if isInPlace { for slot in slots.takeAll() { _ = folder(slot).withPlatformString { rmdir($0) } } }
+        place.withLock { $0.release() }
+    }
 
     /// Whether its path still leads to it. While its file system is away, or another one lies over it, what is not
     /// found there is not gone.
@@ -162,25 +170,37 @@ package final class WorkFolder: Sendable {
     }
 
     /// The job folders that are not empty; none if that is unknown.
-    var filledFolders: [JobID] {
-        do throws(IOError) { return try jobs().filter { !isEmpty(folder(of: $0)) } } catch { return [] }
+    var filled: [JobID] {
+        do throws(IOError) { return try folders().filter { !isEmpty(folder($0)) } } catch { return [] }
     }
 
-    /// The ids of all existing job folders.
-    package func jobs() throws(IOError) -> [JobID] { try Folder.names(in: active).compactMap { JobID($0.text) } }
+    /// The names of all job folders.
+    package func folders() throws(IOError) -> [JobID] { try Folder.names(in: active).compactMap { JobID($0.text) } }
 
-    /// A job's folder.
-    package func folder(of id: JobID) -> FilePath { active.appending(id.text) }
+    /// A job folder by its name.
+    package func folder(_ name: JobID) -> FilePath { active.appending(name.text) }
 
-    /// Makes a job's folder, empty: one that was used before, or a new one.
-    package func makeFolder(of id: JobID) throws(IOError) -> FilePath {
-        let folder = folder(of: id)
-        if spares.use(as: folder) { return folder }
-        guard folder.withPlatformString({ mkdir($0, 0o700) }) != 0 else { return folder }
+    /// A folder for a new job, empty: a free one, or a new one that bears its name.
+    package func makeFolder(for id: JobID) throws(IOError) -> FilePath {
+        if let slot = slots.take() { return folder(slot) }
+        let folder = folder(id)
+        try make(folder)
+        slots.made(id)
+        return folder
+    }
+
+    /// Makes a job's folder if somebody removed it while it was free; false if it is there.
+    func restore(_ folder: FilePath) throws(IOError) -> Bool {
+        guard Folder.kind(of: folder) == nil else { return false }
+        try make(folder)
+        return true
+    }
+
+    private func make(_ folder: FilePath) throws(IOError) {
+        guard folder.withPlatformString({ mkdir($0, 0o700) }) != 0 else { return }
         let error = Errno.last
         // It was created anyway: no one else uses this name.
         guard isEmpty(folder) else { throw IOError("create the folder", folder, error) }
-        return folder
     }
 
     private func isEmpty(_ folder: FilePath) -> Bool { folder.withPlatformString { dm_is_empty_folder($0) } == 1 }
@@ -188,35 +208,39 @@ package final class WorkFolder: Sendable {
     /// Whether another host has taken it, having heard nothing of this one for long.
     var isLost: Bool { place.withLock { $0.owner.isLost } }
 
-    /// Removes a job's folder, or keeps it for the next job, with what is left in it under hidden names: our notes, and
+    /// Empties a job's folder before its end is on record, of what is left in it under hidden names: our notes, and
     /// what stages made and nobody published. Anything else is never destroyed: what a program that `run` started put
     /// there, or a drop that is not where it was to go. The folder with it is set aside, and its new path returned.
     ///
-    /// `remains`: the drop, where it is to go with the folder.
-    @discardableResult
-    package func removeFolder(of id: JobID, drop: FileName? = nil, remains: Bool = false) throws(IOError) -> FilePath? {
-        let folder = folder(of: id)
-        if isEmpty(folder) {
-            if !spares.add(id) { try removeEmpty(folder) }
-            return nil
-        }
-        guard let names = try entries(of: folder) else { return nil }
+    /// `remains`: the drop, where it is to go too.
+    func empty(
+        _ folder: FilePath, of id: JobID, drop: FileName? = nil, remains: Bool = false
+    ) throws(IOError) -> (path: FilePath?, hasChanged: Bool) {
+        if isEmpty(folder) { return (nil, false) }
+        guard let names = try entries(of: folder) else { return (nil, false) }
         let goes = { (name: FileName) in name == drop ? remains : name.isHidden }
         var failure: IOError?
         for name in names where goes(name) {
-            do throws(IOError) { try Folder.remove(folder.appending(name)) } catch { failure = failure ?? error }
+            do throws(IOError) { try Self.remove(folder.appending(name)) } catch { failure = failure ?? error }
         }
-        // With what cannot be removed.
-        if !names.allSatisfy(goes) { return try setAside(folder, as: id.text) }
-        if let failure { throw failure }
-        if !spares.add(id) { try removeEmpty(folder) }
-        return nil
+        let isStray = !names.allSatisfy(goes)
+        guard isStray || failure != nil else { return (nil, true) }
+        // A sender who still has a part in it can prevent its removal, and nobody else is to wait for that.
+        let aside = try Self.setAside(folder, in: isStray ? astray : trash, as: id.text)
+        if let slot = folder.slot { slots.removed(slot) }
+        return (isStray ? aside : nil, true)
+    }
+
+    /// The job in it is over, and on record as over: an empty one is used again.
+    func free(_ folder: FilePath) {
+        guard let slot = folder.slot, !slots.free(slot) else { return }
+        // What is in it is found by the next start.
+        _ = folder.withPlatformString { rmdir($0) }
     }
 
     /// Removes a job's folder that no drop got into, with what was noted in it. False where there is something else in
     /// it after all, which is left: a call may have been made although it says that it failed, and be seen late.
-    package func removeUnused(_ id: JobID) throws(IOError) -> Bool {
-        let folder = folder(of: id)
+    package func removeUnused(_ folder: FilePath) throws(IOError) -> Bool {
         guard let names = try entries(of: folder) else { return true }
         guard names.allSatisfy(Self.isNote) else { return false }
         for name in names {
@@ -228,9 +252,11 @@ package final class WorkFolder: Sendable {
     }
 
     /// False if it is not empty.
-    @discardableResult
     private func removeEmpty(_ folder: FilePath) throws(IOError) -> Bool {
-        guard folder.withPlatformString({ rmdir($0) }) != 0, Errno.last != .noSuchFileOrDirectory else { return true }
+        guard folder.withPlatformString({ rmdir($0) }) != 0, Errno.last != .noSuchFileOrDirectory else {
+            if let slot = folder.slot { slots.removed(slot) }
+            return true
+        }
         guard Errno.last == .directoryNotEmpty else { throw IOError("remove", folder, .last) }
         return false
     }
@@ -241,25 +267,31 @@ package final class WorkFolder: Sendable {
     private static let notes = Set([Origin.name] + Rejection.names)
 
     /// Marks a job's folder as in doubt: it may contain a drop.
-    func doubt(_ id: JobID) { doubted.withLock { _ = $0.insert(id) } }
+    func doubt(_ folder: FilePath, of id: JobID) {
+        if let slot = folder.slot { doubted.withLock { $0[slot] = id } }
+    }
 
     /// Removes those that are resolved. Throws for those that are not. `aside`: the new places of folders that
     /// contain something, but no drop.
     func resolveDoubts(of pipeline: Pipeline) throws(IOError) -> (jobs: [Job], aside: [FilePath]) {
         var jobs: [Job] = []
         var aside: [FilePath] = []
-        for id in doubted.withLock({ $0.sorted() }) {
-            if try !removeUnused(id) {
-                if let job = try job(of: id, in: pipeline) { jobs.append(job) } else { aside.append(try setAside(id)) }
+        for (slot, id) in doubted.withLock({ $0.sorted { $0.value < $1.value } }) {
+            let folder = folder(slot)
+            if try !removeUnused(folder) {
+                if let job = try job(in: folder, as: id, of: pipeline) {
+                    jobs.append(job)
+                } else {
+                    aside.append(try setAside(folder, as: id))
+                }
             }
-            doubted.withLock { _ = $0.remove(id) }
+            doubted.withLock { $0[slot] = nil }
         }
         return (jobs, aside)
     }
 
     /// A job that is known only by its folder; nil if it contains no drop. Throws if that is unknown.
-    func job(of id: JobID, in pipeline: Pipeline) throws(IOError) -> Job? {
-        let folder = folder(of: id)
+    func job(in folder: FilePath, as id: JobID, of pipeline: Pipeline) throws(IOError) -> Job? {
         guard let drop = try entries(of: folder)?.first(where: { !$0.isHidden }) else { return nil }
         // It was claimed by the rule of that time, so what it is decides.
         let isFolder = Folder.kind(of: folder.appending(drop)) == .folder
@@ -281,9 +313,6 @@ package final class WorkFolder: Sendable {
             claimedAt: id.time, folder: folder)
     }
 
-    /// Moves emptied folders that no job has reused out of `active`.
-    package func tidy() { spares.putAway() }
-
     /// The names in a job's folder; nil where it is gone.
     private func entries(of folder: FilePath) throws(IOError) -> [FileName]? {
         do throws(IOError) {
@@ -301,12 +330,14 @@ package final class WorkFolder: Sendable {
     }
 
     /// Sets something in a job's folder aside that cannot be removed.
-    func setAside(_ relative: FilePath, of id: JobID) throws(IOError) {
-        _ = try setAside(folder(of: id).pushing(relative), as: "\(id).rest")
+    func setAside(_ relative: FilePath, of job: Job) throws(IOError) {
+        _ = try setAside(job.folder.pushing(relative), as: "\(job.id).rest")
     }
 
     /// Sets a whole job's folder aside and returns its new path.
-    func setAside(_ id: JobID) throws(IOError) -> FilePath { try setAside(folder(of: id), as: id.text) }
+    func setAside(_ folder: FilePath, as id: JobID) throws(IOError) -> FilePath {
+        try setAside(folder, as: id.text)
+    }
 
     /// Where a drop lies once its job's folder is set aside with it.
     func keptPath(of drop: FileName, of id: JobID) -> FilePath { astray.appending(id.text).appending(drop) }
@@ -315,17 +346,7 @@ package final class WorkFolder: Sendable {
         try Self.setAside(path, in: astray, as: name)
     }
 
-    /// Whether a work folder that no process has open contains a job.
-    package static func holds(_ id: JobID, below work: FilePath) -> Bool {
-        Folder.kind(of: work.appending("active").appending(id.text)) != nil
-    }
-
-    /// Sets a job's folder aside in a work folder that no process has open, and returns its new path.
-    package static func setAside(_ id: JobID, below work: FilePath) throws(IOError) -> FilePath {
-        try setAside(work.appending("active").appending(id.text), in: work.appending("astray"), as: id.text)
-    }
-
-    private static func setAside(_ path: FilePath, in astray: FilePath, as name: String) throws(IOError) -> FilePath {
+    static func setAside(_ path: FilePath, in astray: FilePath, as name: String) throws(IOError) -> FilePath {
         try Folder.make(astray, mode: 0o700)
         var number = 1
         while true {
@@ -360,16 +381,5 @@ package final class WorkFolder: Sendable {
         let id = path.withPlatformString { dm_mount_id($0) }
         if id >= 0 { return id }
         return Int64(bitPattern: UInt64(try OpenFile.open(path, O_RDONLY | O_DIRECTORY).status().st_dev))
-    }
-}
-
-extension JobRecord {
-    /// Whether its original could not be moved to `failed`: it is kept in the job's folder, which is set aside.
-    func isKept(in work: WorkFolder) -> Bool { original == work.keptPath(of: drop.name, of: id) }
-
-    /// Whether, once it is over, its drop may be left in its folder, to go with that: what was to be deleted, and what
-    /// gave way to a newer file.
-    func leavesDrop(in pipeline: Pipeline) -> Bool {
-        pipeline.processed == .delete && state != .failed || pipeline.onConflict == .replace
     }
 }

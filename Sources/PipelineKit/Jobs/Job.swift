@@ -21,6 +21,9 @@ package struct Job: Sendable, Hashable {
         self.folder = folder
     }
 
+    /// The name of that folder. Folders pass from job to job, so it may be the id of an earlier one.
+    package var slot: JobID { folder.slot ?? id }
+
     /// The path of the dropped original while the job runs.
     package var original: FilePath { folder.appending(drop.name) }
 
@@ -34,4 +37,9 @@ package struct Job: Sendable, Hashable {
     package var templateValues: TemplateValues {
         TemplateValues(name: drop.name, folders: drop.folders, pipeline: pipeline, job: id.text, date: claimedAt)
     }
+}
+
+extension FilePath {
+    /// The last name of a path, where it is that of a job's folder.
+    package var slot: JobID? { lastComponent.flatMap { JobID($0.string) } }
 }

@@ -1,8 +1,8 @@
 import Synchronization
 
 /// The id of a job: 26 characters that sort by the time the job was made, then by a random part (as ULIDs do: 48 bits
-/// of milliseconds, 80 bits of chance, in Crockford's base 32). It is a folder's name, so it holds nothing but letters
-/// and digits.
+/// of milliseconds, 80 bits of chance, in Crockford's base 32). Folders bear it as a name, so it holds nothing but
+/// letters and digits.
 package struct JobID: Hashable, Sendable, Comparable {
     /// The 26 characters.
     package let text: String

@@ -23,7 +23,10 @@ final class MemoryJournal: Journal {
 
     let contents = Mutex(Contents())
 
-    func write(_ jobs: [JobRecord], pipelines: [PipelineRecord]) throws(JournalError) {
+    func write(
+        _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
+    ) throws(JournalError) {
+        let jobs = jobs + intending
         contents.withLock { $0.whileWriting }?()
         let failure = contents.withLock { contents -> JournalError? in
             guard contents.failures.isEmpty else { return contents.failures.removeFirst() }
@@ -73,19 +76,7 @@ final class MemoryJournal: Journal {
     func job(_ id: JobID) throws(JournalError) -> JobRecord? { contents.withLock { $0.jobs[id] } }
 
     func jobs(_ query: JobQuery) throws(JournalError) -> [JobRecord] {
-        let matching = contents.withLock { contents in
-            contents.jobs.values.filter { job in
-                (query.states.isEmpty || query.states.contains(job.state))
-                    && query.pipeline.map { $0 == job.pipeline } ?? true
-                    && query.since.map { $0 <= job.claimedAt } ?? true
-                    && query.retryOf.map { $0 == job.retryOf } ?? true
-                    && query.idPrefix.map { job.id.text.hasPrefix($0) } ?? true
-                    && query.name.map { $0 == job.drop.name } ?? true
-                    && (query.left.isEmpty
-                        || job.state.isFinal
-                            && query.left.contains { job.outputs.contains($0) || job.original == $0 })
-            }
-        }
+        let matching = contents.withLock { $0.jobs.values.filter(query.matches) }
         return Array(matching.sorted { ($1.claimedAt, $1.id) < ($0.claimedAt, $0.id) }.prefix(query.limit ?? .max))
     }
 

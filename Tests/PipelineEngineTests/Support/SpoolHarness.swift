@@ -29,7 +29,7 @@ struct SpoolHarness {
     func job(isFolder: Bool = false, _ files: [String: String] = ["drop": "content"]) throws -> Job {
         let id = ids.next()
         let drop = Drop(name: try "drop".fileName, size: 3, droppedAt: id.time, isFolder: isFolder)
-        let folder = spool.work.folder(of: id)
+        let folder = spool.work.folder(id)
         for (path, text) in files { _ = try scratch.write(Array(text.utf8), to: folder.pushing(FilePath(path))) }
         return Job(id: id, pipeline: "test", drop: drop, claimedAt: id.time, folder: folder)
     }
@@ -55,7 +55,6 @@ struct SpoolHarness {
         var batch = SettlementBatch([settlement], spool: spool, journal: writer, names: NameChooser())
         batch.prepare()
         batch.execute()
-        spool.work.tidy()
         return (batch.outcomes[0], batch.warnings)
     }
 }
