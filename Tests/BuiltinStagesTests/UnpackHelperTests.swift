@@ -142,8 +142,8 @@ import Testing
     /// What is to be synced when all is there is on its way to the disk by then.
     @Test(
         .enabled(if: Tool.find("strace") != nil, Comment(rawValue: Tool.skip("strace"))),
-        arguments: [(true, 2), (false, 0)])
-    func largeFilesAreBegunToBeWritten(isSyncedSoon: Bool, calls: Int) throws {
+        arguments: [(true, 1, 20 << 20, 3), (false, 1, 20 << 20, 0), (true, 5, 64 << 10, 5), (true, 5, 32 << 10, 0)])
+    func filesAreBegunToBeWritten(isSyncedSoon: Bool, files: Int, size: Int, calls: Int) throws {
         let trace = scratch.path("trace")
         let strace = try #require(Tool.find("strace"))
         let helpers = helpers(
@@ -152,7 +152,7 @@ import Testing
                 "-D", "-f", "-qq", "-e", "trace=sync_file_range,utimensat", "-o", trace.string,
                 DropmillProcess.binary.string, "unpack-worker",
             ])
-        _ = try unpack(helpers, try zip(1, size: 20 << 20), change: { $0.policy.isSyncedSoon = isSyncedSoon })
+        _ = try unpack(helpers, try zip(files, size: size), change: { $0.policy.isSyncedSoon = isSyncedSoon })
         let lines = try scratch.text("trace").split(separator: "\n")
         #expect(lines.count { $0.contains("sync_file_range(") } == calls)
         #expect(lines.contains { $0.contains("utimensat(") })

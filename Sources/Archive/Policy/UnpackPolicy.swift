@@ -70,8 +70,8 @@ package struct UnpackPolicy: Sendable, Equatable {
     package var requiresIntegrity = false
     /// Passwords to be tried on encrypted zips.
     package var passwords: [[UInt8]] = []
-    /// Whether what is unpacked is to be on the disk soon, so that the kernel is to begin to write large files while
-    /// they are made.
+    /// Whether what is unpacked is to be on the disk soon, so that the kernel is to begin to write files
+    /// that are not small while the next ones are made.
     package var isSyncedSoon = false
     /// How many threads may work at one archive.
     package var workers = 1

@@ -15,6 +15,9 @@ struct OutputFile: ~Copyable {
 
     /// Bytes after which the kernel is told: whoever syncs the file at its end would wait for all of it otherwise.
     private static let portion: Int64 = 8 << 20
+    /// What a finished file must have left for that. The call costs 25 to 50 us, and each file needs one: below this a
+    /// sync of all at the end is cheaper (ext4: 16 KiB 0.31 s by it and 0.33 s early, 64 KiB 1.06 and 0.83 s).
+    private static let rest: Int64 = 64 << 10
 
     private init(descriptor: Int32, entry: [UInt8], budget: Budget, isSyncedSoon: Bool) {
         self.descriptor = descriptor
@@ -101,6 +104,7 @@ struct OutputFile: ~Copyable {
                 throw .system(action: "write", entry: entry, errno: Errno(rawValue: errno))
             }
         }
+        if isSyncedSoon, end - begun >= Self.rest { try beginWriting() }
         if let modified {
             // A time that the file system cannot hold is cut to what it can (utimensat(2)).
             guard futimens(descriptor, FileTimes.pair(modified)) == 0 else {
