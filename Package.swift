@@ -43,12 +43,13 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
-        // L0: module maps, and the few C lines that Swift cannot say.
-        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        // L0: module maps, and the few C lines that Swift cannot say. What has no pkgConfig is not linked, but loaded where
+        // a pipeline needs it.
+        .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
-        .systemLibrary(name: "CMagic", pkgConfig: "libmagic", providers: [.apt(["libmagic-dev"])]),
+        .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux", cSettings: hardenedC),
@@ -69,7 +70,7 @@ let package = Package(
         .target(
             name: "FileTypes", dependencies: ["CLinux", "CMagic", "Helpers", system], swiftSettings: strict),
         .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),
-        .target(name: "Web", dependencies: ["CCurl"], swiftSettings: strict),
+        .target(name: "Web", dependencies: ["CCurl", "CLinux"], swiftSettings: strict),
         .target(
             name: "FolderWatch", dependencies: ["PipelineKit", "CLinux", "Digests", system, heap],
             swiftSettings: strict),
@@ -115,7 +116,8 @@ let package = Package(
             name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "width", system],
             swiftSettings: strict),
         .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "ArchiveTests", dependencies: ["Archive", "TestSupport", system], swiftSettings: strict),
+        .testTarget(
+            name: "ArchiveTests", dependencies: ["Archive", "CLinux", "TestSupport", system], swiftSettings: strict),
         .testTarget(
             name: "CompletenessTests",
             dependencies: ["Completeness", "PipelineKit", "TestSupport", "dropmill", "served", system],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what is told of other people's work in the program: THIRD-PARTY-NOTICES (their licences, word for word) and
 packaging/dropmill.spdx.json (SPDX 2.3: names, versions, revisions). Made from Package.resolved and the checkouts of
-`swift package resolve`; the libraries of the system are those that Sources/C*/module.modulemap link.
+`swift package resolve`; the libraries of the system are those that Sources/C*/module.modulemap link or load.
 Tests/ArchitectureTests fails when the two files are behind. Usage: packaging/third-party.py"""
 
 import datetime
@@ -26,7 +26,7 @@ LICENCES = {
     "swift-log": ("swift-log", APACHE),
     "swift-system": ("swift-system", SWIFT),
 }
-# What the linker is told in the module maps, and SQLite, which GRDB links.
+# What the module maps say, and SQLite, which GRDB links.
 LIBRARIES = {
     "archive": ("libarchive", "BSD-2-Clause"),
     "crypto": ("OpenSSL", "Apache-2.0"),
@@ -59,9 +59,9 @@ def resolved():
 
 
 def linked():
-    """The libraries of the system that are linked, by what the linker calls them."""
+    """The libraries of the system that are linked or loaded, by what the linker calls them."""
     maps = "".join(path.read_text() for path in ROOT.glob("Sources/C*/module.modulemap"))
-    return sorted({*re.findall(r'^\s*link "(\w+)"', maps, re.MULTILINE), "sqlite3"})
+    return sorted({*re.findall(r'^\s*(?:link|// loads) "(\w+)"', maps, re.MULTILINE), "sqlite3"})
 
 
 def notices(pins):

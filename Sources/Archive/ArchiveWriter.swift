@@ -60,6 +60,9 @@ package struct ArchiveWriter: ~Copyable {
     /// environment says, which no single archive can change.
     package static var temporaryFolder: FilePath { FilePath(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") }
 
+    /// Why none can be written: libarchive cannot be loaded. Asked before `open`.
+    package static var problem: String? { ArchiveLibrary.shared.problem }
+
     private let archive: OpaquePointer
     private let isSevenZip: Bool
     private let locale: locale_t?
@@ -79,7 +82,7 @@ package struct ArchiveWriter: ~Copyable {
     }
 
     deinit {
-        archive_write_free(archive)
+        _ = libarchive.archive_write_free(archive)
         if let formerLocale { uselocale(formerLocale) }
         if let locale { freelocale(locale) }
     }
@@ -92,28 +95,28 @@ package struct ArchiveWriter: ~Copyable {
     package static func open(
         _ descriptor: Int32, _ format: Format, level: Int?, isUTF8: Bool
     ) throws(Failure) -> ArchiveWriter {
-        guard let archive = archive_write_new() else { throw .system(.noMemory) }
+        guard let archive = libarchive.archive_write_new() else { throw .system(.noMemory) }
         let writer = ArchiveWriter(archive: archive, isSevenZip: format == .sevenZip, isUTF8: isUTF8)
         switch format {
-        case .zip: try writer.check(archive_write_set_format_zip(archive))
-        case .sevenZip: try writer.check(archive_write_set_format_7zip(archive))
+        case .zip: try writer.check(libarchive.archive_write_set_format_zip(archive))
+        case .sevenZip: try writer.check(libarchive.archive_write_set_format_7zip(archive))
         case .tarZstd, .tarGzip, .tarXZ:
-            try writer.check(archive_write_set_format_pax_restricted(archive))
-            if !isUTF8 { try writer.check(archive_write_set_options(archive, "hdrcharset=BINARY")) }
-        case .zstd, .gzip: try writer.check(archive_write_set_format_raw(archive))
+            try writer.check(libarchive.archive_write_set_format_pax_restricted(archive))
+            if !isUTF8 { try writer.check(libarchive.archive_write_set_options(archive, "hdrcharset=BINARY")) }
+        case .zstd, .gzip: try writer.check(libarchive.archive_write_set_format_raw(archive))
         }
         switch format {
-        case .tarZstd, .zstd: try writer.check(archive_write_add_filter_zstd(archive))
-        case .tarXZ: try writer.check(archive_write_add_filter_xz(archive))
+        case .tarZstd, .zstd: try writer.check(libarchive.archive_write_add_filter_zstd(archive))
+        case .tarXZ: try writer.check(libarchive.archive_write_add_filter_xz(archive))
         case .tarGzip, .gzip:
-            try writer.check(archive_write_add_filter_gzip(archive))
+            try writer.check(libarchive.archive_write_add_filter_gzip(archive))
             // The time of writing has no place in what is to be the same each time.
-            try writer.check(archive_write_set_filter_option(archive, "gzip", "timestamp", nil))
+            try writer.check(libarchive.archive_write_set_filter_option(archive, "gzip", "timestamp", nil))
         case .zip, .sevenZip: break
         }
-        if let level { try writer.check(archive_write_set_options(archive, "compression-level=\(level)")) }
-        archive_write_set_bytes_in_last_block(archive, 1)
-        try writer.check(archive_write_open_fd(archive, descriptor))
+        if let level { try writer.check(libarchive.archive_write_set_options(archive, "compression-level=\(level)")) }
+        _ = libarchive.archive_write_set_bytes_in_last_block(archive, 1)
+        try writer.check(libarchive.archive_write_open_fd(archive, descriptor))
         return writer
     }
 
@@ -121,16 +124,16 @@ package struct ArchiveWriter: ~Copyable {
     package func add(
         _ entry: Entry, content: (UnsafeMutableRawBufferPointer) throws(Errno) -> Int
     ) throws(Failure) {
-        guard let header = archive_entry_new() else { throw .system(.noMemory) }
-        defer { archive_entry_free(header) }
-        archive_entry_set_pathname(header, entry.path.map { CChar(bitPattern: $0) } + [0])
-        archive_entry_set_mode(header, mode_t(entry.mode))
-        if let modified = entry.modified { archive_entry_set_mtime(header, modified, 0) }
+        guard let header = libarchive.archive_entry_new() else { throw .system(.noMemory) }
+        defer { libarchive.archive_entry_free(header) }
+        libarchive.archive_entry_set_pathname(header, entry.path.map { CChar(bitPattern: $0) } + [0])
+        libarchive.archive_entry_set_mode(header, mode_t(entry.mode))
+        if let modified = entry.modified { libarchive.archive_entry_set_mtime(header, modified, 0) }
         if let target = entry.target {
-            archive_entry_set_symlink(header, target.map { CChar(bitPattern: $0) } + [0])
+            libarchive.archive_entry_set_symlink(header, target.map { CChar(bitPattern: $0) } + [0])
         }
-        archive_entry_set_size(header, entry.size)
-        try checkAdding(archive_write_header(archive, header))
+        libarchive.archive_entry_set_size(header, entry.size)
+        try checkAdding(libarchive.archive_write_header(archive, header))
         var rest = entry.size
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
         defer { buffer.deallocate() }
@@ -144,16 +147,16 @@ package struct ArchiveWriter: ~Copyable {
             }
             // A file that got shorter is not the file that was announced.
             guard count > 0 else { throw .content(.ioError) }
-            let written = archive_write_data(archive, buffer.baseAddress, count)
+            let written = libarchive.archive_write_data(archive, buffer.baseAddress, count)
             guard written == count else { throw addingProblem }
             rest -= Int64(count)
         }
-        try checkAdding(archive_write_finish_entry(archive))
+        try checkAdding(libarchive.archive_write_finish_entry(archive))
     }
 
     /// Writes what is still to be written.
     package consuming func finish() throws(Failure) {
-        try check(archive_write_close(archive))
+        try check(libarchive.archive_write_close(archive))
     }
 
     private func check(_ status: Int32) throws(Failure) {
@@ -166,7 +169,7 @@ package struct ArchiveWriter: ~Copyable {
 
     /// The same while entries are added: then a 7z is written to its temporary file alone.
     private var addingProblem: Failure {
-        let errno = Errno(rawValue: archive_errno(archive))
+        let errno = Errno(rawValue: libarchive.archive_errno(archive))
         let ofTheFolder: [Errno] = [
             .noSpace, .diskQuotaExceeded, .fileTooLarge, .ioError, .readOnlyFileSystem, .noSuchFileOrDirectory,
             .notDirectory, .permissionDenied, .notPermitted,
@@ -176,8 +179,8 @@ package struct ArchiveWriter: ~Copyable {
 
     /// What went wrong last. libarchive tells system errors by their own numbers, and some of its own by negative ones.
     private var problem: Failure {
-        let number = archive_errno(archive)
-        let words = archive_error_string(archive).map { String(cString: $0) } ?? "no reason given"
+        let number = libarchive.archive_errno(archive)
+        let words = libarchive.archive_error_string(archive).map { String(cString: $0) } ?? "no reason given"
         let errno = Errno(rawValue: number)
         let ofTheSystem: [Errno] = [
             .noSpace, .diskQuotaExceeded, .ioError, .readOnlyFileSystem, .noMemory, .fileTooLarge, .badFileDescriptor,

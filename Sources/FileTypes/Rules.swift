@@ -24,18 +24,19 @@ struct Rules {
 
     /// Loads the rules of the machine, or those of `$MAGIC` and `~/.magic`.
     static func load() throws(Problem) -> Rules {
+        if let problem = MagicLibrary.shared.problem { throw .unloaded(problem) }
         // Both at once: asked for each by itself it would look at the file twice.
-        guard let cookie = magic_open(MAGIC_MIME | MAGIC_ERROR) else { throw .unloaded("no memory") }
+        guard let cookie = libmagic.magic_open(MAGIC_MIME | MAGIC_ERROR) else { throw .unloaded("no memory") }
         for (parameter, most) in limits {
             var most = most
-            guard magic_setparam(cookie, parameter, &most) == 0 else {
-                magic_close(cookie)
+            guard libmagic.magic_setparam(cookie, parameter, &most) == 0 else {
+                libmagic.magic_close(cookie)
                 throw .unloaded("it does not support limit \(parameter)")
             }
         }
-        guard magic_load(cookie, nil) == 0 else {
+        guard libmagic.magic_load(cookie, nil) == 0 else {
             let message = words(cookie) ?? "its rules cannot be read"
-            magic_close(cookie)
+            libmagic.magic_close(cookie)
             throw .unloaded(message)
         }
         return Rules(cookie: cookie)
@@ -44,12 +45,12 @@ struct Rules {
     /// What the file is that a descriptor is open on: `text/plain; charset=us-ascii`. Its offset is moved.
     func type(of descriptor: Int32) throws(Problem) -> String {
         lseek(descriptor, 0, SEEK_SET)
-        if let answer = magic_descriptor(cookie, descriptor) { return String(cString: answer) }
-        let error = magic_errno(cookie)
+        if let answer = libmagic.magic_descriptor(cookie, descriptor) { return String(cString: answer) }
+        let error = libmagic.magic_errno(cookie)
         // What is no system error is libmagic's own; and memory there is as much as any file may need.
         if error == 0 || error == ENOMEM { throw .content(Self.words(cookie) ?? "no reason given") }
         throw .file(error)
     }
 
-    private static func words(_ cookie: magic_t) -> String? { magic_error(cookie).map { String(cString: $0) } }
+    private static func words(_ cookie: magic_t) -> String? { libmagic.magic_error(cookie).map { String(cString: $0) } }
 }

@@ -10,15 +10,15 @@ package struct WebPlace: Sendable, Equatable {
 
     /// Nil for what is not a URL with a host, and for other protocols.
     package init?(_ url: String) {
-        guard let reader = curl_url() else { return nil }
-        defer { curl_url_cleanup(reader) }
+        guard CurlLibrary.shared.problem == nil, let reader = libcurl.curl_url() else { return nil }
+        defer { libcurl.curl_url_cleanup(reader) }
         func part(_ part: CURLUPart) -> String? {
             var text: UnsafeMutablePointer<CChar>?
-            guard curl_url_get(reader, part, &text, 0) == CURLUE_OK, let text else { return nil }
-            defer { curl_free(text) }
+            guard libcurl.curl_url_get(reader, part, &text, 0) == CURLUE_OK, let text else { return nil }
+            defer { libcurl.curl_free(text) }
             return String(cString: text).lowercased()
         }
-        guard curl_url_set(reader, CURLUPART_URL, url, 0) == CURLUE_OK, let scheme = part(CURLUPART_SCHEME),
+        guard libcurl.curl_url_set(reader, CURLUPART_URL, url, 0) == CURLUE_OK, let scheme = part(CURLUPART_SCHEME),
             let host = part(CURLUPART_HOST), ["http", "https"].contains(scheme)
         else { return nil }
         self.scheme = scheme

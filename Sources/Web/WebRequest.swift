@@ -38,6 +38,9 @@ package struct WebRequest: Sendable {
         self.authorities = authorities
     }
 
+    /// Why none can be sent: libcurl cannot be loaded. Asked before a `WebPlace` is made.
+    package static var problem: String? { CurlLibrary.shared.problem }
+
     /// What came back.
     package struct Answer: Sendable, Equatable {
         /// The status, such as 201.
@@ -69,20 +72,21 @@ package struct WebRequest: Sendable {
     /// Sends it and waits for the answer; redirections are not followed. `onProgress` is told every second at least how
     /// many bytes were sent so far; once it says false the request is broken off.
     package func send(onProgress: (Int64) -> Bool) throws(Problem) -> Answer {
+        if let problem = Self.problem { throw .setup(problem) }
         // libcurl writes into it until the handle is gone.
         let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         defer { words.deallocate() }
-        guard Self.isReady, let handle = curl_easy_init() else { throw .setup("libcurl has no memory") }
-        defer { curl_easy_cleanup(handle) }
-        try Self.check(dm_curl_words(handle, words), CURLOPT_ERRORBUFFER)
+        guard Self.isReady, let handle = libcurl.curl_easy_init() else { throw .setup("libcurl has no memory") }
+        defer { libcurl.curl_easy_cleanup(handle) }
+        try Self.check(dm_curl_words(CurlLibrary.shared.calls, handle, words), CURLOPT_ERRORBUFFER)
         let list = try headerList()
-        defer { curl_slist_free_all(list) }
+        defer { libcurl.curl_slist_free_all(list) }
         let result = try withoutActuallyEscaping(onProgress) { (onProgress) throws(Problem) in
             let transfer = Transferring(body, stalling, onProgress)
             let context = Unmanaged.passUnretained(transfer).toOpaque()
             try set(handle, list, context)
-            let code = withExtendedLifetime(transfer) { curl_easy_perform(handle) }
+            let code = withExtendedLifetime(transfer) { libcurl.curl_easy_perform(handle) }
             return (code: code, answer: transfer.answer, isFull: transfer.isFull, isLate: transfer.isLate)
         }
         // `SSL certificate problem: self-signed certificate` says more than the code does.
@@ -91,17 +95,19 @@ package struct WebRequest: Sendable {
         // What is longer than anybody reads is not waited for.
         case CURLE_OK,
             CURLE_WRITE_ERROR where result.code == CURLE_OK || result.isFull:
-            let status = dm_curl_status(handle)
+            let status = dm_curl_status(CurlLibrary.shared.calls, handle)
             // Who answers before all is there may refuse it, but cannot have taken it.
-            guard !(200..<300).contains(status) || Int64(dm_curl_uploaded(handle)) >= body.size else {
+            guard
+                !(200..<300).contains(status) || Int64(dm_curl_uploaded(CurlLibrary.shared.calls, handle)) >= body.size
+            else {
                 throw .connection("it answered with status \(status) before it had received everything")
             }
             // HTTP has none of these for a last answer (RFC 9110, 15).
             guard (200...599).contains(status) else { throw .connection("the answer is not HTTP") }
-            let seconds = min(Int64(dm_curl_retry_after(handle)), Self.longestWait)
+            let seconds = min(Int64(dm_curl_retry_after(CurlLibrary.shared.calls, handle)), Self.longestWait)
             return Answer(
                 status: status, text: result.answer, retryAfter: seconds > 0 ? .seconds(seconds) : nil,
-                redirect: dm_curl_redirect(handle).map { String(cString: $0) })
+                redirect: dm_curl_redirect(CurlLibrary.shared.calls, handle).map { String(cString: $0) })
         case CURLE_ABORTED_BY_CALLBACK where result.isLate: throw .connection("the answer took too long")
         case CURLE_ABORTED_BY_CALLBACK: throw .stopped
         // Of a URL that is right it says so of what came back: something, and no HTTP.
@@ -115,11 +121,14 @@ package struct WebRequest: Sendable {
     /// What is asked for may be any number: a hundred years do.
     private static let longestWait: Int64 = 3_000_000_000
 
-    private static func words(_ code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
+    private static func words(_ code: CURLcode) -> String {
+        libcurl.curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)"
+    }
 
     private static func check(_ code: CURLcode, _ option: CURLoption) throws(Problem) {
         guard code != CURLE_OK else { return }
-        let name = curl_easy_option_by_id(option).map { String(cString: $0.pointee.name) } ?? "\(option.rawValue)"
+        let name =
+            libcurl.curl_easy_option_by_id(option).map { String(cString: $0.pointee.name) } ?? "\(option.rawValue)"
         throw .setup("libcurl rejected an option (\(name)): \(words(code))")
     }
 
@@ -128,8 +137,8 @@ package struct WebRequest: Sendable {
         var list: UnsafeMutablePointer<curl_slist>?
         // Without these two curl waits for a word before it sends a body, and says of POST what it is not.
         for header in ["Expect:", "Content-Type:"] + headers.map({ "\($0.name): \($0.value)" }) {
-            guard let longer = curl_slist_append(list, header) else {
-                curl_slist_free_all(list)
+            guard let longer = libcurl.curl_slist_append(list, header) else {
+                libcurl.curl_slist_free_all(list)
                 throw .setup("libcurl has no memory for a header line")
             }
             list = longer
@@ -141,13 +150,13 @@ package struct WebRequest: Sendable {
         _ handle: UnsafeMutableRawPointer, _ list: UnsafeMutablePointer<curl_slist>?, _ context: UnsafeMutableRawPointer
     ) throws(Problem) {
         func number(_ option: CURLoption, _ value: Int) throws(Problem) {
-            try Self.check(dm_curl_number(handle, option, value), option)
+            try Self.check(dm_curl_number(CurlLibrary.shared.calls, handle, option, value), option)
         }
         func text(_ option: CURLoption, _ value: String) throws(Problem) {
-            try Self.check(dm_curl_text(handle, option, value), option)
+            try Self.check(dm_curl_text(CurlLibrary.shared.calls, handle, option, value), option)
         }
         func pointer(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) throws(Problem) {
-            try Self.check(dm_curl_pointer(handle, option, value), option)
+            try Self.check(dm_curl_pointer(CurlLibrary.shared.calls, handle, option, value), option)
         }
         // Signals would hit any thread.
         try number(CURLOPT_NOSIGNAL, 1)
@@ -163,30 +172,33 @@ package struct WebRequest: Sendable {
         try number(CURLOPT_NOPROGRESS, 0)
         if let authorities {
             try text(CURLOPT_CAINFO, authorities)
-            try Self.check(dm_curl_no_certificate_folder(handle), CURLOPT_CAPATH)
+            try Self.check(dm_curl_no_certificate_folder(CurlLibrary.shared.calls, handle), CURLOPT_CAPATH)
         }
         try number(CURLOPT_UPLOAD, 1)
         try Self.check(
-            dm_curl_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(body.size)), CURLOPT_INFILESIZE_LARGE)
+            dm_curl_offset(CurlLibrary.shared.calls, handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(body.size)),
+            CURLOPT_INFILESIZE_LARGE)
         for option in [CURLOPT_READDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA] { try pointer(option, context) }
         try Self.check(
-            dm_curl_on_transfer(handle, CURLOPT_READFUNCTION) { buffer, size, count, context in
+            dm_curl_on_transfer(CurlLibrary.shared.calls, handle, CURLOPT_READFUNCTION) {
+                buffer, size, count, context in
                 guard let buffer, let transfer = Transferring.of(context) else { return Int(CURL_READFUNC_ABORT) }
                 return transfer.give(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
             }, CURLOPT_READFUNCTION)
         try Self.check(
-            dm_curl_on_transfer(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            dm_curl_on_transfer(CurlLibrary.shared.calls, handle, CURLOPT_WRITEFUNCTION) {
+                bytes, size, count, context in
                 guard let bytes, let transfer = Transferring.of(context) else { return 0 }
                 return transfer.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
             }, CURLOPT_WRITEFUNCTION)
         try Self.check(
-            dm_curl_on_progress(handle) { context, _, _, _, sent in
+            dm_curl_on_progress(CurlLibrary.shared.calls, handle) { context, _, _, _, sent in
                 (Transferring.of(context)?.goesOn(sent) ?? false) ? 0 : 1
             }, CURLOPT_XFERINFOFUNCTION)
     }
 
     /// libcurl is made ready once, before any thread uses it.
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    private static let isReady = libcurl.curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 }
 
 /// What libcurl's calls back work on, during one request.

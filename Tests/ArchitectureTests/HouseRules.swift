@@ -10,7 +10,7 @@ enum HouseRules {
         "Digests": ["CCrypto", "CISAL", "CXXHash"],
         "FileTypes": ["CLinux", "CMagic", "Helpers"],
         "Programs": ["CLinux"],
-        "Web": ["CCurl"],
+        "Web": ["CCurl", "CLinux"],
         "FolderWatch": ["PipelineKit", "CLinux", "Digests"],
         "Journal": ["PipelineKit"],
         "BuiltinStages": ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web"],

@@ -73,7 +73,7 @@ import Testing
         var linked: Set<String> = ["sqlite3"]
         for map in HouseRules.targets.map({ "Sources/\($0)/module.modulemap" })
         where Folder.kind(of: House.root.pushing(FilePath(map))) == .regular {
-            for match in try text(map).matches(of: /link "(\w+)"/) {
+            for match in try text(map).matches(of: /(?:link|loads) "(\w+)"/) {
                 linked.insert(String(match.output.1))
             }
         }

@@ -168,6 +168,20 @@ import Testing
         #expect(try type(helpers).type == "application/ours")
     }
 
+    /// The same for the library.
+    @Test func withoutLibmagic() throws {
+        try scratch.write("none", to: "libraries/libmagic.so.1")
+        let variable = "LD_LIBRARY_PATH=" + scratch.path("libraries").string
+        let helpers = helpers(["/usr/bin/env", variable, program, "type-worker"])
+        guard case .unloaded(let words) = try failure(helpers) else {
+            Issue.record("it has no library")
+            return
+        }
+        #expect(words.contains("libmagic.so.1") && words.contains("(libmagic1)"))
+        try Folder.remove(scratch.path("libraries"))
+        #expect(try type(helpers).type == "application/pdf")
+    }
+
     @Test func nobodyKeepsWhatNobodyAsks() async throws {
         let helpers = helpers([program, "type-worker"], idleTime: 20)
         _ = try type(helpers)

@@ -158,6 +158,21 @@ import Testing
         #expect(lines.contains { $0.contains("utimensat(") })
     }
 
+    /// Without its library nothing can be unpacked, whatever the archive is: everything waits until it is there.
+    @Test func withoutLibarchive() throws {
+        try scratch.write("none", to: "libraries/libarchive.so.13")
+        let variable = "LD_LIBRARY_PATH=" + scratch.path("libraries").string
+        let helpers = helpers("/usr/bin/env", [variable, DropmillProcess.binary.string, "unpack-worker"])
+        let archive = try zip()
+        let failure = try failure { try unpack(helpers, archive) }
+        let meaning = Failure(failure, archive: archive, name: try #require(FileName("archive")), folder: folder)
+        #expect(meaning.class == .environment && meaning.code == "unpack.library")
+        #expect(meaning.remedy.contains("libarchive13") && meaning.detail.contains("libarchive.so.13"))
+        // The next one is another process's.
+        try Folder.remove(scratch.path("libraries"))
+        #expect(try unpack(helpers, archive).entries == 3)
+    }
+
     /// It may ask, and does, how much room is left while it writes. An archive that is too large for the disk is tried
     /// again and fails; where others took the room everything waits.
     @Test(arguments: [

@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// The Debian packages of the libraries that the module maps link.
+    /// The Debian packages of the libraries that the module maps link or load.
     private static let packages = [
         "archive": "libarchive13", "crypto": "libssl3", "curl": "libcurl4", "isal": "libisal2", "magic": "libmagic1",
         "xxhash": "libxxhash0", "yaml": "libyaml-0-2", "sqlite3": "libsqlite3-0",
@@ -126,7 +126,7 @@ import Testing
             guard Folder.kind(of: map) == .regular else { continue }
             for line in String(decoding: try ScratchFolder.read(map), as: UTF8.self).split(separator: "\n") {
                 let words = line.split(separator: " ")
-                if words.first == "link", let library = words.last {
+                if words.dropLast().last.map({ $0 == "link" || $0 == "loads" }) == true, let library = words.last {
                     linked.insert(String(library.filter { $0 != "\"" }))
                 }
             }

@@ -20,6 +20,8 @@ package enum HelperFailure: Error, Sendable, Equatable {
     case overgrown
     /// It could not be confined as was required: the call that was refused.
     case unconfined(call: String, Errno)
+    /// It has no libarchive; why.
+    case unloaded(String)
     /// The work was cancelled.
     case cancelled
 }

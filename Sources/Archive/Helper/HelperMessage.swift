@@ -8,6 +8,8 @@ enum HelperMessage: Equatable {
     case failed(ArchiveError)
     /// The kernel cannot confine it as was required: the call that was refused, and the error's number.
     case unconfined(call: String, Int32)
+    /// libarchive cannot be loaded; why.
+    case unloaded(String)
 
     static let mostBytes = 16 << 10
 
@@ -33,6 +35,9 @@ enum HelperMessage: Equatable {
             writer.put("unconfined")
             writer.put(call)
             writer.put(Int64(errno))
+        case .unloaded(let words):
+            writer.put("unloaded")
+            writer.put(String(words.prefix(1000)))
         }
         return writer.bytes
     }
@@ -62,6 +67,9 @@ enum HelperMessage: Equatable {
         case "unconfined":
             guard let call = reader.text(), let errno = reader.number() else { return nil }
             self = .unconfined(call: call, Int32(clamping: errno))
+        case "unloaded":
+            guard let words = reader.text() else { return nil }
+            self = .unloaded(words)
         default: return nil
         }
         guard reader.isAtEnd else { return nil }

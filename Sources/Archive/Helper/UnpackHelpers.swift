@@ -64,7 +64,7 @@ package final class UnpackHelpers: Sendable {
             }
         } catch {
             switch error {
-            case .crashed, .confused, .overgrown, .overTime, .overCPU: launcher.distrustServer()
+            case .crashed, .confused, .overgrown, .overTime, .overCPU, .unloaded: launcher.distrustServer()
             case .archive, .unavailable, .unconfined, .cancelled: break
             }
             throw error
@@ -122,6 +122,7 @@ package final class UnpackHelpers: Sendable {
             case .failed(.stopped): throw .confused
             case .failed(let error): throw .archive(error)
             case .unconfined(let call, let errno): throw .unconfined(call: call, Errno(rawValue: errno))
+            case .unloaded(let words): throw .unloaded(words)
             }
         }
     }

@@ -29,6 +29,7 @@ package enum UnpackWorker {
         var parts = tm()
         localtime_r(&time, &parts)
         EntryNames.prepare()
+        _ = ArchiveLibrary.shared.problem
         let request = UnpackRequest(
             format: .container(.zip), alone: Unpacking.LoneFile(name: [], modified: (0, 0)), policy: UnpackPolicy(),
             cpuSeconds: 1)
@@ -69,6 +70,7 @@ package enum UnpackWorker {
     }
 
     private static func carryOut(_ request: UnpackRequest, archive: Int32, folder: Int32) -> HelperMessage {
+        if let problem = ArchiveLibrary.shared.problem { return .unloaded(problem) }
         EntryNames.prepare(request.policy, request.format)
         do throws(ArchiveError) { try Unpacking.prepare(folder, request.policy) } catch { return .failed(error) }
         // Beside those that write there is one that decompresses; and this one, which has memory of its own as they do.

@@ -37,10 +37,10 @@ struct ArchiveEntry: Sendable {
     /// From a header that has just been read; nil where the path or a link's target is missing or could not be
     /// converted.
     init?(_ entry: OpaquePointer) {
-        guard let path = Self.bytes(archive_entry_pathname(entry)) else { return nil }
+        guard let path = Self.bytes(libarchive.archive_entry_pathname(entry)) else { return nil }
         self.path = path
-        let type = archive_entry_filetype(entry)
-        if let target = archive_entry_hardlink(entry) {
+        let type = libarchive.archive_entry_filetype(entry)
+        if let target = libarchive.archive_entry_hardlink(entry) {
             guard let target = Self.bytes(target) else { return nil }
             kind = .hardLink(target)
         } else {
@@ -49,7 +49,7 @@ struct ArchiveEntry: Sendable {
             case S_IFREG, 0: kind = .file
             case S_IFDIR: kind = .folder
             case S_IFLNK:
-                guard let target = Self.bytes(archive_entry_symlink(entry)) else { return nil }
+                guard let target = Self.bytes(libarchive.archive_entry_symlink(entry)) else { return nil }
                 kind = .symbolicLink(target)
             case S_IFIFO: kind = .special("a named pipe")
             case S_IFSOCK: kind = .special("a socket")
@@ -57,17 +57,18 @@ struct ArchiveEntry: Sendable {
             default: kind = .special("of an unknown type")
             }
         }
-        mode = archive_entry_mode(entry) & 0o7777
-        size = archive_entry_size_is_set(entry) != 0 ? archive_entry_size(entry) : nil
-        if archive_entry_mtime_is_set(entry) != 0 {
-            let nanoseconds = archive_entry_mtime_nsec(entry)
+        mode = libarchive.archive_entry_mode(entry) & 0o7777
+        size = libarchive.archive_entry_size_is_set(entry) != 0 ? libarchive.archive_entry_size(entry) : nil
+        if libarchive.archive_entry_mtime_is_set(entry) != 0 {
+            let nanoseconds = libarchive.archive_entry_mtime_nsec(entry)
             modified = timespec(
-                tv_sec: archive_entry_mtime(entry), tv_nsec: (0..<1_000_000_000).contains(nanoseconds) ? nanoseconds : 0
+                tv_sec: libarchive.archive_entry_mtime(entry),
+                tv_nsec: (0..<1_000_000_000).contains(nanoseconds) ? nanoseconds : 0
             )
         } else {
             modified = nil
         }
-        isEncrypted = archive_entry_is_encrypted(entry) != 0
+        isEncrypted = libarchive.archive_entry_is_encrypted(entry) != 0
     }
 
     private static func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8]? {

@@ -14,10 +14,16 @@ struct ArchiveHandle: ~Copyable {
 
     private init(pointer: OpaquePointer) { self.pointer = pointer }
 
-    deinit { archive_read_free(pointer) }
+    deinit { _ = libarchive.archive_read_free(pointer) }
 
     static func make() throws(ArchiveError) -> ArchiveHandle {
-        guard let pointer = archive_read_new() else { throw .system(action: "read", entry: nil, errno: .noMemory) }
+        // Helpers have asked before they began.
+        if let problem = ArchiveLibrary.shared.problem {
+            throw .unsupported(nil, "needs libarchive", detail: problem)
+        }
+        guard let pointer = libarchive.archive_read_new() else {
+            throw .system(action: "read", entry: nil, errno: .noMemory)
+        }
         return ArchiveHandle(pointer: pointer)
     }
 
@@ -26,17 +32,17 @@ struct ArchiveHandle: ~Copyable {
         let status =
             switch container {
             // The directory at the end is the one that counts; a zip without it is not whole.
-            case .zip: archive_read_support_format_zip_seekable(pointer)
-            case .sevenZip: archive_read_support_format_7zip(pointer)
-            case .rar: archive_read_support_format_rar(pointer)
-            case .rar5: archive_read_support_format_rar5(pointer)
-            case .tar: archive_read_support_format_tar(pointer)
-            case .cpio: archive_read_support_format_cpio(pointer)
-            case .ar: archive_read_support_format_ar(pointer)
-            case .iso: archive_read_support_format_iso9660(pointer)
-            case .cab: archive_read_support_format_cab(pointer)
-            case .xar: archive_read_support_format_xar(pointer)
-            case .lha: archive_read_support_format_lha(pointer)
+            case .zip: libarchive.archive_read_support_format_zip_seekable(pointer)
+            case .sevenZip: libarchive.archive_read_support_format_7zip(pointer)
+            case .rar: libarchive.archive_read_support_format_rar(pointer)
+            case .rar5: libarchive.archive_read_support_format_rar5(pointer)
+            case .tar: libarchive.archive_read_support_format_tar(pointer)
+            case .cpio: libarchive.archive_read_support_format_cpio(pointer)
+            case .ar: libarchive.archive_read_support_format_ar(pointer)
+            case .iso: libarchive.archive_read_support_format_iso9660(pointer)
+            case .cab: libarchive.archive_read_support_format_cab(pointer)
+            case .xar: libarchive.archive_read_support_format_xar(pointer)
+            case .lha: libarchive.archive_read_support_format_lha(pointer)
             case .rpm: enableRPM()
             }
         try require(status, container.rawValue)
@@ -45,11 +51,11 @@ struct ArchiveHandle: ~Copyable {
     /// An rpm is a header, then a compressed cpio.
     private func enableRPM() -> Int32 {
         let filters = [
-            archive_read_support_filter_rpm(pointer), archive_read_support_filter_gzip(pointer),
-            archive_read_support_filter_bzip2(pointer), archive_read_support_filter_xz(pointer),
-            archive_read_support_filter_lzma(pointer), archive_read_support_filter_zstd(pointer),
+            libarchive.archive_read_support_filter_rpm(pointer), libarchive.archive_read_support_filter_gzip(pointer),
+            libarchive.archive_read_support_filter_bzip2(pointer), libarchive.archive_read_support_filter_xz(pointer),
+            libarchive.archive_read_support_filter_lzma(pointer), libarchive.archive_read_support_filter_zstd(pointer),
         ]
-        return filters.min() == ARCHIVE_OK ? archive_read_support_format_cpio(pointer) : ARCHIVE_WARN
+        return filters.min() == ARCHIVE_OK ? libarchive.archive_read_support_format_cpio(pointer) : ARCHIVE_WARN
     }
 
     /// Makes the reader undo one compression and give what comes out as it is.
@@ -60,30 +66,30 @@ struct ArchiveHandle: ~Copyable {
             switch compression {
             // Not used: see GzipInflater.
             case .gzip: ARCHIVE_FAILED
-            case .bzip2: archive_read_append_filter(pointer, ARCHIVE_FILTER_BZIP2)
-            case .xz: archive_read_append_filter(pointer, ARCHIVE_FILTER_XZ)
-            case .zstd: archive_read_append_filter(pointer, ARCHIVE_FILTER_ZSTD)
-            case .lz4: archive_read_append_filter(pointer, ARCHIVE_FILTER_LZ4)
-            case .lzma: archive_read_append_filter(pointer, ARCHIVE_FILTER_LZMA)
-            case .lzip: archive_read_append_filter(pointer, ARCHIVE_FILTER_LZIP)
+            case .bzip2: libarchive.archive_read_append_filter(pointer, ARCHIVE_FILTER_BZIP2)
+            case .xz: libarchive.archive_read_append_filter(pointer, ARCHIVE_FILTER_XZ)
+            case .zstd: libarchive.archive_read_append_filter(pointer, ARCHIVE_FILTER_ZSTD)
+            case .lz4: libarchive.archive_read_append_filter(pointer, ARCHIVE_FILTER_LZ4)
+            case .lzma: libarchive.archive_read_append_filter(pointer, ARCHIVE_FILTER_LZMA)
+            case .lzip: libarchive.archive_read_append_filter(pointer, ARCHIVE_FILTER_LZIP)
             // This one reads when it is appended, before there is anything to read from, and crashes.
-            case .compress: archive_read_support_filter_compress(pointer)
+            case .compress: libarchive.archive_read_support_filter_compress(pointer)
             }
         try require(status, compression.rawValue)
         // Set, not offered: in the bidding a stream that breaks off in its first block passes for an empty one.
-        try require(archive_read_set_format(pointer, ARCHIVE_FORMAT_RAW), compression.rawValue)
+        try require(libarchive.archive_read_set_format(pointer, ARCHIVE_FORMAT_RAW), compression.rawValue)
     }
 
     /// Has names of a zip that are not marked as UTF-8 taken for another character set.
     func set(nameEncoding encoding: UnpackPolicy.NameEncoding) throws(ArchiveError) {
         guard let charset = encoding.charset else { return }
-        try require(archive_read_set_format_option(pointer, "zip", "hdrcharset", charset), "zip")
+        try require(libarchive.archive_read_set_format_option(pointer, "zip", "hdrcharset", charset), "zip")
     }
 
     /// Adds a password to be tried.
     func add(password: [UInt8]) throws(ArchiveError) {
         let terminated = password.map { CChar(bitPattern: $0) } + [0]
-        guard archive_read_add_passphrase(pointer, terminated) == ARCHIVE_OK else {
+        guard libarchive.archive_read_add_passphrase(pointer, terminated) == ARCHIVE_OK else {
             throw .system(action: "read", entry: nil, errno: .noMemory)
         }
     }
@@ -98,7 +104,7 @@ struct ArchiveHandle: ~Copyable {
     /// The next header; nil after the last.
     func nextHeader() throws(ArchiveError) -> OpaquePointer? {
         var entry: OpaquePointer?
-        let status = archive_read_next_header(pointer, &entry)
+        let status = libarchive.archive_read_next_header(pointer, &entry)
         switch status {
         case ARCHIVE_OK: return entry
         case ARCHIVE_EOF: return nil
@@ -119,7 +125,7 @@ struct ArchiveHandle: ~Copyable {
         var buffer: UnsafeRawPointer?
         var size = 0
         var offset: la_int64_t = 0
-        switch archive_read_data_block(pointer, &buffer, &size, &offset) {
+        switch libarchive.archive_read_data_block(pointer, &buffer, &size, &offset) {
         case ARCHIVE_OK: return .data(UnsafeRawBufferPointer(start: buffer, count: size), offset: offset)
         case ARCHIVE_EOF: return .end(offset: offset)
         default: throw failure(entry: entry)
@@ -128,20 +134,20 @@ struct ArchiveHandle: ~Copyable {
 
     /// Passes over what is left of the current entry, its padding included.
     func skipData(of entry: [UInt8]?) throws(ArchiveError) {
-        guard archive_read_data_skip(pointer) == ARCHIVE_OK else { throw failure(entry: entry) }
+        guard libarchive.archive_read_data_skip(pointer) == ARCHIVE_OK else { throw failure(entry: entry) }
     }
 
     /// How far the format has read, in bytes after decompression.
-    var position: Int64 { archive_filter_bytes(pointer, 0) }
+    var position: Int64 { libarchive.archive_filter_bytes(pointer, 0) }
 
     /// How many bytes of the file it has taken.
-    var consumed: Int64 { archive_filter_bytes(pointer, -1) }
+    var consumed: Int64 { libarchive.archive_filter_bytes(pointer, -1) }
 
     /// How many compressions it undoes; the last in its list undoes none.
-    var layers: Int { Int(archive_filter_count(pointer)) - 1 }
+    var layers: Int { Int(libarchive.archive_filter_count(pointer)) - 1 }
 
     /// What the library said last.
-    var message: String { archive_error_string(pointer).map { String(cString: $0) } ?? "" }
+    var message: String { libarchive.archive_error_string(pointer).map { String(cString: $0) } ?? "" }
 
     /// The error behind a status that is not OK. What an encrypted archive fails by may as well be damage, so that
     /// alone says nothing.
@@ -149,7 +155,7 @@ struct ArchiveHandle: ~Copyable {
         let message = message
         func says(_ words: String...) -> Bool { words.contains { message.contains($0) } }
         if says("ncrypt", "Crypto codec", "assphrase") { return .encrypted(entry) }
-        let errno = Errno(rawValue: archive_errno(pointer))
+        let errno = Errno(rawValue: libarchive.archive_errno(pointer))
         if message.hasPrefix("Error reading") || errno.isOfConfinement {
             return .system(action: "read", entry: nil, errno: errno)
         }

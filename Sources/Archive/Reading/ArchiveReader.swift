@@ -55,7 +55,7 @@ struct ArchiveReader: ~Copyable {
         try handle.enable(container)
         let label = try stream.bytes(512, at: 0)
         let client = Unmanaged.passUnretained(stream).toOpaque()
-        let status = archive_read_open(handle.pointer, client, nil, readFromStream, nil)
+        let status = libarchive.archive_read_open(handle.pointer, client, nil, readFromStream, nil)
         if status != ARCHIVE_OK { throw stream.failure ?? handle.failure(entry: nil) }
         return ArchiveReader(
             handle: handle, source: .stream(stream), container: container, requiresEnd: policy.tarEnd == .required,
@@ -81,11 +81,13 @@ struct ArchiveReader: ~Copyable {
         if container == .zip { try handle.set(nameEncoding: policy.nameEncoding) }
         for password in passwords { try handle.add(password: password) }
         let client = Unmanaged.passUnretained(input).toOpaque()
-        archive_read_set_read_callback(handle.pointer, readFromFile)
-        archive_read_set_skip_callback(handle.pointer, skipInFile)
-        archive_read_set_seek_callback(handle.pointer, seekInFile)
-        archive_read_set_callback_data(handle.pointer, client)
-        if archive_read_open1(handle.pointer) != ARCHIVE_OK { throw input.failure ?? handle.failure(entry: nil) }
+        _ = libarchive.archive_read_set_read_callback(handle.pointer, readFromFile)
+        _ = libarchive.archive_read_set_skip_callback(handle.pointer, skipInFile)
+        _ = libarchive.archive_read_set_seek_callback(handle.pointer, seekInFile)
+        _ = libarchive.archive_read_set_callback_data(handle.pointer, client)
+        if libarchive.archive_read_open1(handle.pointer) != ARCHIVE_OK {
+            throw input.failure ?? handle.failure(entry: nil)
+        }
         return ArchiveReader(handle: handle, source: .file(input), container: container, checksums: checksums)
     }
 

@@ -18,7 +18,7 @@ final class LibraryDecoder: BlockSource {
         let handle = try ArchiveHandle.make()
         try handle.enable(compression)
         let client = Unmanaged.passUnretained(input).toOpaque()
-        if archive_read_open(handle.pointer, client, nil, readFromInput, nil) != ARCHIVE_OK {
+        if libarchive.archive_read_open(handle.pointer, client, nil, readFromInput, nil) != ARCHIVE_OK {
             throw input.failure ?? handle.failure(entry: nil)
         }
         do throws(ArchiveError) {

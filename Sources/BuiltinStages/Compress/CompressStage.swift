@@ -44,6 +44,7 @@ package struct CompressStage: Stage {
         ownName = !options.isGiven(Self.name)
         level = options.isGiven(Self.level) ? try options.value(Self.level) : nil
         reproducible = try options.value(Self.reproducible)
+        if let problem = ArchiveWriter.problem { throw options.problem(problem) }
         if let level, level > 9, ![.zstd, .tarZstd].contains(format) {
             throw options.problem("'level' goes up to 9 with '\(format.rawValue)'; only zstd has more")
         }

@@ -77,6 +77,7 @@ struct WebAddress: Sendable {
                 message: "'\(shown)' has '\(placeholder.source)' before its path, so the name of a drop could choose "
                     + "the server; write out the host, and use placeholders only after the '/' that follows it")
         }
+        if let problem = WebRequest.problem { throw Problem(message: problem) }
         guard let place = WebPlace(beginning) else {
             throw Problem(message: "'\(shown)' is not a URL with a host; begin with https:// or http://")
         }

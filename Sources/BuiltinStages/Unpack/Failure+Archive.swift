@@ -76,6 +76,11 @@ extension Failure {
                     + (isMissing
                         ? "; or do without: `require_sandbox: false` in the stage 'unpack' leaves it a list of system "
                             + "calls." : "."))
+        case .unloaded(let words):
+            self.init(
+                .environment, code: "unpack.library", summary: "Archives cannot be unpacked without libarchive.",
+                remedy: "Install it (libarchive13); processing resumes by itself.",
+                detail: EscapedText.of(Array(words.utf8)))
         case .unavailable(let errno):
             let isGone = errno == .noChildProcess
             self.init(

@@ -11,6 +11,7 @@
 #include "CLinuxConfinement.h"
 #include "CLinuxHelper.h"
 #include "CLinuxKeeper.h"
+#include "CLinuxLibrary.h"
 #include "CLinuxMemory.h"
 #include "CLinuxPlace.h"
 
