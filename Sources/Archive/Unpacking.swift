@@ -96,7 +96,7 @@ package struct Unpacking {
         case .container(let container):
             try LibraryExtractor.extract(ArchiveReader.open(input, container, policy, passwords: []), to: &writer)
         case .compressed(let compression):
-            let stream = try ByteStream(input, compression, budget, ahead: policy.workers > 1)
+            let stream = try ByteStream(input, compression, budget, threads: policy.workers)
             if let container = stream.container(named: alone.name), policy.formats.contains(.container(container)) {
                 try LibraryExtractor.extract(ArchiveReader.open(stream, container, policy), to: &writer)
             } else {
@@ -178,7 +178,7 @@ package struct Unpacking {
         _ source: Int32, _ format: ArchiveFormat, _ name: [UInt8]
     ) throws(ArchiveError) -> Bool {
         guard case .compressed(let compression) = format else { return false }
-        let stream = try ByteStream(ArchiveInput(source, budget, counts: false), compression, budget, ahead: false)
+        let stream = try ByteStream(ArchiveInput(source, budget, counts: false), compression, budget, threads: 1)
         return stream.container(named: name).map { !policy.formats.contains(.container($0)) } ?? true
     }
 

@@ -28,6 +28,21 @@ import Testing
         #expect(try scratch.tree("out").count == 4)
     }
 
+    /// Blocks of an .xz are decompressed side by side, by threads that have as few rights as the first.
+    @Test(
+        .enabled(if: Tool.find("xz") != nil, Comment(rawValue: Tool.skip("xz"))), arguments: [1, 2, 8])
+    func blocksOfAnXZ(workers: Int) throws {
+        var generator = SeededGenerator(seed: 3)
+        let content = (0..<(4 << 20)).map { _ in UInt8.random(in: 0..<100, using: &generator) }
+        var tar = TarBuilder()
+        tar.add(Array("a".utf8), content: content)
+        try scratch.write(tar.finished, to: scratch.path("archive.tar"))
+        let made = try Tool("/bin/sh").run(["-ec", "xz -0 --block-size=400KiB archive.tar"], in: scratch.path)
+        try #require(made.status == 0, "\(made.text)")
+        #expect(try unpack(real, scratch.path("archive.tar.xz"), workers: workers).integrity == .verified)
+        #expect(try scratch.read("out/a") == content)
+    }
+
     @Test func itSaysWhatIsWrong() throws {
         var tar = TarBuilder()
         tar.add("../evil\u{1}", content: "x")

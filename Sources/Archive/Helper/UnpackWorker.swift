@@ -49,6 +49,9 @@ package enum UnpackWorker {
         return switch request.format {
         case .container(.zip): min(most, Int(clamping: status.st_size >> 14))
         case .container: 0
+        // One for each MiB, of which a block may be made.
+        case .compressed(.xz) where status.st_size >= ByteStream.aheadFrom:
+            min(most, max(1, Int(clamping: status.st_size >> 20)))
         case .compressed: status.st_size < ByteStream.aheadFrom ? 0 : min(1, most)
         }
     }

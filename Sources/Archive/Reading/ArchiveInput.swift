@@ -5,7 +5,7 @@ import SystemPackage
 /// Reads an archive's file, at a place of its own, and lets the work be called off between any two blocks. What undoes
 /// a compression may swallow much without giving anything (zeros that fill up a tape, frames to be skipped), so this is
 /// asked where it reads, not only where it gives.
-final class ArchiveInput: BlockSource {
+final class ArchiveInput: DecoderInput {
     /// What is read at once.
     private static let blockSize = 128 << 10
 
@@ -37,6 +37,11 @@ final class ArchiveInput: BlockSource {
     }
 
     deinit { block.deallocate() }
+
+    var whole: ArchiveInput? { self }
+
+    /// Another one of the same file, with a place of its own.
+    func another() throws(ArchiveError) -> ArchiveInput { try ArchiveInput(descriptor, budget, counts: counts) }
 
     func next() throws(ArchiveError) -> UnsafeRawBufferPointer? {
         if let failure { throw failure }

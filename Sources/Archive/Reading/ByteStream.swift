@@ -35,17 +35,22 @@ final class ByteStream {
         isHeadPending = false
     }
 
-    /// Opens a compressed file and reads as much as is needed to tell what is inside. `ahead`: whether a thread of its
-    /// own may go on with it.
+    /// Opens a compressed file and reads as much as is needed to tell what is inside. `threads`: how
+    /// many may work at it, this one among them.
     init(
-        _ input: ArchiveInput, _ compression: ArchiveFormat.Compression, _ budget: Budget, ahead: Bool
+        _ input: ArchiveInput, _ compression: ArchiveFormat.Compression, _ budget: Budget, threads: Int
     ) throws(ArchiveError) {
         self.budget = budget
         plain = nil
-        source =
-            compression == .gzip ? GzipInflater(input) : try LibraryDecoder(input, compression)
+        let isLarge = threads > 1 && input.size >= Self.aheadFrom
+        if isLarge, compression == .xz, let blocks = try XZBlocks(input, threads: threads) {
+            source = blocks
+            try readHead()
+            return
+        }
+        source = compression == .gzip ? GzipInflater(input) : try LibraryDecoder(input, compression)
         try readHead()
-        if ahead, input.size >= Self.aheadFrom, let reading = DecodeAhead(source) { source = reading }
+        if isLarge, let reading = DecodeAhead(source) { source = reading }
     }
 
     deinit { head.deallocate() }

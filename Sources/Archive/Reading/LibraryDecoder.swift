@@ -2,22 +2,32 @@ import CArchive
 
 /// Undoes one compression by libarchive.
 final class LibraryDecoder: BlockSource {
-    private let input: ArchiveInput
+    private let input: any DecoderInput
+    private let source: Source
     private let handle: ArchiveHandle
     private let compression: ArchiveFormat.Compression
 
-    init(_ input: ArchiveInput, _ compression: ArchiveFormat.Compression) throws(ArchiveError) {
+    /// What libarchive is given to call back with.
+    fileprivate final class Source {
+        let input: any DecoderInput
+
+        init(_ input: any DecoderInput) { self.input = input }
+    }
+
+    init(_ input: any DecoderInput, _ compression: ArchiveFormat.Compression) throws(ArchiveError) {
         self.input = input
         self.compression = compression
-        handle = try Self.open(input, compression)
+        source = Source(input)
+        handle = try Self.open(source, compression)
     }
 
     private static func open(
-        _ input: ArchiveInput, _ compression: ArchiveFormat.Compression
+        _ source: Source, _ compression: ArchiveFormat.Compression
     ) throws(ArchiveError) -> ArchiveHandle {
+        let input = source.input
         let handle = try ArchiveHandle.make()
         try handle.enable(compression)
-        let client = Unmanaged.passUnretained(input).toOpaque()
+        let client = Unmanaged.passUnretained(source).toOpaque()
         if libarchive.archive_read_open(handle.pointer, client, nil, readFromInput, nil) != ARCHIVE_OK {
             throw input.failure ?? handle.failure(entry: nil)
         }
@@ -39,7 +49,7 @@ final class LibraryDecoder: BlockSource {
                 if !block.isEmpty { return block }
             }
             // Where it does not know what comes next, the library takes it for the end.
-            try input.requireZeros(from: handle.consumed)
+            try input.whole?.requireZeros(from: handle.consumed)
             return nil
         } catch {
             if let failure = input.failure { throw failure }
@@ -49,7 +59,7 @@ final class LibraryDecoder: BlockSource {
 
     /// What follows the end of a stream and begins no other is damage to the library.
     private func trailing(_ error: ArchiveError) throws(ArchiveError) -> ArchiveError? {
-        guard case .bad(let problem) = error, problem.code == .damaged else { return nil }
+        guard let input = input.whole, case .bad(let problem) = error, problem.code == .damaged else { return nil }
         switch compression {
         case .zstd where problem.detail.contains("Unknown frame"): return .trailing(input.size - handle.consumed)
         case .xz:
@@ -77,7 +87,7 @@ private func readFromInput(
     _: OpaquePointer?, _ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?
 ) -> la_ssize_t {
     guard let client, let buffer else { return -1 }
-    let input = Unmanaged<ArchiveInput>.fromOpaque(client).takeUnretainedValue()
+    let input = Unmanaged<LibraryDecoder.Source>.fromOpaque(client).takeUnretainedValue().input
     do throws(ArchiveError) {
         guard let block = try input.next() else { return 0 }
         buffer.pointee = block.baseAddress
