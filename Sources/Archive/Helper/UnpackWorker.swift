@@ -124,7 +124,7 @@ private final class ProgressReport: Sendable {
     }
 
     /// Bytes after which the daemon is told at once, and nanoseconds after which it is told anything.
-    private static let portion: Int64 = 1 << 20
+    private static let portion: Int64 = 8 << 20
     private static let pause: Int64 = 50_000_000
 
     private let state = Mutex(State())

@@ -59,7 +59,8 @@ final class ArchiveInput: DecoderInput {
     }
 
     /// Reads exactly so many bytes from a place, or as many as there are. Few bytes come out of a window that is read
-    /// at once: who looks for the marks of a file of many small blocks asks very often.
+    /// at once: who looks for the marks of a file of many small blocks asks very often. Where they are far from those
+    /// before, as the marks of large blocks are, a window would be read for nothing.
     func read(_ count: Int, at offset: Int64) throws(ArchiveError) -> [UInt8] {
         guard count <= Self.windowSize / 4 else { return try load(count, at: offset) }
         let start = offset - windowStart
@@ -67,7 +68,8 @@ final class ArchiveInput: DecoderInput {
             return Array(window[Int(start)..<Int(start) + count])
         }
         try budget.checkStopped()
-        window = try load(Self.windowSize, at: offset)
+        let isNear = start >= 0 && start < Int64(Self.windowSize)
+        window = try load(isNear ? Self.windowSize : count, at: offset)
         windowStart = offset
         return Array(window.prefix(count))
     }
