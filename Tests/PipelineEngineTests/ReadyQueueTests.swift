@@ -53,6 +53,24 @@ import Testing
         #expect(!queue.contains(path))
     }
 
+    @Test("Drops that the order does not tell apart come as they arrived; times are compared to the nanosecond")
+    func equals() throws {
+        let names = ["d", "b", "c", "a"]
+        for order in Pipeline.Order.allCases where order != .name {
+            var queue = ReadyQueue(order: order)
+            for name in names { queue.add(DropPath(try name.fileName), fingerprint(7)) }
+            #expect(drain(&queue) == names, "\(order)")
+        }
+        var queue = ReadyQueue(order: .oldest)
+        for (name, seconds, nanoseconds) in [("a", 1, 9), ("b", 1, 8), ("c", Int.max, 0), ("d", Int.min, 7)] {
+            let time = FileTime(seconds: seconds, nanoseconds: nanoseconds)
+            queue.add(
+                DropPath(try name.fileName),
+                Fingerprint(device: 1, inode: 1, size: .max, modified: time, changed: .distantPast))
+        }
+        #expect(drain(&queue) == ["d", "b", "a", "c"])
+    }
+
     @Test("A folder keeps what tells one state of its tree from another")
     func listing() throws {
         var queue = ReadyQueue(order: .arrival)

@@ -1,12 +1,15 @@
-/// Keys with a value each, found by key and taken in order, in little memory: an entry costs its key, its value and 10
-/// to 20 bytes. A dictionary and a heap beside it would keep every key twice, and half their room empty. Pure.
+/// Keys with a value each, found by key and taken in order of a rank, in little memory: an entry costs its key, its
+/// value and 25 to 30 bytes. A dictionary and a heap beside it would keep every key twice, and half their room empty.
+///
+/// Entries stay where they are while the order changes: the heap moves ranks with the numbers of entries, so that
+/// comparing two of them reads neither. Those of one rank come in the order in which they were queued. Pure.
 struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// An entry's place; valid until an entry is removed.
     struct Slot: Hashable, Sendable {
         fileprivate let number: UInt32
     }
 
-    /// Whether the first of two entries comes first.
+    /// Whether the first of two entries of one rank comes first; false both ways where they are equal.
     typealias Order = @Sendable (_ key: Key, _ value: Value, _ otherKey: Key, _ otherValue: Value) -> Bool
 
     private struct Entry {
@@ -16,18 +19,30 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var place: UInt32
     }
 
-    private let comesBefore: Order
-    private var entries = Blocks<Entry>()
-    /// Open addressing, linear probing: the number of a slot and one more, or 0. A power of two.
-    private var buckets: [UInt32] = []
-    /// A binary heap of slots.
-    private var queue: [UInt32] = []
+    private struct Ranked {
+        let rank: Int64
+        /// When it was queued. It comes round; by then those of the last time have long been taken.
+        let turn: UInt32
+        /// That of the entry.
+        var number: UInt32
+    }
 
+    /// Where ranks do not say all.
+    private let comesBefore: Order?
+    private var entries = Blocks<Entry>()
+    /// Open addressing, linear probing: the number of an entry and one more, or 0. A power of two.
+    private var buckets: [UInt32] = []
+    /// A heap in which `arity` places are below each: what is compared at a level is one line of the cache, and there
+    /// are half as many levels as with two.
+    private var queue = Blocks<Ranked>()
+    private var lastTurn: UInt32 = 0
+
+    private static var arity: Int { 4 }
     private static var unqueued: UInt32 { .max }
 
     var count: Int { entries.count }
 
-    init(order comesBefore: @escaping Order) { self.comesBefore = comesBefore }
+    init(ofOneRank comesBefore: Order? = nil) { self.comesBefore = comesBefore }
 
     // MARK: Entries
 
@@ -61,10 +76,10 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         dequeue(slot)
         if let bucket = bucket(of: self[slot.number].key) { vacate(bucket) }
         let last = Slot(number: UInt32(count - 1))
-        let entry = self[last.number]
         if last != slot {
+            let entry = self[last.number]
             if let bucket = bucket(of: entry.key) { buckets[bucket] = slot.number + 1 }
-            if entry.place != Self.unqueued { queue[Int(entry.place)] = slot.number }
+            if entry.place != Self.unqueued { queue[Int(entry.place)].number = slot.number }
             self[slot.number] = entry
         }
         entries.removeLast()
@@ -75,63 +90,80 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     // MARK: Order
 
-    var first: Slot? { queue.first.map { Slot(number: $0) } }
+    /// The entry that is next.
+    var first: Slot? { queue.count == 0 ? nil : Slot(number: queue[0].number) }
 
-    /// Queues an entry, or brings it to where it belongs by its present value.
-    mutating func enqueue(_ slot: Slot) {
-        var place = self[slot.number].place
+    /// The rank by which an entry is queued; nil for one that is not.
+    func rank(of slot: Slot) -> Int64? {
+        let place = self[slot.number].place
+        return place == Self.unqueued ? nil : queue[Int(place)].rank
+    }
+
+    /// Queues an entry by a rank, the lowest first, or brings it to where it belongs by a new one.
+    mutating func enqueue(_ slot: Slot, rank: Int64) {
+        lastTurn &+= 1
+        let ranked = Ranked(rank: rank, turn: lastTurn, number: slot.number)
+        let place = self[slot.number].place
         if place == Self.unqueued {
-            place = UInt32(queue.count)
-            queue.append(slot.number)
-            self[slot.number].place = place
+            queue.append(ranked)
+            rise(ranked, from: queue.count - 1)
+        } else {
+            settle(ranked, at: Int(place))
         }
-        siftDown(siftUp(Int(place)))
     }
 
     /// Takes an entry out of the order; it stays.
     mutating func dequeue(_ slot: Slot) {
-        let place = self[slot.number].place
-        guard place != Self.unqueued else { return }
+        let place = Int(self[slot.number].place)
+        guard place != Int(Self.unqueued) else { return }
         self[slot.number].place = Self.unqueued
-        let last = queue.removeLast()
-        // Entries that wait for an event need no order.
-        if queue.isEmpty { queue = [] }
-        guard last != slot.number else { return }
-        put(last, at: Int(place))
-        siftDown(siftUp(Int(place)))
+        let last = queue[queue.count - 1]
+        queue.removeLast()
+        if place < queue.count { settle(last, at: place) }
     }
 
-    private func isBefore(_ left: UInt32, _ right: UInt32) -> Bool {
-        comesBefore(self[left].key, self[left].value, self[right].key, self[right].value)
-    }
-
-    private mutating func put(_ number: UInt32, at place: Int) {
-        queue[place] = number
-        self[number].place = UInt32(place)
-    }
-
-    private mutating func siftUp(_ start: Int) -> Int {
-        var place = start
-        let number = queue[place]
-        while place > 0, isBefore(number, queue[(place - 1) / 2]) {
-            put(queue[(place - 1) / 2], at: place)
-            place = (place - 1) / 2
+    private func isBefore(_ left: Ranked, _ right: Ranked) -> Bool {
+        if left.rank != right.rank { return left.rank < right.rank }
+        if let comesBefore {
+            let (one, other) = (self[left.number], self[right.number])
+            if comesBefore(one.key, one.value, other.key, other.value) { return true }
+            if comesBefore(other.key, other.value, one.key, one.value) { return false }
         }
-        put(number, at: place)
-        return place
+        return Int32(bitPattern: left.turn &- right.turn) < 0
     }
 
-    private mutating func siftDown(_ start: Int) {
+    private mutating func put(_ ranked: Ranked, at place: Int) {
+        queue[place] = ranked
+        self[ranked.number].place = UInt32(place)
+    }
+
+    /// Puts one at a free place or above it, where it belongs.
+    private mutating func rise(_ ranked: Ranked, from start: Int) {
         var place = start
-        let number = queue[place]
-        while 2 * place + 1 < queue.count {
-            var child = 2 * place + 1
-            if child + 1 < queue.count, isBefore(queue[child + 1], queue[child]) { child += 1 }
-            guard isBefore(queue[child], number) else { break }
-            put(queue[child], at: place)
-            place = child
+        while place > 0 {
+            let above = queue[(place - 1) / Self.arity]
+            guard isBefore(ranked, above) else { break }
+            put(above, at: place)
+            place = (place - 1) / Self.arity
         }
-        put(number, at: place)
+        put(ranked, at: place)
+    }
+
+    /// Puts one below a free place, at it or above it, where it belongs. The free place sinks to the end of the heap
+    /// first: what comes to it was last as a rule, so asking at each step whether it is there yet would be in vain.
+    private mutating func settle(_ ranked: Ranked, at start: Int) {
+        var place = start
+        while true {
+            let below = Self.arity * place + 1
+            guard below < queue.count else { break }
+            var least = (place: below, ranked: queue[below])
+            for other in (below..<min(below + Self.arity, queue.count)).dropFirst() {
+                if isBefore(queue[other], least.ranked) { least = (other, queue[other]) }
+            }
+            put(least.ranked, at: place)
+            place = least.place
+        }
+        rise(ranked, from: place)
     }
 
     // MARK: Buckets
@@ -144,7 +176,7 @@ struct KeyedHeap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private func home(of key: Key) -> Int { key.hashValue & (buckets.count - 1) }
 
     private func bucket(of key: Key) -> Int? {
-        guard !buckets.isEmpty else { return nil }
+        guard count > 0 else { return nil }
         var bucket = home(of: key)
         while buckets[bucket] != 0 {
             if self[buckets[bucket] - 1].key == key { return bucket }

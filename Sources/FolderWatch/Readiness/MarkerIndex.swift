@@ -10,7 +10,7 @@ struct MarkerIndex {
     private let patience: Duration
     private let markerName: @Sendable (FileName) -> FileName?
     /// Since when each is alone; `accompanied` while its drop is there. Queued until that is reported.
-    private var markers = KeyedHeap<DropPath, MonotonicTime> { @Sendable _, left, _, right in left < right }
+    private var markers = KeyedHeap<DropPath, MonotonicTime>()
     private static let accompanied = MonotonicTime.distantFuture
     private var drops: [InboxFolder: MarkedDrops] = [:]
 
@@ -95,6 +95,6 @@ struct MarkerIndex {
 
     private mutating func leaveAlone(_ marker: KeyedHeap<DropPath, MonotonicTime>.Slot, at now: MonotonicTime) {
         markers[marker] = now
-        markers.enqueue(marker)
+        markers.enqueue(marker, rank: now.nanoseconds)
     }
 }

@@ -17,13 +17,11 @@ package struct ReadyGate: Sendable {
         let admitted: MonotonicTime
         /// When `state` was first seen, without a touch since.
         var since: MonotonicTime
-        var due: MonotonicTime
         var marks: Marks = []
 
         init(at now: MonotonicTime) {
             admitted = now
             since = now
-            due = now
         }
 
         /// Whether it was seen in that state last.
@@ -45,6 +43,8 @@ package struct ReadyGate: Sendable {
         static var mayDecide: Marks { Marks(rawValue: 16) }
         /// It lacks what such candidates lack as a rule.
         static var lacksTheUsual: Marks { Marks(rawValue: 32) }
+        /// A sample was asked for and has not come yet.
+        static var asked: Marks { Marks(rawValue: 64) }
 
         mutating func set(_ mark: Marks, _ isSet: Bool) {
             if isSet { insert(mark) } else { remove(mark) }
@@ -56,8 +56,8 @@ package struct ReadyGate: Sendable {
 
     private let rule: ReadyRule
     private let usualLack: @Sendable (DropPath) -> Waiting?
-    /// In order of their next samples; candidates without one are not queued.
-    private var candidates = Candidates { @Sendable _, left, _, right in left.due < right.due }
+    /// Ranked by when their next samples are due; candidates without one are not queued.
+    private var candidates = Candidates()
     /// Reasons to report for candidates that wait for more than time and the usual; few have any.
     private var remarks: [Slot: Waiting] = [:]
     /// Bytes that those grew by, in all, that were seen to change.
@@ -98,13 +98,12 @@ package struct ReadyGate: Sendable {
     package func contains(_ key: DropPath) -> Bool { candidates.find(key) != nil }
 
     /// When the next sample is due; nil when none is.
-    package var nextDue: MonotonicTime? { candidates.first.map { candidates[$0].due } }
+    package var nextDue: MonotonicTime? { candidates.first.flatMap(nextSample) }
 
     /// Something was heard of the candidate: it appeared, or may have changed.
     package mutating func touch(_ key: DropPath, at now: MonotonicTime) {
         guard let slot = candidates.find(key) else {
-            candidates.enqueue(candidates.insert(key, Candidate(at: now)))
-            return
+            return schedule(candidates.insert(key, Candidate(at: now)), at: now)
         }
         let candidate = candidates[slot]
         remark(slot, nil)
@@ -129,9 +128,10 @@ package struct ReadyGate: Sendable {
 
     private mutating func recheck(_ slot: Slot, at now: MonotonicTime) {
         let candidate = candidates[slot]
-        guard candidate.marks.isDisjoint(with: [.parked, .touched]), candidate.due > now else { return }
+        let due = nextSample(of: slot) ?? .distantFuture
+        guard candidate.marks.isDisjoint(with: [.parked, .touched, .asked]), due > now else { return }
         let end = candidate.marks.contains(.sampled) ? candidate.since + quiet(forSize: candidate.size) : now
-        if end < candidate.due { schedule(slot, at: max(now, end)) }
+        if end < due { schedule(slot, at: max(now, end)) }
     }
 
     /// The sample that was asked for could not be taken: it is asked for again at that time.
@@ -179,14 +179,14 @@ package struct ReadyGate: Sendable {
     /// The candidates to sample now, at most `limit`. Each has to be answered by `record`.
     package mutating func due(at now: MonotonicTime, limit: Int = .max) -> [Request] {
         var requests: [Request] = []
-        while requests.count < limit, let slot = candidates.first {
-            let candidate = candidates[slot]
-            guard candidate.due <= now else { break }
+        while requests.count < limit, let slot = candidates.first, let due = nextSample(of: slot), due <= now {
             candidates.dequeue(slot)
+            let candidate = candidates[slot]
             let mayDecide =
                 candidate.marks.contains(.sampled) && candidate.marks.isDisjoint(with: .touched)
                 && now - candidate.since >= quiet(forSize: candidate.size)
             candidates[slot].marks.set(.mayDecide, mayDecide)
+            candidates[slot].marks.insert(.asked)
             requests.append(Request(key: candidates.key(of: slot), deciding: mayDecide))
         }
         return requests
@@ -209,8 +209,7 @@ package struct ReadyGate: Sendable {
             let (decision, due) = judge(slot, fingerprint, writers, lacking, cost * Self.restForLooks, now)
             // A long read is not the drop's fault; the reader announces its end.
             if decision == .waiting(.lacking), let lacking, lacking.isUnderWay {
-                candidates[slot].due = .distantFuture
-                candidates.dequeue(slot)
+                leaveOut(slot)
                 return decision
             }
             if case .waiting = decision, isOverdue(slot, now) { return overdue(key, fingerprint, now) }
@@ -309,14 +308,26 @@ package struct ReadyGate: Sendable {
     private mutating func park(_ slot: Slot) {
         if candidates[slot].marks.isDisjoint(with: .parked) { parked += 1 }
         candidates[slot].marks.insert(.parked)
-        candidates.dequeue(slot)
+        leaveOut(slot)
+    }
+
+    /// When its next sample is due; nil where it was asked for, or something has to be heard of first.
+    private func nextSample(of slot: Slot) -> MonotonicTime? {
+        candidates.rank(of: slot).map { MonotonicTime(nanoseconds: $0) }
     }
 
     private mutating func schedule(_ slot: Slot, at due: MonotonicTime) {
         // A candidate past its timeout is examined once more.
         let deadline = rule.timeout.map { candidates[slot].admitted + $0 } ?? .distantFuture
-        candidates[slot].due = min(due, deadline)
-        if candidates[slot].due < .distantFuture { candidates.enqueue(slot) } else { candidates.dequeue(slot) }
+        guard min(due, deadline) < .distantFuture else { return leaveOut(slot) }
+        candidates[slot].marks.remove(.asked)
+        candidates.enqueue(slot, rank: min(due, deadline).nanoseconds)
+    }
+
+    /// No sample of it is due until something is heard of it.
+    private mutating func leaveOut(_ slot: Slot) {
+        candidates[slot].marks.remove(.asked)
+        candidates.dequeue(slot)
     }
 }
 

@@ -10,24 +10,22 @@ package struct ReadyQueue: Sendable {
         private let changedSeconds: Int64
         private let modifiedNanoseconds: UInt32
         private let changedNanoseconds: UInt32
-        /// As they came, and in the lowest 16 bits its place in `devices`: two words less than with a field for each,
-        /// and as large as what the gate keeps, so that the memory of those that leave it is used again.
-        private let place: UInt64
+        /// Its place in `devices`.
+        private let place: UInt16
 
-        init(_ fingerprint: Fingerprint, number: UInt64, device: Int) {
+        init(_ fingerprint: Fingerprint, device: Int) {
             inode = fingerprint.inode
             size = fingerprint.size
             modifiedSeconds = fingerprint.modified.seconds
             changedSeconds = fingerprint.changed.seconds
             modifiedNanoseconds = fingerprint.modified.nanoseconds
             changedNanoseconds = fingerprint.changed.nanoseconds
-            place = number << 16 | UInt64(device)
+            place = UInt16(device)
         }
 
         var modified: FileTime { FileTime(seconds: Int(modifiedSeconds), nanoseconds: Int(modifiedNanoseconds)) }
         var changed: FileTime { FileTime(seconds: Int(changedSeconds), nanoseconds: Int(changedNanoseconds)) }
-        var number: UInt64 { place >> 16 }
-        var device: Int { Int(place & 0xFFFF) }
+        var device: Int { Int(place) }
     }
 
     private typealias Drops = KeyedHeap<DropPath, Ready>
@@ -38,19 +36,25 @@ package struct ReadyQueue: Sendable {
     private var devices: [UInt64] = []
     /// What a fingerprint of a folder has beside: files have none.
     private var listings: [Drops.Slot: Int] = [:]
-    private var lastNumber: UInt64 = 0
 
     /// A queue that is empty.
     package init(order: Pipeline.Order) {
         self.order = order
-        drops = KeyedHeap { @Sendable path, ready, otherPath, other in
+        drops =
             switch order {
-            case .oldest where ready.modified != other.modified: ready.modified < other.modified
-            case .smallest where ready.size != other.size: ready.size < other.size
-            case .largest where ready.size != other.size: ready.size > other.size
-            case .name: path < otherPath
-            default: ready.number < other.number
+            case .arrival, .smallest, .largest: KeyedHeap()
+            case .oldest: KeyedHeap { @Sendable _, ready, _, other in ready.modified < other.modified }
+            case .name: KeyedHeap { @Sendable path, _, other, _ in path < other }
             }
+    }
+
+    /// What the order goes by first.
+    private func rank(of ready: Ready) -> Int64 {
+        switch order {
+        case .arrival, .name: 0
+        case .oldest: ready.modified.seconds
+        case .smallest: ready.size
+        case .largest: ~ready.size
         }
     }
 
@@ -69,12 +73,12 @@ package struct ReadyQueue: Sendable {
     /// Adds a drop in the state in which it was found complete.
     package mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
         remove(path)
-        lastNumber += 1
         // Beyond what has a place it is that of another: then it is found changed at its claim and examined again.
         let device = devices.firstIndex(of: fingerprint.device) ?? min(devices.count, Int(UInt16.max))
         if device == devices.count { devices.append(fingerprint.device) }
-        let slot = drops.insert(path, Ready(fingerprint, number: lastNumber, device: device))
-        drops.enqueue(slot)
+        let drop = Ready(fingerprint, device: device)
+        let slot = drops.insert(path, drop)
+        drops.enqueue(slot, rank: rank(of: drop))
         if fingerprint.listing != 0 { listings[slot] = fingerprint.listing }
     }
 
