@@ -15,6 +15,16 @@ import Testing
         #expect(InboxFolder([try name("a")]).appending(try #require(FileName([0xED]))) == folder)
     }
 
+    @Test("One that is cut into folder and name elsewhere has another hash")
+    func hashes() throws {
+        let paths = [
+            DropPath(try name("abc")), DropPath(try name("bc"), in: InboxFolder([try name("a")])),
+            DropPath(try name("c"), in: InboxFolder([try name("ab")])),
+        ]
+        #expect(Set(paths.map(\.hashValue)).count == paths.count)
+        #expect(DropPath(try name("abc")).hashValue == paths[0].hashValue)
+    }
+
     @Test("The inbox itself is the top")
     func top() throws {
         #expect(InboxFolder([]) == .top)

@@ -40,6 +40,12 @@ package struct FileName: Hashable, Sendable {
         self.init(UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
     }
 
+    /// All bytes at once; an array hashes them one by one. The NUL is in no name, so it separates those of a path.
+    package func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(0 as UInt8)
+    }
+
     /// The name as text in which every byte that is not printable UTF-8 is escaped as `\xNN` (see `EscapedText`).
     package var text: String { EscapedText.of(bytes) }
 

@@ -19,6 +19,12 @@ package struct InboxFolder: Hashable, Sendable {
 
     private static let slash = UInt8(ascii: "/")
 
+    /// As a name's.
+    package func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(0 as UInt8)
+    }
+
     /// Whether it is the inbox itself.
     package var isTop: Bool { bytes.isEmpty }
 
