@@ -21,9 +21,14 @@ package struct InboxScan: Sendable {
 
         /// The same, with the name as it is known: one copy of its bytes serves all that deal with it.
         fileprivate mutating func heard(_ name: FileName) -> (name: FileName, isNew: Bool) {
-            let known = names.index(forKey: name).map { names[$0].key } ?? name
-            return (known, saw(known))
+            guard let known = names.index(forKey: name) else { return (name, saw(name)) }
+            let isNew = names.values[known] == Self.doubtful
+            names.values[known] = number
+            return (names.keys[known], isNew)
         }
+
+        /// A name is gone; whether it was known.
+        fileprivate mutating func lost(_ name: FileName) -> Bool { names.removeValue(forKey: name) != nil }
 
         /// A folder to search appeared.
         package mutating func sawFolder(_ name: FileName) { folders[name] = number }
@@ -80,7 +85,13 @@ package struct InboxScan: Sendable {
 
     /// A name is gone: the change that this is; nil where it was not known.
     package mutating func lost(_ name: FileName, in folder: InboxFolder) -> InboxChange? {
-        listings[folder]?.names.removeValue(forKey: name).map { _ in .vanished(DropPath(name, in: folder)) }
+        remove(name, in: folder) ? .vanished(DropPath(name, in: folder)) : nil
+    }
+
+    /// Optional chaining through two dictionaries would allocate at each.
+    private mutating func remove(_ name: FileName, in folder: InboxFolder) -> Bool {
+        guard let place = listings.index(forKey: folder) else { return false }
+        return listings.values[place].lost(name)
     }
 
     /// A folder to search appeared.
@@ -104,7 +115,7 @@ package struct InboxScan: Sendable {
     }
 
     /// The drop was taken out by us.
-    package mutating func remove(_ path: DropPath) { listings[path.folder]?.names[path.name] = nil }
+    package mutating func remove(_ path: DropPath) { _ = remove(path.name, in: path.folder) }
 
     /// Everything may have been exchanged unseen: the next listings tell of what is there as of something new, and of
     /// what is not as gone.
