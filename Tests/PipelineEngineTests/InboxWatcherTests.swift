@@ -195,6 +195,49 @@ import Testing
         withExtendedLifetime(mount) {}
     }
 
+    @Test("In a burst many events are read together, and each subscriber gets its own, all in order")
+    func burst() async throws {
+        let inotify = try InotifyEvents()
+        defer { inotify.stop() }
+        let begun = MonotonicTime.now()
+        var heard: [HeardNames] = []
+        for folder in ["inbox/one", "inbox/two"] {
+            try Folder.make(scratch.path(folder))
+            let names = HeardNames()
+            _ = try inotify.watch(
+                try OpenFile.openFolder(scratch.path(folder)), for: inotify.subscribe { @Sendable in names.add($0) })
+            heard.append(names)
+        }
+        let count = 2000
+        for number in 0..<count {
+            for folder in ["inbox/one", "inbox/two"] {
+                let path = scratch.path("\(folder)/\(folder.last ?? "-")\(number)")
+                _ = try OpenFile.open(path, O_RDONLY | O_CREAT, mode: 0o644)
+            }
+        }
+        for (names, letter) in zip(heard, ["e", "o"]) {
+            #expect(await eventually { names.all.count == count })
+            #expect(names.all == (0..<count).map { "\(letter)\($0)" })
+        }
+        // A pause follows each read but those of much, and nothing is read before the first event.
+        let most = (MonotonicTime.now() - begun) / .microseconds(500)
+        let ofMuch = 2 * count * 32 / 32_768
+        #expect(inotify.reads.load(ordering: .relaxed) <= Int(most) + ofMuch + 1)
+    }
+
+    /// Names that a subscriber was told of.
+    private final class HeardNames: Sendable {
+        private let names = Mutex<[String]>([])
+
+        var all: [String] { names.withLock { $0 } }
+
+        func add(_ events: [InotifyEvents.Event]) {
+            names.withLock { names in
+                for case .folder(_, .appeared(let name, _)) in events { names.append(name.text) }
+            }
+        }
+    }
+
     @Test("More events than can be handled are as good as lost ones")
     func tooMany() throws {
         let inotify = try InotifyEvents()

@@ -10,7 +10,13 @@ final class HeardEvents: Sendable {
     func add(_ new: [InotifyEvents.Event]) -> Bool {
         events.withLock { events in
             let wasEmpty = events.isEmpty
-            if events.count + new.count > Self.most { events = [.overflow] } else { events += new }
+            if events.count + new.count > Self.most {
+                events = [.overflow]
+            } else if wasEmpty {
+                events = new
+            } else {
+                events += new
+            }
             return wasEmpty
         }
     }

@@ -40,6 +40,8 @@ package final class InotifyEvents: Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "dropmill.inotify")
     private let state = Mutex(State())
+    /// Reads that brought events; for tests.
+    let reads = Atomic(0)
 
     /// What is listened to. A hard link gives CREATE only, `mv` MOVED_TO only, a memory-mapped writer CLOSE_WRITE at
     /// its last unmap (measured).
@@ -126,19 +128,41 @@ package final class InotifyEvents: Sendable {
     func whileNotReading(_ body: @escaping @Sendable () -> Void) { queue.async { @Sendable in body() } }
 
     /// Reads what there is, in batches of 64 KiB, and hands each subscriber its events in the kernel's order.
+    ///
+    /// An event that comes alone is delivered at once. In a burst a wake-up of the source costs more than the events
+    /// that it finds, and so does one of a subscriber: those that come within a pause are read together, and the pauses
+    /// grow. The first is no longer than a candidate's first one (`ReadyGate.firstPause`).
     private func read() {
         dispatchPrecondition(condition: .onQueue(queue))
         withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
-            let count = retrying { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
-            // EAGAIN: nothing there. The source calls again when there is more.
-            guard count > 0 else { return }
-            deliver(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            for round in 0..<Self.mostReads {
+                let count = retrying { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+                // EAGAIN: nothing there. The source calls again when there is more.
+                guard count > 0 else { return }
+                reads.add(1, ordering: .relaxed)
+                deliver(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                // A full buffer: there is more already.
+                if count < buffer.count / 2 { usleep(min(Self.firstPause << UInt32(min(round, 8)), Self.longestPause)) }
+            }
         }
     }
 
+    /// Microseconds.
+    private static let firstPause: UInt32 = 500
+    private static let longestPause: UInt32 = 2000
+    /// Before the source has its turn again, which may have been cancelled.
+    private static let mostReads = 256
+
     private func deliver(_ buffer: UnsafeRawBufferPointer) {
         let (handlers, owners) = state.withLock { ($0.handlers, $0.owners) }
-        var batches: [Subscriber: [Event]] = [:]
+        // Few subscribers have events at a time, mostly one.
+        var subscribers: [Subscriber] = []
+        var batches: [[Event]] = []
+        func add(_ event: Event, for subscriber: Subscriber) {
+            if let number = subscribers.lastIndex(of: subscriber) { return batches[number].append(event) }
+            subscribers.append(subscriber)
+            batches.append([event])
+        }
         var offset = 0
         let headerSize = MemoryLayout<inotify_event>.size
         while offset + headerSize <= buffer.count {
@@ -147,13 +171,13 @@ package final class InotifyEvents: Sendable {
             let name = buffer[(offset + headerSize)..<nameEnd].prefix { $0 != 0 }
             offset = nameEnd
             if header.mask & UInt32(IN_Q_OVERFLOW) != 0 {
-                for subscriber in handlers.keys { batches[subscriber, default: []].append(.overflow) }
+                for subscriber in handlers.keys { add(.overflow, for: subscriber) }
             } else if let owner = owners[header.wd], let event = Self.event(header.mask, FileName(name)) {
-                batches[owner, default: []].append(.folder(Watch(descriptor: header.wd), event))
+                add(.folder(Watch(descriptor: header.wd), event), for: owner)
             }
             if header.mask & UInt32(IN_IGNORED) != 0 { state.withLock { $0.owners[header.wd] = nil } }
         }
-        for (subscriber, events) in batches { handlers[subscriber]?(events) }
+        for (subscriber, events) in zip(subscribers, batches) { handlers[subscriber]?(events) }
     }
 
     private static func event(_ mask: UInt32, _ name: FileName?) -> FolderEvent? {
