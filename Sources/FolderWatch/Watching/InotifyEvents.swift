@@ -1,10 +1,9 @@
-@preconcurrency import Dispatch
 import Glibc
 package import PipelineKit
 import Synchronization
 import SystemPackage
 
-/// One inotify descriptor for the whole daemon, read through a Dispatch source. Each subscriber watches any number of
+/// One inotify descriptor for the whole daemon, which one thread reads. Each subscriber watches any number of
 /// folders and receives all events in the kernel's order, since moves between folders depend on it.
 package final class InotifyEvents: Sendable {
     /// One subscriber.
@@ -34,14 +33,12 @@ package final class InotifyEvents: Sendable {
         /// As many watches as there may be here; the kernel's own limit holds for all processes of a user, so tests
         /// have this one.
         var mostWatches = Int.max
-        var source: (any DispatchSourceRead)?
+        var isStopped = false
     }
 
-    private let descriptor: Int32
-    private let queue = DispatchQueue(label: "dropmill.inotify")
+    private let reader: InotifyReader
+    private var descriptor: Int32 { reader.descriptor }
     private let state = Mutex(State())
-    /// Reads that brought events; for tests.
-    let reads = Atomic(0)
 
     /// What is listened to. A hard link gives CREATE only, `mv` MOVED_TO only, a memory-mapped writer CLOSE_WRITE at
     /// its last unmap (measured).
@@ -52,28 +49,21 @@ package final class InotifyEvents: Sendable {
     /// Opens the descriptor and begins to read. Throws where the user's limit of instances is reached
     /// (fs.inotify.max_user_instances) or the process has no descriptor left.
     package init() throws(IOError) {
-        descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-        guard descriptor >= 0 else { throw IOError("open inotify for", "/proc/sys/fs/inotify", .last) }
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        let descriptor = descriptor
-        source.setEventHandler { @Sendable [weak self] in self?.read() }
-        // Only here may it be closed: the source still reads it until then.
-        source.setCancelHandler { @Sendable in _ = Glibc.close(descriptor) }
-        state.withLock { $0.source = source }
-        source.activate()
+        reader = try InotifyReader()
+        reader.start { @Sendable [weak self] buffer in self?.deliver(buffer) }
     }
 
     deinit { stop() }
 
     /// Ends all watches and closes the descriptor. Calling it again does nothing.
     package func stop() {
-        let source = state.withLock { state in
+        let isFirst = state.withLock { state in
             state.handlers = [:]
             state.owners = [:]
-            defer { state.source = nil }
-            return state.source
+            defer { state.isStopped = true }
+            return !state.isStopped
         }
-        source?.cancel()
+        if isFirst { reader.stop() }
     }
 
     /// Adds a subscriber; the handler is called on a queue of this object.
@@ -97,7 +87,7 @@ package final class InotifyEvents: Sendable {
         let path = "/proc/self/fd/\(folder.descriptor)"
         // Within the lock, so that no event is read before its owner is known.
         let result: Result<Watch, Errno> = state.withLock { state in
-            guard state.source != nil else { return .failure(.badFileDescriptor) }
+            guard !state.isStopped else { return .failure(.badFileDescriptor) }
             guard state.owners.count < state.mostWatches else { return .failure(.noSpace) }
             let watch = inotify_add_watch(descriptor, path, Self.mask)
             guard watch >= 0 else { return .failure(.last) }
@@ -114,7 +104,7 @@ package final class InotifyEvents: Sendable {
     /// Ends one watch; its events are no longer delivered.
     package func end(_ watch: Watch) {
         state.withLock { state in
-            guard state.source != nil, state.owners.removeValue(forKey: watch.descriptor) != nil else { return }
+            guard !state.isStopped, state.owners.removeValue(forKey: watch.descriptor) != nil else { return }
             // Fails only where the kernel ended the watch itself, which is as good.
             _ = inotify_rm_watch(descriptor, watch.descriptor)
         }
@@ -123,35 +113,11 @@ package final class InotifyEvents: Sendable {
     /// Has `watch` fail as where the kernel's limit is reached: for tests.
     func limit(toWatches most: Int) { state.withLock { $0.mostWatches = most } }
 
-    /// Runs the body on the reading queue, so that nothing is read meanwhile; tests use it to overflow the kernel's
-    /// queue.
-    func whileNotReading(_ body: @escaping @Sendable () -> Void) { queue.async { @Sendable in body() } }
+    /// Runs the body while nothing is read: for tests.
+    func whileNotReading(_ body: @escaping @Sendable () -> Void) { reader.whileNotReading(body) }
 
-    /// Reads what there is, in batches of 64 KiB, and hands each subscriber its events in the kernel's order.
-    ///
-    /// An event that comes alone is delivered at once. In a burst a wake-up of the source costs more than the events
-    /// that it finds, and so does one of a subscriber: those that come within a pause are read together, and the pauses
-    /// grow. The first is no longer than a candidate's first one (`ReadyGate.firstPause`).
-    private func read() {
-        dispatchPrecondition(condition: .onQueue(queue))
-        withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
-            for round in 0..<Self.mostReads {
-                let count = retrying { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
-                // EAGAIN: nothing there. The source calls again when there is more.
-                guard count > 0 else { return }
-                reads.add(1, ordering: .relaxed)
-                deliver(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                // A full buffer: there is more already.
-                if count < buffer.count / 2 { usleep(min(Self.firstPause << UInt32(min(round, 8)), Self.longestPause)) }
-            }
-        }
-    }
-
-    /// Microseconds.
-    private static let firstPause: UInt32 = 500
-    private static let longestPause: UInt32 = 2000
-    /// Before the source has its turn again, which may have been cancelled.
-    private static let mostReads = 256
+    /// How often something was read: for tests.
+    var reads: Int { reader.reads.load(ordering: .relaxed) }
 
     private func deliver(_ buffer: UnsafeRawBufferPointer) {
         let (handlers, owners) = state.withLock { ($0.handlers, $0.owners) }
