@@ -119,7 +119,12 @@ extension JobRecord {
             (record.stage, record.failures, record.payload) = (0, 0, nil)
             (record.failure, record.failedStage) = (nil, nil)
         }
-        record.history.append(Transition("found again", at: .now()))
+        record.history.append(Transition(Self.foundAgainEvent, at: .now()))
         return record
     }
+
+    package static let foundAgainEvent = "found again"
+
+    /// Whether it was lost until now.
+    package var isFoundAgain: Bool { history.last?.event == Self.foundAgainEvent }
 }

@@ -143,6 +143,7 @@ enum Migrations {
     private static let slots = """
         ALTER TABLE jobs ADD COLUMN slot TEXT;
         CREATE INDEX jobs_of_slot ON jobs (slot) WHERE slot IS NOT NULL;
+        ALTER TABLE runs ADD COLUMN slots INTEGER;
         """
 
     private static let settlements = """

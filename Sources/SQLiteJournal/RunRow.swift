@@ -9,21 +9,25 @@ enum RunRow {
     private static let kept = 100
 
     static func last(_ db: Database) throws -> RunRecord? {
-        let sql = "SELECT boot, process, started_at, ended_at FROM runs ORDER BY number DESC LIMIT 1"
+        let sql = "SELECT boot, process, started_at, ended_at, slots FROM runs ORDER BY number DESC LIMIT 1"
         return try SQLiteJournal.rows(db, sql) { columns throws(JournalError) in
             columns.subject = "the last run"
             let boot = try columns.text("boot")
             let process = Int(try columns.integer("process"))
             let startedAt = try columns.time("started_at")
+            let endedAt = try columns.optionalTime("ended_at")
             return RunRecord(
-                boot: boot, process: process, startedAt: startedAt, endedAt: try columns.optionalTime("ended_at"))
+                boot: boot, process: process, startedAt: startedAt, endedAt: endedAt,
+                hasSlots: try columns.optionalInteger("slots") == 1)
         }.first
     }
 
     static func add(_ run: RunRecord, to db: Database) throws {
         try db.execute(
-            sql: "INSERT INTO runs (boot, process, started_at, ended_at) VALUES (?, ?, ?, ?)",
-            arguments: [run.boot, run.process, run.startedAt.nanoseconds, run.endedAt?.nanoseconds])
+            sql: "INSERT INTO runs (boot, process, started_at, ended_at, slots) VALUES (?, ?, ?, ?, ?)",
+            arguments: [
+                run.boot, run.process, run.startedAt.nanoseconds, run.endedAt?.nanoseconds, run.hasSlots ? 1 : 0,
+            ])
         try db.execute(sql: "DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - \(kept)")
     }
 

@@ -130,6 +130,13 @@ package final class SQLiteJournal: Journal {
                 try SettlementRow.remove(settlement.number, from: db)
             }
             let last = try RunRow.last(db)
+            if let last {
+                // Of claims that were made but for their rows: they may be other jobs now, which are not to find
+                // themselves.
+                try db.execute(
+                    sql: "DELETE FROM contents WHERE at >= ? AND job NOT IN (SELECT id FROM jobs)",
+                    arguments: [last.startedAt.nanoseconds])
+            }
             try RunRow.add(run, to: db)
             return last
         }

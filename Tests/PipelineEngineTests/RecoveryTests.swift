@@ -56,7 +56,7 @@ import Testing
         let record = try found("a")
         try scratch.write(Array("half".utf8), to: work.folder(record.id).pushing(".1-fake/half"))
         let findings = try reconcile([], after: Self.killed)
-        #expect(findings.adopted.map(\.slot) == [record.id])
+        #expect(findings.adopted.map(\.id) == [record.id])
         #expect(findings.resumed.isEmpty)
         #expect(try scratch.tree(".dropmill/test/active/\(record.id)") == ["a"])
     }

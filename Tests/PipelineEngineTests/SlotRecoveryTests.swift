@@ -59,18 +59,45 @@ import Testing
         #expect(later.adopted.isEmpty)
     }
 
-    @Test("What a job that is over left in its folder under hidden names goes; of another one it is kept")
+    @Test("What is in a folder under hidden names without a drop is kept, whoever left it")
     func leftByJobs() throws {
         for isUsed in [true, false] {
             let id = ids.next()
             _ = try scratch.write(Array("half".utf8), to: work.folder(id).pushing(".1-fake/half"))
             var folders = Recovery.Folders()
             if isUsed { folders.used = [id] }
-            let findings = try reconcile([], folders)
-            #expect(findings.warnings.isEmpty == isUsed)
+            #expect(try reconcile([], folders).warnings.count == 1)
             #expect(try Folder.names(in: work.active).isEmpty)
-            #expect((Folder.kind(of: work.astray.appending(id.text)) == nil) == isUsed)
+            #expect(Folder.kind(of: work.astray.appending(id.text)) != nil)
         }
+    }
+
+    @Test("A claim without a record keeps the id that its folder has, where no other job had the folder")
+    func keepsItsID() throws {
+        let record = try found("a")
+        #expect(try reconcile([]).adopted.map(\.id) == [record.id])
+    }
+
+    @Test("What an older version left of a job that is over does not run again")
+    func leftByAnOlderVersion() throws {
+        let record = try found("a")
+        var folders = Recovery.Folders()
+        folders.used = [record.id]
+        var run = Self.killed
+        run.hasSlots = false
+        let findings = try Recovery(of: pipeline, in: work, lastRun: run, boot: "now").reconcile([], folders)
+        #expect(findings.adopted.isEmpty)
+        #expect(findings.warnings.count == 1)
+        #expect(Folder.kind(of: work.astray.appending(record.id.text).appending("a")) == .regular)
+    }
+
+    @Test("A job that was lost and is found again is on record before it goes on")
+    func foundAgain() throws {
+        var record = try found("a")
+        record.lose(because: "gone", at: .now())
+        let findings = try reconcile([record.foundAgain])
+        #expect(findings.resumed.count == 1)
+        #expect(findings.changed.map(\.state) == [.queued])
     }
 
     @Test("A record that is older than what is in its folder is that of a lost job; what is there is a new claim")
@@ -94,7 +121,7 @@ import Testing
         // Nor before its claim was on the disk.
         #expect(try reconcile([record], deleting: true).changed.map(\.state) == [.lost])
         try scratch.makeFolder(".dropmill/test/active/\(record.id)")
-        record.history.append(Transition("settling", at: .now()))
+        record.history += ["settling", "recovered"].map { Transition($0, at: .now()) }
         let findings = try reconcile([record], deleting: true)
         #expect(findings.resumed.map(\.state) == [.settling(.processed)])
     }

@@ -161,7 +161,7 @@ nonisolated extension Engine {
             let away = (findings.stranded.isEmpty ? [] : covered) + left
             reportStranded(findings.stranded, of: pipeline, at: away)
             return Prepared(
-                spool: Spool(pipeline: pipeline, work: work, reserved: reserved, made: madeFolders),
+                spool: Spool(pipeline: pipeline, work: work, reserved: reserved, made: madeFolders, renames: renames),
                 findings: findings,
                 works: [here] + away.suffix(Self.mostPlaces), inboxLock: try lockInbox(of: pipeline))
         } catch {
@@ -192,7 +192,10 @@ nonisolated extension Engine {
                 if moved != records { try journal.write(moved, pipelines: []) }
                 records = moved
             }
-            switch MovedWork(to: work, of: pipeline.name).takeOver(from: place.path, isStale: isStale) {
+            let known = Set(records.map(\.folder))
+            switch MovedWork(to: work, of: pipeline.name).takeOver(
+                from: place.path, isStale: isStale, known: known)
+            {
             case .taken(let count, let aside):
                 // An interrupted start may have moved them here without recording it.
                 try move()
@@ -271,9 +274,11 @@ nonisolated extension Engine {
         let known = Set(unfinished.map(\.folder))
         for name in names where !known.contains(name) {
             let first = try journal.job(name)
-            if first != nil { folders.used.insert(name) }
             var query = JobQuery()
-            (query.states, query.slot) = ([.lost], name)
+            (query.slot, query.limit) = (name, 1)
+            let others = try journal.jobs(query)
+            if first != nil || !others.isEmpty { folders.used.insert(name) }
+            (query.states, query.limit) = ([.lost], nil)
             let lost = try journal.jobs(query).first
             guard let record = lost ?? first, record.state == .lost, record.folder == name else { continue }
             if record.isGivenUp {

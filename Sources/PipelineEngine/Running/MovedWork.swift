@@ -26,7 +26,9 @@ struct MovedWork {
 
     /// Takes over what is in another one. A job whose folder could not be moved stays there whole. `isStale`: whether
     /// this one was worked in later than that; else nothing has begun here with what was taken before.
-    func takeOver(from place: FilePath, isStale: Bool) -> Outcome {
+    ///
+    /// `known`: the folders of jobs that are on record as not over, which are moved even if they are empty.
+    func takeOver(from place: FilePath, isStale: Bool, known: Set<JobID> = []) -> Outcome {
         let active = place.appending("active")
         guard Folder.kind(of: active) == .folder else { return .left("it does not exist") }
         do throws(FolderError) {
@@ -38,13 +40,13 @@ struct MovedWork {
             // Another host's daemon may have gone on there, and have its jobs at work.
             let owner = try WorkOwner(of: place, of: pipeline, isShared: FileSystemKind.of(place) != .local)
             defer { owner.release() }
-            return takeOver(allFrom: place, isStale)
+            return takeOver(allFrom: place, isStale, known)
         } catch {
             return .left(error.message)
         }
     }
 
-    private func takeOver(allFrom place: FilePath, _ isStale: Bool) -> Outcome {
+    private func takeOver(allFrom place: FilePath, _ isStale: Bool, _ known: Set<JobID>) -> Outcome {
         do throws(IOError) {
             let active = place.appending("active")
             let folder = try Folder.open(active)
@@ -53,7 +55,7 @@ struct MovedWork {
             for name in try folder.names() {
                 guard let id = JobID(name.text) else { continue }
                 // One that waited for the next job.
-                if active.appending(name).withPlatformString({ rmdir($0) }) == 0 { continue }
+                if !known.contains(id), active.appending(name).withPlatformString({ rmdir($0) }) == 0 { continue }
                 count += 1
                 guard try !move(name, in: folder, at: active) else { continue }
                 if isStale {

@@ -52,6 +52,8 @@ package struct Recovery: Sendable {
     private let bounds: IntentBounds
     private let work: WorkFolder
     private let isFirstRun: Bool
+    /// Whether folders passed from job to job in the last run; before that, one whose job is over was just not removed.
+    private let hadSlots: Bool
     /// Whether the last run was killed or crashed.
     private let wasKilled: Bool
     /// Whether the machine has been started since: what was not synced may be lost.
@@ -73,6 +75,7 @@ package struct Recovery: Sendable {
         bounds = IntentBounds(of: pipeline)
         self.work = work
         isFirstRun = lastRun == nil
+        hadSlots = lastRun?.hasSlots ?? true
         wasKilled = lastRun.map { $0.endedAt == nil } ?? true
         wasRebooted = lastRun.map { $0.boot != boot } ?? true
         now = time
@@ -143,7 +146,7 @@ package struct Recovery: Sendable {
                 entries = try Folder.names(in: folder)
                 let isBack = try self.isThere(record, in: folder)
                 isGone = entries.allSatisfy(\.isHidden) && !isBack
-                if isGone { try clear(folder, of: record?.id ?? slot, isOver: isUsed && record == nil, &findings) }
+                if isGone { try clear(folder, of: record?.id ?? slot, &findings) }
             }
             if isGone {
                 if let record { vanish(record, "its drop is gone from the work folder", &findings) }
@@ -154,10 +157,17 @@ package struct Recovery: Sendable {
             findings.resumed.append(try resume(record, folder, entries, &findings))
             return
         }
+        if record == nil, isUsed, !hadSlots {
+            let kept = try work.setAside(folder, as: slot)
+            findings.warnings.append(
+                "'\(folder.text)' held a drop although its job is over: an older version left it there. It is kept in "
+                    + "'\(kept.text)'; check whether you need it, and remove it")
+            return
+        }
         // An older journal says that another job was in it.
         if let record { vanish(record, "its folder holds another drop", &findings) }
-        // A new journal knows none of those that had the folder before.
-        let id = isFirstRun ? slot : ids.next()
+        // What stages told others of it before a kill bears the id that it had.
+        let id = record == nil && !isUsed ? slot : ids.next()
         if let job = try work.job(in: folder, as: id, of: pipeline) {
             for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
                 try Folder.remove(folder.appending(entry))
@@ -168,12 +178,9 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// Without a drop the origin of these files is unknown: stages may have made them from it. Where the folder had
-    /// a job that is over they were left by that.
-    private func clear(
-        _ folder: FilePath, of id: JobID, isOver: Bool, _ findings: inout Findings
-    ) throws(IOError) {
-        if isOver { return try Folder.remove(folder) }
+    /// Without a drop the origin of these files is unknown: stages may have made them from it, or a marker is among
+    /// them.
+    private func clear(_ folder: FilePath, of id: JobID, _ findings: inout Findings) throws(IOError) {
         let kept = try work.setAside(folder, as: id)
         findings.warnings.append(
             "the folder of job \(id) held no drop, only files made by stages: it is kept in '\(kept.text)'; check "
@@ -222,7 +229,8 @@ package struct Recovery: Sendable {
         if record.recoveries < Self.limit(of: pipeline) {
             do throws(IOError) {
                 let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
-                if record != found { findings.changed.append(record) }
+                // What was found again stands as lost until then.
+                if record != found || found.isFoundAgain { findings.changed.append(record) }
                 let isQuarantined = Self.isQuarantined(record.recoveries, in: pipeline)
                 return Resumed(
                     job: job, record: record, state: record.progress ?? .queued(stage: 0, failures: 0),
@@ -313,6 +321,8 @@ package struct Recovery: Sendable {
         if record.isLeftAlone {
             record.history.append(Transition("recovered", at: now))
             findings.changed.append(record)
+        } else if found.isFoundAgain {
+            findings.changed.append(record)
         }
         let outcome = record.failure.map { JobState.Outcome.failed($0) } ?? .processed
         findings.resumed.append(
@@ -360,5 +370,9 @@ package struct Recovery: Sendable {
 
 extension JobRecord {
     /// Whether nothing was to be moved, and its drop may be deleted by now: its claim was on the disk before.
-    fileprivate var isDeleting: Bool { state == .settling && intents.isEmpty && history.last?.event == "settling" }
+    fileprivate var isDeleting: Bool {
+        guard state == .settling, intents.isEmpty else { return false }
+        return history.last { !["recovered", Self.leftAlone, Self.foundAgainEvent].contains($0.event) }?.event
+            == "settling"
+    }
 }

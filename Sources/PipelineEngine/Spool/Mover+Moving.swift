@@ -115,6 +115,14 @@ extension Mover {
         return there.st_ino == intent.identity.inode && device == Spot(spool.work.active).status?.st_dev
     }
 
+    /// Whether a folder took the place of an older one, which is now where it was itself.
+    func isExchanged(_ intent: Intent, in folder: HeldFolder) throws(IOError) -> Bool {
+        guard spool.pipeline.onConflict == .replace, let source = try FileIdentity.find(intent.source),
+            source.inode != intent.identity.inode
+        else { return false }
+        return try isThere(intent, in: folder)
+    }
+
     /// Removes it only if it is still our copy. It gets a hidden name first, so that no one sees a folder half removed.
     func takeBackCopy(_ intent: Intent, in folder: HeldFolder, of job: Job) throws(IOError) {
         let (name, gone) = (intent.target.lastEntry, Self.partialName(job))

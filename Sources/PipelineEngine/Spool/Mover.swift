@@ -21,13 +21,15 @@ struct Mover {
         open = spool.openFolders
     }
 
-    /// Syncs the folders with changed entries.
-    mutating func sync() throws(IOError) {
+    /// Syncs the folders with changed entries. The result: whether the work folder's file system was synced as a whole.
+    @discardableResult
+    mutating func sync() throws(IOError) -> Bool {
         let (changed, new) = (folders, made)
         // A failed sync is not repeated: it might report success.
         (folders, made) = ([], [])
-        try spool.diskSync.sync(folders: changed, by: spool.work.whole)
+        let isWhole = try spool.diskSync.sync(folders: changed, by: spool.work.whole)
         if spool.diskSync.isFull { spool.made.forget(new) }
+        return isWhole
     }
 
     /// Notes a folder below which entries changed, to be synced.
@@ -58,6 +60,10 @@ struct Mover {
                 // In this order, so that a folder that comes back in between does no harm.
                 guard spool.work.isInPlace else { throw IOError("move", intent.source, .noSuchFileOrDirectory) }
                 if case .open(let folder) = found, try isThere(intent, in: folder) { made.append(intent) }
+                continue
+            }
+            if isReplay, case .open(let folder) = found, try isExchanged(intent, in: folder) {
+                made.append(intent)
                 continue
             }
             let move: Move

@@ -1,3 +1,4 @@
+import Glibc
 package import PipelineKit
 package import SystemPackage
 
@@ -37,6 +38,8 @@ extension WorkFolder {
         } catch {
             return
         }
+        // Older versions do not know it.
+        _ = trash.withPlatformString { rmdir($0) }
     }
 
     /// Removes what is in a job's folder. A folder gets a hidden name first: taken apart file by file, it would look to

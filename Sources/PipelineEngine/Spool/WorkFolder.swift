@@ -217,7 +217,11 @@ package final class WorkFolder: Sendable {
         _ folder: FilePath, of id: JobID, drop: FileName? = nil, remains: Bool = false
     ) throws(IOError) -> (path: FilePath?, hasChanged: Bool) {
         if isEmpty(folder) { return (nil, false) }
-        guard let names = try entries(of: folder) else { return (nil, false) }
+        guard let names = try entries(of: folder) else {
+            // What is not found in a folder that is away is not gone.
+            guard isInPlace else { throw IOError("empty", folder, .noSuchFileOrDirectory) }
+            return (nil, false)
+        }
         let goes = { (name: FileName) in name == drop ? remains : name.isHidden }
         var failure: IOError?
         for name in names where goes(name) {

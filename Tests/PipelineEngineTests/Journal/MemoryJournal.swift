@@ -57,6 +57,10 @@ final class MemoryJournal: Journal {
     func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord? {
         contents.withLock { contents in
             defer { contents.runs.append(run) }
+            if let last = contents.runs.last {
+                let known = Set(contents.jobs.keys)
+                contents.contents.removeAll { $0.at >= last.startedAt && !known.contains($0.query.job) }
+            }
             return contents.runs.last
         }
     }

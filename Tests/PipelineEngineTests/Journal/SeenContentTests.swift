@@ -37,6 +37,24 @@ import Testing
         #expect(try journal.first(query(6, since: JournalSamples.time(101)), at: now) == nil, "too long ago")
     }
 
+    @Test(
+        "A claim that a kill left without a row is no predecessor after the next start",
+        arguments: JournalImplementation.allCases)
+    func orphans(_ implementation: JournalImplementation) throws {
+        let journal = try implementation.make(in: scratch)
+        defer { journal.close() }
+        func begin(at second: Int) throws {
+            _ = try journal.beginRun(RunRecord(boot: "b", process: 1, startedAt: JournalSamples.time(second)))
+        }
+        try begin(at: 1)
+        #expect(try journal.first(query(1), at: JournalSamples.time(2)) == nil)
+        #expect(try journal.first(query(2, "sha256:2"), at: JournalSamples.time(2)) == nil)
+        try journal.write([JournalSamples.job(2, state: .queued)], pipelines: [])
+        try begin(at: 3)
+        #expect(try journal.first(query(3), at: JournalSamples.time(4)) == nil)
+        #expect(try journal.first(query(4, "sha256:2"), at: JournalSamples.time(4))?.id == JournalSamples.id(2))
+    }
+
     @Test("A job that failed is no predecessor", arguments: JournalImplementation.allCases)
     func failed(_ implementation: JournalImplementation) throws {
         let journal = try implementation.make(in: scratch)
