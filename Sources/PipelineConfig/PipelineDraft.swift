@@ -35,7 +35,7 @@ struct PipelineDraft {
     var ready = ReadyRule()
     var onConflict = Pipeline.ConflictPolicy.rename
     var order = Pipeline.Order.arrival
-    var activeJobs = 256
+    var activeJobs = 1024
     var activeBytes: ByteSize?
     var durability = Durability.full
     var ownership = Pipeline.Ownership.take

@@ -127,7 +127,7 @@ struct PipelineKey: Sendable {
 
     private static let active = [
         PipelineKey(
-            "jobs", .value(.integer(1...100_000)), "how many jobs may be active at once", default: .number(256)),
+            "jobs", .value(.integer(1...100_000)), "how many jobs may be active at once", default: .number(1024)),
         PipelineKey("bytes", .value(.size), "how many bytes their drops may have in total"),
     ]
 

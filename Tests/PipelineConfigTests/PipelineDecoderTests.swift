@@ -39,7 +39,7 @@ import Testing
         #expect(pipeline.ready == ReadyRule())
         #expect(pipeline.onConflict == .rename)
         #expect(pipeline.order == .arrival)
-        #expect(pipeline.activeJobs == 256)
+        #expect(pipeline.activeJobs == 1024)
         #expect(pipeline.activeBytes == nil)
         #expect(pipeline.retry == RetryPolicy())
         #expect(pipeline.durability == .full)

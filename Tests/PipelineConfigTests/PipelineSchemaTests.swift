@@ -40,7 +40,8 @@ import Testing
         }
         #expect(json.contains(#""default":"arrival""#))
         #expect(
-            json.contains(#""jobs":{"title":"jobs","description":"how many jobs may be active at once","default":256"#))
+            json.contains(#""jobs":{"title":"jobs","description":"how many jobs may be active at once","default":1024"#)
+        )
     }
 
     /// The defaults that editors show are those that are in force.

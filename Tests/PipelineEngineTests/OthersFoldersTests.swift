@@ -89,8 +89,7 @@ import Testing
                 try obstacle.put(folder, in: harness.scratch)
             }
         }
-        batch.execute()
-        #expect(batch.outcomes.map(\.settlement.record.state) == [.processed, .failed])
+        #expect(batch.finish().map(\.settlement.record.state) == [.processed, .failed])
         #expect(try harness.scratch.text("output/2026.2/drop") == "content")
         #expect(try harness.scratch.tree("failed/sub.2") == ["drop", "drop.error.json"])
         if obstacle == .link { #expect(try harness.scratch.tree("canary") == []) }

@@ -66,9 +66,7 @@ import Testing
     @discardableResult
     private func settle(_ spool: Spool, _ settlements: Settlement...) -> [Failure?] {
         var batch = SettlementBatch(settlements, spool: spool, journal: writer, names: NameChooser())
-        batch.prepare()
-        batch.execute()
-        return batch.outcomes.map { outcome in
+        return batch.settle().map { outcome in
             if case .failed(let failure) = outcome.result { failure } else { nil }
         }
     }
@@ -269,16 +267,14 @@ import Testing
         }
         let writer = JournalWriter(journal: memory)
         var batch = SettlementBatch([failed(job)], spool: spool, journal: writer, names: NameChooser())
-        batch.prepare()
-        batch.execute()
-        guard case .failed(let failure) = batch.outcomes[0].result else {
+        let outcome = batch.settle()[0]
+        guard case .failed(let failure) = outcome.result else {
             Issue.record("settled although the journal failed")
             return
         }
         #expect(failure.class == .environment)
-        var again = SettlementBatch([batch.outcomes[0].settlement], spool: spool, journal: writer, names: NameChooser())
-        again.prepare()
-        again.execute()
+        var again = SettlementBatch([outcome.settlement], spool: spool, journal: writer, names: NameChooser())
+        _ = again.settle()
         #expect(try scratch.tree("failed") == ["a.txt", "a.txt.error.json"])
         #expect(try memory.job(job.id)?.state == .failed)
         #expect(try memory.job(job.id)?.original == scratch.path("failed/a.txt"))

@@ -23,6 +23,29 @@ import Testing
         return harness.settlement(of: job, payload)
     }
 
+    @Test("A folder that took the place of another one stays there when its settlement is taken up again")
+    func replacesFoldersOnce() throws {
+        let harness = try SpoolHarness { pipeline, _ in pipeline.onConflict = .replace }
+        try harness.scratch.write("old", to: "out/a/old")
+        let job = try harness.job(["drop": "content", ".1-fake/new": "new"])
+        var payload = Payload(folder: job.folder.appending(".1-fake"))
+        payload.destination = harness.scratch.path("out/a")
+        var batch = SettlementBatch(
+            [harness.settlement(of: job, payload)], spool: harness.spool, journal: harness.writer,
+            names: NameChooser())
+        batch.prepare()
+        batch.syncOutputs()
+        batch.commitIntents([0])
+        batch.move()
+        #expect(try harness.scratch.tree("out") == ["a/", "a/new"])
+        guard case .settled = harness.settle(batch.steps[0].settlement).result else {
+            Issue.record("not settled")
+            return
+        }
+        #expect(try harness.scratch.tree("out") == ["a/", "a/new"])
+        #expect(try harness.scratch.tree(".dropmill/test/active") == [])
+    }
+
     @Test(
         "Where one output cannot be published the others are taken back, here or on another file system",
         arguments: ["outbox", "other/outbox"])
@@ -103,15 +126,14 @@ import Testing
         try #require(try chattr.run(["+i", drop]).status == 0)
         defer { _ = try? chattr.run(["-i", drop]) }
         var batch = SettlementBatch(settlements, spool: harness.spool, journal: harness.writer, names: NameChooser())
-        batch.prepare()
-        batch.execute()
-        guard case .failed(let failure) = batch.outcomes[0].result, case .settled = batch.outcomes[1].result else {
-            Issue.record("\(batch.outcomes.map(\.result))")
+        let outcomes = batch.settle()
+        guard case .failed(let failure) = outcomes[0].result, case .settled = outcomes[1].result else {
+            Issue.record("\(outcomes.map(\.result))")
             return
         }
         #expect(failure.class == .environment)
         try #require(try chattr.run(["-i", drop]).status == 0)
-        guard case .settled = harness.settle(batch.outcomes[0].settlement).result else {
+        guard case .settled = harness.settle(outcomes[0].settlement).result else {
             Issue.record("not settled afterwards")
             return
         }

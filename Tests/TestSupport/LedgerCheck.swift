@@ -71,7 +71,10 @@ struct LedgerCheck {
         }
         for link in tree.links { report(.stranger, "a symbolic link '\(link.text)'") }
         if place == .work, isSettled {
-            for left in tree.folders { report(.leftover, "the folder '\(left.text)' of a job") }
+            // An empty one waits for the next job.
+            for left in tree.folders where left.components.count > 1 {
+                report(.leftover, "'\(left.text)' in a job's folder")
+            }
         }
     }
 

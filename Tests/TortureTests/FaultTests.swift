@@ -67,7 +67,7 @@ extension Torture {
             let run = try site.mill.runOnce(fault)
             #expect(run.status == 0, "\(run.log)")
             #expect(run.log.contains("io.write"), "\(run.log)")
-            #expect(try Faultline.calls(in: log).count == 3, "one that failed, and two for 20 MiB")
+            #expect(try Faultline.calls(in: log).count == 4, "one that failed, and three for 20 MiB")
             #expect(try site.mill.violations(.settled) == [])
         }
 

@@ -93,8 +93,16 @@ struct Mill {
     }
 
     /// A file that lay in processed before anything was dropped.
-    mutating func standInProcessed(_ name: String) throws {
-        let path = layout.processed.appending(name)
+    mutating func standInProcessed(_ name: String) throws { try stand(layout.processed, name) }
+
+    /// The same in the folder that files with this stem are published in.
+    mutating func standInOutput(_ stem: String, _ name: String) throws {
+        try Folder.make(layout.output.appending(stem))
+        try stand(layout.output.appending(stem), name)
+    }
+
+    private mutating func stand(_ folder: FilePath, _ name: String) throws {
+        let path = folder.appending(name)
         try write(Self.content("standing \(name)"), to: path)
         ledger.noteStanding(path, Self.content("standing \(name)"))
     }
@@ -103,6 +111,10 @@ struct Mill {
     mutating func dropMixed() throws {
         try standInProcessed("three.zip")
         try dropPlain("plain.txt")
+        // These go together: small, and two of them under names that turn out to be taken.
+        try standInOutput("taken", "taken.txt")
+        try standInOutput("beside", "beside.txt.sha256")
+        for name in ["taken.txt", "beside.txt", "small-1.txt", "small-2.txt"] { try dropPlain(name) }
         try dropZip("three.zip")
         try dropBadZip("bad.zip")
     }

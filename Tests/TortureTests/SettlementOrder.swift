@@ -1,5 +1,5 @@
 /// Reads the system calls of a run and says where settlement did not keep its order: what is published is on the disk
-/// before it gets its name, an original moves or goes only when the folders of its job's outputs are on the disk, the
+/// before it gets its name, an original is removed only when the folders of its job's outputs are on the disk, the
 /// journal knows the moves before the first is made, and it knows of the end before the job's folder serves another
 /// job.
 struct SettlementOrder {
@@ -90,9 +90,9 @@ struct SettlementOrder {
         let moving = calls.filter { isPublishing($0) || isRemoval($0) }
         for job in Set(moving.compactMap { Self.job(of: $0.path) }).sorted() {
             let moves = moving.filter { Self.job(of: $0.path) == job }
-            if let original = moves.first(where: { Self.isOriginal($0.path) }) {
-                for output in moves where output.begun < original.begun && !isBeside(output, original) {
-                    expectSync(of: Self.parent(output.target), after: output, before: original)
+            if let removal = moves.first(where: isRemoval) {
+                for output in moves where output.begun < removal.begun {
+                    expectSync(of: Self.parent(output.target), after: output, before: removal)
                 }
             }
             if let end = end(of: job) {
@@ -104,9 +104,6 @@ struct SettlementOrder {
             checkJournal(job, moves)
         }
     }
-
-    /// A digest or a report goes with what it lies beside.
-    private func isBeside(_ output: Call, _ original: Call) -> Bool { output.target.hasPrefix(original.target + ".") }
 
     /// Everything that was written below the source must have been synced after its last write.
     private mutating func checkSynced(_ call: Call) {

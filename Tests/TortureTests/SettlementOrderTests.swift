@@ -89,12 +89,22 @@ extension Torture {
 
     @Test(arguments: [
         ("fsync /w/active/1/.1/x", "renameat2 /w/active/1/.1 /out/a", "was published"),
-        ("fsync /out", "renameat2 /w/active/1/a.zip /done/a.zip", "was not synced"),
+        ("fsync /out", "renameat2 /in/b.zip /w/active/1/b.zip", "was not synced"),
         ("fsync /done", "renameat2 /in/b.zip /w/active/1/b.zip", "was not synced"),
     ])
     func seesASyncThatComesTooLate(_ line: String, _ after: String, _ expected: String) {
         let found = problems(Self.good.filter { $0 != line }.flatMap { $0 == after ? [$0, line] : [$0] })
         #expect(found.contains { $0.contains(expected) }, "\(found)")
+    }
+
+    @Test(arguments: ["unlink /w/active/1/a.zip", "renameat2 /w/active/1/a.zip /w/active/1/.dropmill-gone"])
+    func seesARemovalThatComesTooEarly(_ removal: String) {
+        let move = "renameat2 /w/active/1/a.zip /done/a.zip"
+        let good = Self.good.map { $0 == move ? removal : $0 == "fsync /done" ? "fsync /w/active/1" : $0 }
+        #expect(problems(good) == [])
+        let found = problems(good.filter { $0 != "fsync /out" }.flatMap { $0 == removal ? [$0, "fsync /out"] : [$0] })
+        #expect(found.contains { $0.contains("'/out' was not synced") }, "\(found)")
+        #expect(problems(good.filter { $0 != "fsync /w/active/1" }).contains { $0.contains("was not synced") })
     }
 
     @Test func seesAWriteAfterTheSync() {

@@ -34,13 +34,7 @@ package struct ArchiveSniff: Sendable {
         let sniff: ArchiveSniff? = withUnsafeTemporaryAllocation(byteCount: headLength, alignment: 16) { buffer in
             do throws(Errno) {
                 let count = try read(descriptor, into: buffer, at: 0)
-                let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
-                if let format = ArchiveFormat.of(head: head) {
-                    return ArchiveSniff(format: format, head: head)
-                }
-                if count == headLength, try isDisc(descriptor) { return ArchiveSniff(format: .container(.iso)) }
-                let hidden = try HiddenArchive(head, isWhole: count < headLength, of: descriptor)
-                return ArchiveSniff(format: nil, hidden: hidden)
+                return try of(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]), descriptor)
             } catch {
                 failure = error
                 return nil
@@ -48,6 +42,25 @@ package struct ArchiveSniff: Sendable {
         }
         guard let sniff else { throw .system(action: "read", entry: nil, errno: failure ?? .ioError) }
         return sniff
+    }
+
+    /// The same for one that is open and was read whole.
+    package static func look(
+        at bytes: UnsafeRawBufferPointer, of descriptor: Int32
+    ) throws(ArchiveError) -> ArchiveSniff {
+        do throws(Errno) {
+            return try of(UnsafeRawBufferPointer(rebasing: bytes.prefix(headLength)), descriptor)
+        } catch {
+            throw .system(action: "read", entry: nil, errno: error)
+        }
+    }
+
+    /// `head`: its first bytes, all of them where there are fewer than `headLength`.
+    private static func of(_ head: UnsafeRawBufferPointer, _ descriptor: Int32) throws(Errno) -> ArchiveSniff {
+        if let format = ArchiveFormat.of(head: head) { return ArchiveSniff(format: format, head: head) }
+        if head.count == headLength, try isDisc(descriptor) { return ArchiveSniff(format: .container(.iso)) }
+        let hidden = try HiddenArchive(head, isWhole: head.count < headLength, of: descriptor)
+        return ArchiveSniff(format: nil, hidden: hidden)
     }
 
     private static func isDisc(_ descriptor: Int32) throws(Errno) -> Bool {

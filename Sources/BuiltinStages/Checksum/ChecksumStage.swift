@@ -75,16 +75,37 @@ package struct ChecksumStage: Stage {
         return payload
     }
 
+    package var isQuick: Bool { true }
+
+    package func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? {
+        guard format.holds(job.drop.name.bytes) else { return nil }
+        var payload = payload
+        do throws(DigestError) {
+            for algorithm in algorithms {
+                var hashing = try DigestContext.start(algorithm)
+                try hashing.update(content.bytes)
+                add(try hashing.finish(), to: &payload)
+            }
+            return payload
+        } catch {
+            return nil
+        }
+    }
+
+    private func add(_ digest: Digest, to payload: inout Payload) {
+        let sidecar = format.sidecar(digest)
+        payload.sidecars.removeAll { $0.suffix == sidecar.suffix }
+        payload.sidecars.append(sidecar)
+        payload.digests[digest.algorithm.rawValue] = digest.hex
+    }
+
     private func addSidecars(_ payload: Payload, _ context: StageContext) throws(Failure) -> Payload {
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         var payload = payload
         let files = try Failure.onIOError { () throws(IOError) in try context.files(of: payload) }
         try checkNames(files)
         for digest in try hashing.digests(of: files, announcingSize: true).joined() {
-            let sidecar = format.sidecar(digest)
-            payload.sidecars.removeAll { $0.suffix == sidecar.suffix }
-            payload.sidecars.append(sidecar)
-            payload.digests[digest.algorithm.rawValue] = digest.hex
+            add(digest, to: &payload)
         }
         return payload
     }

@@ -22,7 +22,19 @@ package struct MoveStage: Stage {
     package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         var payload = payload
-        payload.destination = try to.destination(of: payload, in: context, for: "move")
+        payload.destination = try to.destination(of: payload, of: context.job, for: "move")
         return payload
+    }
+
+    package var isQuick: Bool { true }
+
+    package func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? {
+        var payload = payload
+        do throws(Failure) {
+            payload.destination = try to.destination(of: payload, of: .init(of: job, carrying: payload), for: "move")
+            return payload
+        } catch {
+            return nil
+        }
     }
 }

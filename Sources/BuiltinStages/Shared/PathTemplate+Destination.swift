@@ -4,15 +4,15 @@ import SystemPackage
 extension PathTemplate {
     /// Where a stage publishes a job's payload. `kind`: the stage, for messages.
     func destination(
-        of payload: Payload, in context: StageContext, for kind: String
+        of payload: Payload, of job: StageContext.JobFacts, for kind: String
     ) throws(Failure) -> FilePath {
         let destination: FilePath
         do throws(TemplateProblem) {
-            destination = try path(context.job.values)
+            destination = try path(job.values)
         } catch {
             throw .file(
                 "\(kind).destination",
-                "The destination of '\(context.job.drop.name)' cannot be rendered: \(error.message).",
+                "The destination of '\(job.drop.name)' cannot be rendered: \(error.message).",
                 remedy: "Rename the file and drop it again, or change 'to' in the stage '\(kind)'.")
         }
         // What a name made must not be in the way of another: that is the drop's fault, not that of the surroundings.
@@ -22,7 +22,7 @@ extension PathTemplate {
             if let found, found != .folder {
                 throw .file(
                     "\(kind).taken",
-                    "'\(folder.text)' is a file, so '\(context.job.drop.name)' cannot be published there.",
+                    "'\(folder.text)' is a file, so '\(job.drop.name)' cannot be published there.",
                     remedy: "Remove or rename that file, or rename the drop; then drop it again.")
             }
             if found != nil { break }

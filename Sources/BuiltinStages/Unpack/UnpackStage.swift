@@ -54,6 +54,21 @@ struct UnpackStage: Stage {
         return try unpack(source, format, name, context).inPlace(of: payload)
     }
 
+    var isQuick: Bool { true }
+
+    /// What is no archive passes.
+    func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? {
+        do throws(ArchiveError) {
+            let sniff = try ArchiveSniff.look(at: content.bytes, of: content.descriptor)
+            guard !options.require, sniff.format == nil, MissedArchive(job.drop.name.bytes, sniff) == nil else {
+                return nil
+            }
+            return payload
+        } catch {
+            return nil
+        }
+    }
+
     /// What is not unpacked passes as it is, if it may; whoever waits for an archive's contents is told.
     private func pass(
         _ payload: Payload, _ name: FileName, _ sniff: ArchiveSniff, _ notes: StageNotes

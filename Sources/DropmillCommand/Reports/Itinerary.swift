@@ -1,3 +1,4 @@
+import PipelineEngine
 import PipelineKit
 import SystemPackage
 
@@ -21,7 +22,9 @@ struct Itinerary {
         let values = TemplateValues(
             name: account.name, folders: account.folders, pipeline: pipeline.name, job: "{job}", date: now)
         steps.append(
-            Step(title: "claim", text: Self.readiness(pipeline.ready.holding(in: pipeline.inbox), of: account.name)))
+            Step(
+                title: "claim", text: Self.readiness(pipeline.ready.holding(in: pipeline.inbox), of: account.name),
+                notes: [Self.lane(of: pipeline)]))
         for stage in pipeline.stages { steps.append(Self.step(stage, account.name, values)) }
         steps.append(Step(title: "success", text: Self.success(pipeline, values)))
         let report = account.name.appending(".error.json", unique: "JOB").text
@@ -46,6 +49,13 @@ struct Itinerary {
         let list = conditions.dropLast().joined(separator: ", ")
         let whole = [list, conditions.last ?? ""].filter { !$0.isEmpty }.joined(separator: " and ")
         return "once \(whole)" + (rule.timeout.map { "; otherwise it fails after \($0.text)" } ?? "")
+    }
+
+    private static func lane(of pipeline: Pipeline) -> String {
+        guard let hindrance = LaneRule.hindrance(of: pipeline) else {
+            return "up to \(LaneRule.largest), together with others (quick lane)"
+        }
+        return "by itself (no quick lane: \(hindrance))"
     }
 
     private static func step(_ stage: StageEntry, _ name: FileName, _ values: TemplateValues) -> Step {

@@ -56,6 +56,9 @@ package final class WriterSight: Sendable {
         }
     }
 
+    /// Whether a look may take a scan of all processes, as far as was seen.
+    package var scansProcesses: Bool { state.withLock { $0.worst.map { $0 > .leases } ?? true } }
+
     /// Who has the open file for writing. `since`: what a look at the processes has to be younger than, if not from
     /// about now.
     package func writers(of descriptor: Int32, _ file: FileIdentity, since: MonotonicTime? = nil) -> OpenWriters {

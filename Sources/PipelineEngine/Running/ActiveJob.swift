@@ -13,16 +13,19 @@ struct ActiveJob {
     let begun = MonotonicTime.now()
     /// Whether an earlier run began with it.
     private let isResumed: Bool
+    /// What the drop is, where only its content was looked at: nothing else is in its folder.
+    private var known: FileIdentity.Found?
     /// Durations of the stages run by this process, in order.
     private(set) var times: [JobReport.StageTime] = []
     /// The kind of the stage that ran last.
     private(set) var stage: String?
 
-    init(_ job: Job, record: JobRecord, seal: Seal? = nil, isResumed: Bool = false) {
+    init(_ job: Job, record: JobRecord, seal: Seal? = nil, isResumed: Bool = false, known: FileIdentity.Found? = nil) {
         self.job = job
         self.record = record
         self.seal = seal
         self.isResumed = isResumed
+        self.known = known
     }
 
     var payload: Payload { record.payload ?? Payload(dropOf: job) }
@@ -87,6 +90,7 @@ struct ActiveJob {
     mutating func settled(_ settlement: Settlement) {
         record = settlement.record
         seal = settlement.seal
+        known = nil
     }
 
     private mutating func count(_ kind: String, _ duration: Duration) {
@@ -113,6 +117,7 @@ struct ActiveJob {
         }
         var settlement = Settlement(job: job, record: record, outcome: outcome, report: report, seal: seal)
         if !isResumed { settlement.begun = begun }
+        if case .processed = outcome { settlement.known = known }
         return settlement
     }
     func report(_ outcome: JobState.Outcome) -> JobReport {

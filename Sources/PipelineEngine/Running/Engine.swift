@@ -20,6 +20,7 @@ package actor Engine: QueueActor {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     /// What all of them made for outputs.
     let madeFolders = MadeFolders()
+    let renames = RenameTurns()
     var runners: [PipelineRunner] = []
     private var retiring: [PipelineRunner] = []
     private var inotify: InotifyEvents?
@@ -224,7 +225,7 @@ package actor Engine: QueueActor {
         guard !runners.isEmpty else { return }
         runQuarantined()
         let isOver = configuration.once && notBegun == nil && runners.allSatisfy(\.isDone)
-        if isStopping ? runners.allSatisfy(\.machine.isQuiet) : isOver { finish() }
+        if isStopping ? runners.allSatisfy(\.isQuiet) : isOver { finish() }
     }
 
     /// Closes everything and reports.
@@ -250,7 +251,7 @@ package actor Engine: QueueActor {
         inotify = nil
         let summary = summary(of: retiring)
         // Where a stage was left behind, the run has not ended in order.
-        if retiring.allSatisfy(\.machine.isQuiet) { opened?.end(observer) }
+        if retiring.allSatisfy(\.isQuiet) { opened?.end(observer) }
         opened?.close()
         for runner in retiring { runner.intake.spool.work.release() }
         inboxLocks.forEach { $0.release() }

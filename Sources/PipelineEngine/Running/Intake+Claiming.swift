@@ -13,6 +13,7 @@ extension Intake {
     func sample(_ inbox: OpenInbox) throws(IOError) {
         let requests = gate.due(at: .now(), limit: Self.batch)
         let areFolders = spool.pipeline.ready.unit == .folder
+        let isCostly = areFolders || spool.sight.scansProcesses
         let end = MonotonicTime.now() + Self.turn
         for (index, request) in requests.enumerated() {
             if areFolders {
@@ -24,8 +25,8 @@ extension Intake {
                 }
             }
             noteLook(at: request.key)
-            // Most looks are one call, and measuring their cost would cost as much.
-            let begun = request.deciding || areFolders ? MonotonicTime.spentByThread() : nil
+            // Most looks are a few calls, and measuring their cost would cost as much.
+            let begun = isCostly ? MonotonicTime.spentByThread() : nil
             do throws(IOError) {
                 switch try look(at: request.key, in: inbox, deciding: request.deciding) {
                 case .over(let found):
@@ -74,13 +75,6 @@ extension Intake {
         record(found, of: underway.path, cost: underway.cost)
     }
 
-    /// Examines queued drops that have room now.
-    func callWaiting() {
-        for path in longLooks.called {
-            if gate.contains(path) { gate.postpone(path, to: .now()) } else { longLooks.forget(path) }
-        }
-    }
-
     /// Handles the result of a look.
     private func record(_ found: Examiner.Outcome, of path: DropPath, cost: Duration) {
         longLooks.forget(path)
@@ -115,8 +109,20 @@ extension Intake {
             return fail(error)
         }
         var claims: [Unproved] = []
-        defer { prove(claims) }
-        while mayClaim, claims.count < Self.batch, let next = ready.first() {
+        var quick: [QuickLane.Claim] = []
+        let begun = MonotonicTime.now()
+        defer {
+            run(quick, claimed: begun)
+            prove(claims)
+        }
+        try spool.renaming.take { () throws(IOError) in try claimReady(inbox, &claims, &quick) }
+    }
+
+    private func claimReady(
+        _ inbox: OpenInbox, _ claims: inout [Unproved], _ quick: inout [QuickLane.Claim]
+    ) throws(IOError) {
+        while mayClaim, claims.count + quick.count < Self.batch, let next = ready.first() {
+            let isQuick = lane(for: next) != nil
             ready.removeFirst()
             noteLook(at: next.path)
             let othersNeedMarker = examiner.sharesMarker(next.path)
@@ -135,6 +141,10 @@ extension Intake {
             case .claimed(let job):
                 took(next.path)
                 room.reserve(job.drop.size)
+                guard !isQuick else {
+                    quick.append(QuickLane.Claim(job: job, ready: next.fingerprint))
+                    continue
+                }
                 claims.append(
                     Unproved(
                         job: job, ready: next.fingerprint, othersNeedMarker: othersNeedMarker, isRejected: isRejected,
@@ -149,7 +159,7 @@ extension Intake {
         }
     }
 
-    private struct Unproved: Sendable {
+    struct Unproved: Sendable {
         let job: Job
         let ready: Fingerprint
         let othersNeedMarker: Bool
@@ -159,7 +169,7 @@ extension Intake {
     }
 
     /// Proves claims together; long proofs run on another queue, so that nothing here waits.
-    private func prove(_ claims: [Unproved]) {
+    func prove(_ claims: [Unproved]) {
         let now = MonotonicTime.now()
         // A folder may have grown since it was examined.
         let quick = spool.breakingOff { @Sendable begun in .now() - begun >= TreeLook.slice }

@@ -19,6 +19,13 @@ extension Intake {
         }
     }
 
+    /// Examines queued drops that have room now.
+    func callWaiting() {
+        for path in longLooks.called {
+            if gate.contains(path) { gate.postpone(path, to: .now()) } else { longLooks.forget(path) }
+        }
+    }
+
     /// Claims the drop only to move it to `failed`.
     func reject(_ path: DropPath, _ fingerprint: Fingerprint, _ failure: Failure) {
         rejected[path] = failure

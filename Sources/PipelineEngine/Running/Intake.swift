@@ -12,6 +12,8 @@ actor Intake: QueueActor {
     /// What the intake reports.
     enum Message: Sendable {
         case claimed([Spool.Claimed], adopted: Bool)
+        /// Small drops were claimed, and all stages are done for them.
+        case ran([ActiveJob])
         case stillWritten(Job, reason: String)
         /// A claimed drop is gone from its job's folder.
         case lost(Job)
@@ -42,6 +44,8 @@ actor Intake: QueueActor {
     }
 
     nonisolated let spool: Spool
+    /// The quick way of small drops; nil where the pipeline has none.
+    nonisolated let lane: QuickLane?
     let space: FreeSpace
     let ids: JobIDGenerator
     let deliver: @Sendable (Message) -> Void
@@ -57,6 +61,8 @@ actor Intake: QueueActor {
     var room: ActiveRoom
     /// When what is complete may be claimed without harm to the order.
     var claimOrder: ClaimOrder
+    /// How many batches the lane has.
+    var quickBatches = 0
     let isOnce: Bool
     /// What was refused, and why: reported once.
     var reported = Reported()
@@ -87,10 +93,18 @@ actor Intake: QueueActor {
     private(set) var isClaiming = true
     var hasScanned = false
     private var isTurnAsked = false
+    /// When the last turn was made, and when the next one will be.
+    private var lastTurn: MonotonicTime?
+    private var wakes: MonotonicTime?
     /// When untouched refused drops were last examined.
     var lastLookAtRefused = MonotonicTime(nanoseconds: 0)
     private var reportedWaiting = -1
-    private var timer: (any DispatchSourceTimer)?
+    private lazy var alarm = Alarm(on: executor.queue, leeway: .milliseconds(1)) { @Sendable [weak self] in
+        self?.assumeIsolated { $0.turn() }
+    }
+
+    /// How long after a turn the next one is made, where nothing is left over.
+    private static let spacing = Duration.milliseconds(3)
 
     /// How long to wait when the inbox or the work folder cannot be used.
     static let troubledPause = Duration.seconds(1)
@@ -100,6 +114,7 @@ actor Intake: QueueActor {
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
+        lane = QuickLane(of: spool)
         let outputs = spool.pipeline.allStages.flatMap { $0.targets.values.map(\.fixedFolder) }
         space = FreeSpace(of: spool.folders + outputs, floor: spool.pipeline.minFree)
         self.ids = ids
@@ -160,19 +175,22 @@ actor Intake: QueueActor {
         formats.stop()
         copying.stop()
         proofs.stop()
+        lane?.stop()
         longLooks = LongLooks()
-        timer?.cancel()
-        timer = nil
+        alarm.set(nil)
     }
 
     /// Claims nothing more: the engine is stopping. What was claimed is still proved, and watching continues.
-    nonisolated func stopClaiming() { enqueue { intake in intake.isClaiming = false } }
+    nonisolated func stopClaiming() {
+        lane?.close()
+        enqueue { intake in intake.isClaiming = false }
+    }
 
     /// Jobs of drops with these sizes have finished: others may be claimed.
     nonisolated func release(_ sizes: [Int64]) {
         enqueue { intake in
             for size in sizes { intake.room.giveBack(size) }
-            intake.turn()
+            intake.turnSoon()
         }
     }
 
@@ -234,8 +252,17 @@ actor Intake: QueueActor {
 
     // MARK: Turns
 
-    /// Schedules a turn after the current messages.
+    /// Schedules a turn after the current messages; not sooner than `spacing` after the last one, so that of a burst
+    /// many drops go on together: each turn that claims some wakes all queues behind this one.
     func turnSoon() {
+        guard !isTurnAsked else { return }
+        let next = lastTurn.map { $0 + Self.spacing } ?? .now()
+        guard next > .now(), ready.count < QuickLane.most else { return goOn() }
+        if wakes.map({ next < $0 }) ?? true { wake(at: next) }
+    }
+
+    /// Schedules a turn after the current messages.
+    private func goOn() {
         guard !isTurnAsked else { return }
         isTurnAsked = true
         enqueue { intake in intake.turn() }
@@ -245,6 +272,8 @@ actor Intake: QueueActor {
     private func turn() {
         isTurnAsked = false
         guard isRunning else { return }
+        lastTurn = .now()
+        wakes = nil
         defer { note?.end() }
         do throws(Failure) {
             try checkInbox()
@@ -261,7 +290,7 @@ actor Intake: QueueActor {
         } catch {
             fail(error)
             // What is due stays due; without a pause this would spin until the problem is solved.
-            return wake(after: Self.troubledPause)
+            return alarm.set(.now() + Self.troubledPause)
         }
         if let means = spool.sight.news() { deliver(.sight(means)) }
         let now = MonotonicTime.now()
@@ -269,9 +298,9 @@ actor Intake: QueueActor {
         let quarantined = quarantine.held.isEmpty ? nil : now + Self.troubledPause
         let due = [gate.nextDue, lateWriters.gate.nextDue, examiner.nextDue, rest, quarantined].compactMap { $0 }.min()
         if !longLooks.isEmpty || due.map({ $0 <= now }) ?? false {
-            turnSoon()
+            goOn()
         } else {
-            if mayClaim { turnSoon() } else { wake(after: due.map { $0 - now }) }
+            if mayClaim { goOn() } else { wake(at: due.map { max($0, now + Self.spacing) }) }
             reportIfIdle()
         }
     }
@@ -279,7 +308,8 @@ actor Intake: QueueActor {
     /// Whether the next of those that are ready may be claimed now.
     var mayClaim: Bool {
         guard isClaiming, paused == nil, restEnds == nil, let next = ready.first() else { return false }
-        return room.has(next.fingerprint.size)
+        guard room.has(next.fingerprint.size) else { return false }
+        return lane(for: next).map { $0.accepts(ready.count) } ?? true
     }
 
     /// When claims may be proved again; nil: at once. Waiting ones share the next process scan.
@@ -301,7 +331,8 @@ actor Intake: QueueActor {
     }
 
     private func reportIfIdle() {
-        guard isOnce, isRunning, hasScanned, ready.isEmpty, quarantine.held.isEmpty, proofs.count == 0, copying.isEmpty
+        guard isOnce, isRunning, hasScanned, ready.isEmpty, quarantine.held.isEmpty, proofs.count == 0, copying.isEmpty,
+            quickBatches == 0
         else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), lateWriters.allDisturbed else { return }
@@ -322,17 +353,9 @@ actor Intake: QueueActor {
         deliver(.idle(remaining: inInbox + alone + claimed + refused.sorted { $0.path < $1.path }))
     }
 
-    private func wake(after pause: Duration?) {
-        guard let pause else {
-            timer?.schedule(deadline: .distantFuture)
-            return
-        }
-        if timer == nil {
-            let timer = DispatchSource.makeTimerSource(queue: executor.queue)
-            timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.turn() } }
-            timer.activate()
-            self.timer = timer
-        }
-        timer?.schedule(deadline: .now() + .nanoseconds(Int(max(0, pause.nanoseconds))), leeway: .milliseconds(1))
+    /// Has a turn made then; nil: not before somebody asks for one.
+    private func wake(at time: MonotonicTime?) {
+        wakes = time
+        alarm.set(time)
     }
 }

@@ -10,6 +10,10 @@ extension PipelineRunner {
             remaining = nil
             if !adopted { send(.claimed) }
             for claim in claimed { enter(claim, adopted: adopted) }
+        case .ran(let active):
+            remaining = nil
+            send(.claimed)
+            for job in active { enter(job) }
         case .lost(let job): lose(job)
         case .keptAside(let path):
             warn(
@@ -50,6 +54,15 @@ extension PipelineRunner {
             .entered(
                 job.id, failure.map { .settling(.failed($0)) } ?? .queued(stage: 0, failures: 0),
                 recoveries: recoveries, isQuarantined: Recovery.isQuarantined(recoveries, in: pipeline)))
+    }
+
+    /// A small drop for which all stages are done.
+    private func enter(_ active: ActiveJob) {
+        let job = active.job
+        observer(.claimed(job, adopted: false))
+        for time in active.times { observer(.stageFinished(job, stage: time.kind, duration: time.duration)) }
+        jobs[job.id] = active
+        send(.entered(job.id, .queued(stage: pipeline.stages.count, failures: 0)))
     }
 
     /// A job of an earlier run that the journal knows.

@@ -37,6 +37,8 @@ final class PipelineRunner {
     /// When the machine's current problem began, by both clocks.
     var pausedAt: (since: MonotonicTime, time: Timestamp)?
     var lastNote: PipelineRecord?
+    /// Jobs that are to be settled together.
+    private var finished: [Settlement] = []
     /// Sizes that finished jobs have released.
     private var released: [Int64] = []
 
@@ -76,6 +78,10 @@ final class PipelineRunner {
             events = []
             for effect in machine.apply(batch, at: .now()) { perform(effect) }
         }
+        if !finished.isEmpty {
+            settler.settle(finished)
+            finished = []
+        }
         guard !released.isEmpty else { return }
         intake.release(released)
         released = []
@@ -92,7 +98,7 @@ final class PipelineRunner {
         case .count(let id): count(id)
         case .settle(let id, let outcome):
             noteProgress(of: id)
-            if let settlement = jobs[id]?.settlement(outcome) { settler.settle(settlement) }
+            if let settlement = jobs[id]?.settlement(outcome) { finished.append(settlement) }
         case .defer(let id, let failure, let delay): `defer`(id, because: failure, for: delay)
         case .wait(let id, let delay): later(delay) { runner in runner.send(.due(id)) }
         case .release(let id, let outcome, let recoveries): release(id, outcome, recoveries: recoveries)
@@ -145,6 +151,9 @@ final class PipelineRunner {
         send(.withdrawn(workers.flatMap { $0.stop() }.map(\.job.id)))
         endTurn()
     }
+
+    /// Whether only timers can bring more: nothing is at work.
+    var isQuiet: Bool { machine.isQuiet && intake.lane?.isIdle ?? true }
 
     /// Whether `once` is done: such a run does not wait forever for its surroundings.
     var isDone: Bool {

@@ -98,7 +98,7 @@ extension SettlementBatch {
         let decided: Decision?
         let placement = try unreserved(placement, number, index)
         do throws(IOError) {
-            decided = try decide(placement, number: number, of: job)
+            decided = try decide(placement, number: number, of: job, knowing: steps[index].settlement.known)
         } catch {
             throw .settling(error)
         }
@@ -149,9 +149,17 @@ extension SettlementBatch {
     }
 
     /// Decides on the names of a placement and writes what goes beside it. Nil where its source is gone.
-    mutating func decide(_ placement: Placement, number: Int, of job: Job) throws(IOError) -> Decision? {
+    ///
+    /// `known`: what the drop is. Then no name is looked up before: most are free, and the move tells. `kept`: the
+    /// moves that are on record for it until now.
+    mutating func decide(
+        _ placement: Placement, number: Int, of job: Job, knowing known: FileIdentity.Found? = nil,
+        keeping kept: [Intent] = []
+    ) throws(IOError) -> Decision? {
         var found: FileIdentity.Found?
-        if let source = placement.source {
+        if let known, placement.source == job.original {
+            found = known
+        } else if let source = placement.source {
             found = try FileIdentity.examine(source)
             if found == nil { return nil }
         }
@@ -166,27 +174,37 @@ extension SettlementBatch {
         }
         var folder: HeldFolder?
         if case .open(let held) = try mover.open.look(placement.folder) { folder = held }
-        let chosen = try names.choose(placement, in: folder, of: job)
+        let chosen = try names.choose(placement, in: folder, of: job, looking: known == nil)
         reserved += chosen.targets
         var decision = Decision()
-        try decision.writeSidecars(of: placement, as: chosen, number: number, rights, in: job.folder)
+        try decision.writeSidecars(of: placement, as: chosen, number: number, rights, in: job.folder, keeping: kept)
         try decision.add(placement, as: chosen, found, isSynced: spool.diskSync.isFull, in: folder)
         return decision
     }
 
     /// The name was taken since it was chosen: picks another one, recorded before it is used.
-    mutating func chooseAgain(_ placement: Placement, _ number: Int, _ index: Int) throws(IOError) {
-        let job = steps[index].settlement.job
-        guard let decided = try decide(placement, number: number, of: job) else {
+    mutating func chooseAgain(_ number: Int, _ index: Int) throws(IOError) {
+        let sidecars = try decideAgain(number, index)
+        try spool.diskSync.sync(files: sidecars, by: spool.work.whole)
+        commitIntents([index])
+        if steps[index].failure != nil {
+            throw IOError("write to the journal for", steps[index].placements[number].folder, .ioError)
+        }
+    }
+
+    /// Picks another name. The sidecars that were written for it: the rest is on the disk since the first choice.
+    mutating func decideAgain(_ number: Int, _ index: Int) throws(IOError) -> [FilePath] {
+        let placement = steps[index].placements[number]
+        let kept = steps[index].moves[number]
+        // A start that comes before the new one is on record follows the old one, and finds its sidecars as they were.
+        steps[index].settlement.known = nil
+        guard let decided = try decide(placement, number: number, of: steps[index].settlement.job, keeping: kept)
+        else {
             throw IOError("publish", placement.source ?? placement.folder, .noSuchFileOrDirectory)
         }
         steps[index].moves[number] = decided.intents
         steps[index].notes += decided.note.map { [$0] } ?? []
-        // The rest is on the disk since the first choice.
-        let sidecars = decided.intents.filter { $0.role == .sidecar }.map(\.source)
-        try spool.diskSync.sync(files: sidecars, by: spool.work.whole)
-        commitIntents([index])
-        if steps[index].failure != nil { throw IOError("write to the journal for", placement.folder, .ioError) }
+        return decided.intents.filter { $0.role == .sidecar }.map(\.source)
     }
 }
 

@@ -4,27 +4,58 @@ import SystemPackage
 
 /// The moves of all jobs of a batch.
 extension SettlementBatch {
-    /// Makes the moves of all placements of a role.
-    mutating func move(where isWanted: (Placement) -> Bool) {
-        for index in steps.indices where steps[index].failure == nil {
-            for (number, placement) in steps[index].placements.enumerated() where isWanted(placement) {
-                do throws(Failure) {
-                    try move(placement, number, index)
-                } catch {
-                    steps[index].failure = error
-                    if error.class == .file { takeBack(index) }
-                    break
-                }
-            }
+    /// Makes all moves. The intents are on the disk, so it does not matter in which order these get there. Those whose
+    /// names turn out to be taken choose again together, when all others are where they belong.
+    mutating func move() {
+        var taken: [Int] = []
+        var index = 0
+        while index < steps.count {
+            let isQuick = steps[index].settlement.known != nil && mover.copied.isEmpty
+            if isQuick { spool.renaming.take { moveQuickly(&index, &taken) } } else { moveNext(&index, &taken) }
+        }
+        guard !taken.isEmpty else { return }
+        chooseAgain(taken)
+        for index in taken where steps[index].failure == nil { _ = move(index, choosing: true) }
+    }
+
+    /// Those from one on that need a rename or two each, as far as is known.
+    private mutating func moveQuickly(_ index: inout Int, _ taken: inout [Int]) {
+        while index < steps.count, steps[index].settlement.known != nil, mover.copied.isEmpty {
+            moveNext(&index, &taken)
         }
     }
 
-    /// Brings the changed folders to the disk.
-    mutating func syncFolders() {
+    private mutating func moveNext(_ index: inout Int, _ taken: inout [Int]) {
+        if steps[index].failure == nil, !move(index, choosing: false) { taken.append(index) }
+        index += 1
+    }
+
+    /// Makes the moves of a job that are not made. False where a name is taken and none is to be chosen now.
+    private mutating func move(_ index: Int, choosing: Bool) -> Bool {
+        do throws(Failure) {
+            while steps[index].next < steps[index].placements.count {
+                guard try move(steps[index].next, index, choosing: choosing) else { return false }
+                steps[index].next += 1
+            }
+        } catch {
+            fail(index, error)
+        }
+        return true
+    }
+
+    private mutating func fail(_ index: Int, _ failure: Failure) {
+        steps[index].failure = failure
+        if failure.class == .file { takeBack(index) }
+    }
+
+    /// Brings the changed folders to the disk. The result: whether all of the work folder's file system is, by that.
+    @discardableResult
+    mutating func syncFolders() -> Bool {
         do throws(IOError) {
-            try mover.sync()
+            return try mover.sync()
         } catch {
             for index in steps.indices where steps[index].failure == nil { steps[index].failure = .unsettled(error) }
+            return false
         }
     }
 
@@ -42,7 +73,7 @@ extension SettlementBatch {
 
     /// Empties the jobs' folders: once their ends are on record, what is in a folder is taken for a new claim.
     mutating func emptyFolders(where isWanted: (Leavings) -> Bool) {
-        for index in steps.indices where steps[index].failure == nil {
+        for index in steps.indices where steps[index].failure == nil && !isKnownEmpty(index) {
             let leavings = leavings(of: steps[index])
             guard isWanted(leavings) else { continue }
             let job = steps[index].settlement.job
@@ -53,7 +84,7 @@ extension SettlementBatch {
                 if aside.path == nil { steps[index].aside = try setAsideBefore(steps[index]) }
                 // What an attempt before this one removed may not be on the disk.
                 if aside.hasChanged || leavings.remains || leavings.leavesMore || steps[index].isReplay {
-                    mover.changed(spool.work.active)
+                    mover.changed(spool.work.path)
                 }
                 if let path = aside.path, steps[index].keptOriginal == nil {
                     warnings.append(WorkFolder.strayWarning(of: job.drop.name, path))
@@ -62,6 +93,16 @@ extension SettlementBatch {
                 steps[index].failure = .unsettled(error)
             }
         }
+    }
+
+    /// Whether the drop was alone in its folder, and was moved with what was made for it.
+    private func isKnownEmpty(_ index: Int) -> Bool {
+        steps[index].settlement.known != nil && !mayLeaveMore && !steps[index].isReplay
+    }
+
+    /// Whether something may be left of a drop when all moves are made.
+    var mayLeaveMore: Bool {
+        spool.pipeline.onConflict == .replace || spool.pipeline.processed == .delete || !mover.copied.isEmpty
     }
 
     /// Where an earlier attempt set a failed job's folder aside with the original.
@@ -80,7 +121,7 @@ extension SettlementBatch {
         var leavesMore = false
     }
 
-    private func leavings(of step: Step) -> Leavings {
+    func leavings(of step: Step) -> Leavings {
         let isMoved = step.moves.joined().contains { $0.source == step.settlement.job.original }
         if spool.pipeline.onConflict == .replace, isMoved { return Leavings(remains: true, leavesMore: true) }
         let isCopied = step.moves.joined().contains { mover.copied.contains($0.source) }
@@ -90,9 +131,9 @@ extension SettlementBatch {
         return Leavings(remains: true, leavesMore: isCopied)
     }
 
-    private mutating func move(_ placement: Placement, _ number: Int, _ index: Int) throws(Failure) {
-        guard number < steps[index].moves.count else { return }
-        let job = steps[index].settlement.job
+    private mutating func move(_ number: Int, _ index: Int, choosing: Bool) throws(Failure) -> Bool {
+        guard number < steps[index].moves.count else { return true }
+        let (job, placement) = (steps[index].settlement.job, steps[index].placements[number])
         do throws(IOError) {
             while true {
                 let moves = steps[index].moves[number]
@@ -103,16 +144,35 @@ extension SettlementBatch {
                     moves, of: job, isReplay: steps[index].isReplay, isFailure: placement.isFailure)
                 if let made {
                     steps[index].made += made
-                    break
+                    return true
                 }
-                try chooseAgain(steps[index].placements[number], number, index)
+                guard choosing else { return false }
+                try chooseAgain(number, index)
             }
         } catch {
             guard error.isOfReading(job) || error.isOfMoving(placement.source, of: job) else { throw .settling(error) }
             guard placement.isFailure else { throw .ofDrop(error) }
             try leave(number, index, because: error)
-            try move(steps[index].placements[number], number, index)
+            return try move(number, index, choosing: true)
         }
+    }
+
+    /// The names of these jobs' next placements were taken since they were chosen.
+    private mutating func chooseAgain(_ indices: [Int]) {
+        var sidecars: [FilePath] = []
+        for index in indices {
+            do throws(IOError) {
+                sidecars += try decideAgain(steps[index].next, index)
+            } catch {
+                fail(index, error.isOfReading(steps[index].settlement.job) ? .ofDrop(error) : .settling(error))
+            }
+        }
+        do throws(IOError) {
+            try spool.diskSync.sync(files: sidecars, by: spool.work.whole)
+        } catch {
+            for index in indices where steps[index].failure == nil { steps[index].failure = .settling(error) }
+        }
+        commitIntents(indices)
     }
 
     /// The original of a failed job cannot be brought to `failed`, and nobody else is to wait for that. It stays in its
@@ -125,7 +185,7 @@ extension SettlementBatch {
         names.release(steps[index].moves[number].map(\.target))
         steps[index].placements = try plan(steps[index].settlement)
         do throws(IOError) {
-            try chooseAgain(steps[index].placements[number], number, index)
+            try chooseAgain(number, index)
         } catch {
             throw .settling(error)
         }

@@ -11,6 +11,8 @@ struct SettlementBatch {
         /// The moves of each placement.
         var moves: [[Intent]] = []
         var made: [Intent] = []
+        /// The first placement whose moves are not made.
+        var next = 0
         /// Whether an earlier attempt may have made some of them.
         var isReplay = false
         var unsynced = DiskSync.Unsynced()
@@ -29,9 +31,29 @@ struct SettlementBatch {
             return kept
         }
 
-        var result: Settlement.Result {
-            guard let failure else { return .settled }
-            return hasLostOutputs ? .outputsLost(failure) : .failed(failure)
+        var outcome: Settler.Outcome {
+            guard let failure else { return (settlement, .settled) }
+            return (settlement, hasLostOutputs ? .outputsLost(failure) : .failed(failure))
+        }
+
+        /// Its record as that of a job that is over.
+        func ended(at now: Timestamp) -> JobRecord {
+            var record = settlement.record
+            let took = settlement.begun.map { MonotonicTime.now() - $0 }
+            record.end(settlement.outcome, intents: moves.flatMap { $0 }, at: now, took: took)
+            if let kept = keptOriginal { record.original = kept }
+            return record
+        }
+
+        /// The outcome once that record was written, or was not: then the old one stands.
+        func outcome(_ written: Result<Void, JournalError>, with record: JobRecord) -> Settler.Outcome {
+            switch written {
+            case .success:
+                var settlement = settlement
+                settlement.record = record
+                return (settlement, .settled)
+            case .failure(let error): return (settlement, .failed(Failure(error)))
+            }
         }
     }
 
@@ -57,8 +79,6 @@ struct SettlementBatch {
         steps = settlements.map { Step(settlement: $0) }
     }
 
-    var outcomes: [Settler.Outcome] { steps.map { ($0.settlement, $0.result) } }
-
     /// Decides what goes where and makes what goes beside it.
     mutating func prepare() {
         isWorkInPlace = spool.work.isInPlace
@@ -71,30 +91,42 @@ struct SettlementBatch {
         }
     }
 
-    /// Does what was decided.
-    mutating func execute() {
-        syncOutputs()
+    /// Brings what was decided to the disk and into the journal, then does it. `areOutputsSynced`: whether a sync of
+    /// the whole file system came after `prepare`.
+    mutating func execute(areOutputsSynced: Bool = false) {
+        if !areOutputsSynced { syncOutputs() }
         commitIntents(steps.indices.filter { !steps[$0].isReplay })
-
-        move(where: { $0.role == .output })
-        syncFolders()
-        move(where: { $0.role == .original })
+        move()
         emptyFolders(where: { !$0.leavesMore })
-        syncFolders()
-        removeCopied()
-        emptyFolders(where: { $0.leavesMore })
-        syncFolders()
+        if mayLeaveMore, steps.contains(where: { $0.failure == nil && leavings(of: $0).leavesMore }) {
+            syncFolders()
+            removeCopied()
+            emptyFolders(where: { $0.leavesMore })
+        }
+    }
 
-        commitEnds()
-        for step in steps where step.failure == nil && step.aside == nil { spool.work.free(step.settlement.job.folder) }
+    /// Brings the ends to the journal, after `syncFolders`, without waiting for that. Then the folders are free, and
+    /// `deliver` is told what came of it all, on the journal's queue.
+    mutating func end(deliver: @escaping @Sendable ([Settler.Outcome]) -> Void) {
         names.release(reserved)
+        let now = Timestamp.now()
+        let ended = steps.map { $0.failure == nil ? $0.ended(at: now) : nil }
+        guard ended.contains(where: { $0 != nil }) else { return deliver(steps.map(\.outcome)) }
+        journal.commit(ended.compactMap(\.self)) { @Sendable [steps, work = spool.work] result in
+            deliver(
+                zip(steps, ended).map { step, record in
+                    guard let record else { return step.outcome }
+                    if case .success = result, step.aside == nil { work.free(step.settlement.job.folder) }
+                    return step.outcome(result, with: record)
+                })
+        }
     }
 
     // MARK: Writing down
 
     mutating func commitIntents(_ indices: [Int]) {
         let now = Timestamp.now()
-        commit(indices, areIntents: true) { record, step in
+        commit(indices) { record, step in
             record.state = .settling
             record.intents = step.moves.flatMap { $0 }
             if record.mustRenewDrop { record.history.append(Transition(JobRecord.renewed, at: now)) }
@@ -104,20 +136,9 @@ struct SettlementBatch {
         for index in indices { steps[index].notes = [] }
     }
 
-    private mutating func commitEnds() {
-        let now = Timestamp.now()
-        commit(Array(steps.indices)) { record, step in
-            let took = step.settlement.begun.map { MonotonicTime.now() - $0 }
-            record.end(step.settlement.outcome, intents: step.moves.flatMap { $0 }, at: now, took: took)
-            if let kept = step.keptOriginal { record.original = kept }
-        }
-    }
-
     /// Brings changed records of these jobs to the journal and waits for it. Where that fails the records stay as they
     /// were: what is not written down was not decided.
-    private mutating func commit(
-        _ indices: [Int], areIntents: Bool = false, _ change: (inout JobRecord, Step) -> Void
-    ) {
+    private mutating func commit(_ indices: [Int], _ change: (inout JobRecord, Step) -> Void) {
         let good = indices.filter { steps[$0].failure == nil }
         guard !good.isEmpty else { return }
         let records = good.map { index in
@@ -126,7 +147,7 @@ struct SettlementBatch {
             return record
         }
         do throws(JournalError) {
-            try areIntents ? journal.commitIntents(records) : journal.commit(records)
+            try journal.commitIntents(records)
             for (index, record) in zip(good, records) { steps[index].settlement.record = record }
         } catch {
             for index in good { steps[index].failure = Failure(error) }
@@ -135,7 +156,7 @@ struct SettlementBatch {
 
     // MARK: Syncing
 
-    private mutating func syncOutputs() {
+    mutating func syncOutputs() {
         let waiting = steps.indices.filter { steps[$0].failure == nil && !steps[$0].isReplay }
         let errors = spool.diskSync.sync(waiting.map { steps[$0].unsynced }, by: spool.work.whole)
         for (index, error) in zip(waiting, errors) {

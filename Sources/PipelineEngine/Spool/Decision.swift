@@ -11,12 +11,15 @@ struct Decision {
     /// What there is to be said about the name: a sentence.
     private(set) var note: String?
 
-    /// Writes what goes beside it into the job's folder.
+    /// Writes what goes beside it into the job's folder. `kept`: what an earlier decision speaks of, which stands until
+    /// this one is on record.
     mutating func writeSidecars(
-        of placement: Placement, as chosen: Placement.Name, number: Int, _ rights: FinalRights, in job: FilePath
+        of placement: Placement, as chosen: Placement.Name, number: Int, _ rights: FinalRights, in job: FilePath,
+        keeping kept: [Intent]
     ) throws(IOError) {
         for (index, sidecar) in placement.sidecars.enumerated() {
-            let source = job.appending(".beside-\(number + 1)-\(index + 1)")
+            var source = job.appending(".beside-\(number + 1)-\(index + 1)")
+            if kept.contains(where: { $0.source == source }) { source = FilePath("\(source.string)-again") }
             let file = try Spool.makeAnew(source)
             try file.write(sidecar.contents(for: chosen.name))
             try rights.apply(toSidecar: file)

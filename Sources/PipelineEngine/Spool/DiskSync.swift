@@ -81,8 +81,10 @@ package struct DiskSync: Sendable {
     /// Brings the entries of these folders to the disk: by one sync of each file system, `whole` for its own. A sync of
     /// a folder proves nothing: XFS returns 0 after the file system has died (measured on Linux 6.18). Only where a
     /// server or another program keeps them, each folder is synced, since syncfs(2) does not reach there.
-    package func sync(folders: some Sequence<FilePath>, by whole: FileSystemSync) throws(IOError) {
-        guard isFull else { return }
+    /// The result: whether all of `whole` was synced by that.
+    @discardableResult
+    package func sync(folders: some Sequence<FilePath>, by whole: FileSystemSync) throws(IOError) -> Bool {
+        guard isFull else { return false }
         var others: [UInt64: FilePath] = [:]
         var isOwn = false
         for folder in folders {
@@ -99,6 +101,8 @@ package struct DiskSync: Sendable {
         }
         if isOwn { try whole.sync() }
         for folder in others.values { try FileSystemSync(of: folder).sync() }
+        // Another batch may have received a report that concerned this one.
+        return isOwn && !whole.hasLostWrites
     }
 
     /// Every file and folder that must be synced for a complete tree.

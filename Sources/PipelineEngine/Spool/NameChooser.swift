@@ -20,13 +20,16 @@ package final class NameChooser: Sendable {
     /// With `fail` a taken name throws `fileExists`; with `replace` the name itself is given, taken or not, and not
     /// reserved.
     ///
-    /// `folder`: the placement's folder; nil where there is none yet, and so no name taken.
-    func choose(_ placement: Placement, in folder: HeldFolder?, of job: Job) throws(IOError) -> Placement.Name {
+    /// `folder`: the placement's folder; nil where there is none yet, and so no name taken. `looking`: whether names
+    /// that are on the disk count as taken.
+    func choose(
+        _ placement: Placement, in folder: HeldFolder?, of job: Job, looking: Bool = true
+    ) throws(IOError) -> Placement.Name {
         if placement.onConflict == .replace, mayReplace(placement, in: folder) { return placement.name(1, of: job) }
         let wanted = placement.folder.appending(placement.name)
         let chosen = try placement.firstName(
             of: job, after: { lastNumber(of: wanted, placement, in: folder) },
-            takenPath: { reserve($0.targets, in: folder) })
+            takenPath: { reserve($0.targets, in: looking ? folder : nil) })
         if chosen.number > 1 { note(chosen.number, for: wanted) }
         return chosen
     }

@@ -14,6 +14,8 @@ package struct Settlement: Sendable {
     package var seal: Seal?
     /// When this process began with the job; nil for a job of an earlier run.
     var begun: MonotonicTime?
+    /// What the drop is, where that was seen after its claim and nothing else was put into its folder since.
+    var known: FileIdentity.Found?
     /// Whether the original of a failed job stays in its folder, because it could not be moved to `failed`.
     private(set) var leavesOriginal = false
 
@@ -38,6 +40,7 @@ package struct Settlement: Sendable {
 
     /// What is in the job's folder.
     func look() throws(Failure) -> SettlementPlan.Found {
+        if known != nil { return SettlementPlan.Found(marker: nil, hasOriginal: false) }
         do throws(IOError) {
             var found = SettlementPlan.Found(marker: try Spool.marker(in: job.folder), hasOriginal: false)
             if case .failed = outcome, !leavesOriginal {

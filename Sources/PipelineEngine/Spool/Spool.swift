@@ -13,6 +13,8 @@ package struct Spool: Sendable {
     package let sight: WriterSight
     /// The folders that all spools of the engine created for outputs.
     let made: MadeFolders
+    /// Whose turn it is to rename on its file system.
+    let renaming: RenameTurns.Turn
     /// The configured target folders.
     let targets: [FilePath]
     /// The folders that it may move things between.
@@ -22,10 +24,11 @@ package struct Spool: Sendable {
     /// Asked after each slice of a look at a folder, with when the look began: whether to break it off.
     private(set) var breaksOff: @Sendable (_ begun: MonotonicTime) -> Bool = { @Sendable _ in false }
 
-    /// A spool. `reserved` and `made` are shared by all that run beside each other; nil: reserved are those of this
-    /// pipeline.
+    /// A spool. `reserved`, `made` and `renames` are shared by all that run beside each other; nil: reserved are those
+    /// of this pipeline.
     init(
-        pipeline: Pipeline, work: WorkFolder, reserved: ReservedFolders? = nil, made: MadeFolders = MadeFolders()
+        pipeline: Pipeline, work: WorkFolder, reserved: ReservedFolders? = nil, made: MadeFolders = MadeFolders(),
+        renames: RenameTurns = RenameTurns()
     ) {
         self.reserved = reserved ?? ReservedFolders(of: [pipeline], state: nil)
         var pipeline = pipeline
@@ -36,6 +39,7 @@ package struct Spool: Sendable {
         }
         self.pipeline = pipeline
         self.made = made
+        renaming = renames.turn(of: work.whole.device)
         targets = OwnFolders.targets(of: pipeline).map(\.path)
         bounds = IntentBounds(of: pipeline)
         self.work = work

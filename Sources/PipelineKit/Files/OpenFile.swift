@@ -11,6 +11,19 @@ package struct OpenFile: ~Copyable, Sendable {
     /// O_PATH of open(2), which is not visible to Swift: a handle that can be neither read nor written.
     package static let pathOnly: Int32 = 0o10_000_000
 
+    /// O_NOATIME of open(2), which is not visible to Swift either.
+    private static let noAccessTime: Int32 = 0o1_000_000
+
+    /// Opens a path for reading without a new time of access, where it is ours; that would be written to the disk.
+    package static func openQuietly(_ path: FilePath, _ flags: Int32) throws(IOError) -> OpenFile {
+        do throws(IOError) {
+            return try open(path, flags | noAccessTime)
+        } catch {
+            guard error.errno == .notPermitted else { throw error }
+            return try open(path, flags)
+        }
+    }
+
     /// Takes over a descriptor.
     package init(descriptor: Int32, path: FilePath) {
         self.descriptor = descriptor

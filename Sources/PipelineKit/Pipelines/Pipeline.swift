@@ -54,7 +54,7 @@ package struct Pipeline: Sendable {
         name: String, source: FilePath, inbox: FilePath, processed: Processed, failed: FilePath, work: FilePath? = nil,
         trust: [FilePath] = [], match: MatchRule = MatchRule(), ready: ReadyRule = ReadyRule(),
         onConflict: ConflictPolicy = .rename,
-        order: Order = .arrival, activeJobs: Int = 256, activeBytes: ByteSize? = nil,
+        order: Order = .arrival, activeJobs: Int = 1024, activeBytes: ByteSize? = nil,
         retry: RetryPolicy = RetryPolicy(), durability: Durability = .full,
         minFree: ByteSize = .minFree, stages: [StageEntry] = [], onFailure: [StageEntry] = [],
         definition: String = ""

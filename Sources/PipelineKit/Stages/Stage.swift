@@ -29,6 +29,14 @@ package protocol Stage: Sendable {
 
     /// Does the work for one job, blocking the calling worker. Checks `context.checkCancelled` in every loop over data.
     func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload
+
+    /// Whether small drops may pass it by their content alone, without `run`: it makes no files of its own then, runs
+    /// nothing and sends nothing. No unless it says otherwise.
+    var isQuick: Bool { get }
+
+    /// What `run` would hand on for a drop that no stage has changed, with its content at hand; nil where `run` is to
+    /// be asked: for whatever is out of the ordinary, and each failure.
+    func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload?
 }
 
 extension Stage {
@@ -36,4 +44,6 @@ extension Stage {
     package var facts: [String] { [] }
     package var keepsFacts: Bool { !effects.contains(.replacesPayload) }
     package func examine(in bench: FilePath?) -> [Finding] { [] }
+    package var isQuick: Bool { false }
+    package func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? { nil }
 }

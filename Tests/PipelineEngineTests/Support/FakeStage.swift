@@ -6,9 +6,16 @@ struct FakeStage: Stage {
     typealias Body = @Sendable (Payload, StageContext) throws(Failure) -> Payload
 
     static let descriptor = StageDescriptor(kind: "fake", summary: "Does what a test says", example: "fake")
-    let body: Body
+    /// The same by the content alone.
+    typealias Pass = @Sendable (Payload, [UInt8]) -> Payload?
 
-    init(_ body: @escaping Body) { self.body = body }
+    let body: Body
+    private let pass: Pass?
+
+    init(_ body: @escaping Body, quickly pass: Pass? = nil) {
+        self.body = body
+        self.pass = pass
+    }
 
     init(options: StageOptions) throws(OptionProblem) {
         self.init { (payload, _) throws(Failure) in payload }
@@ -17,11 +24,22 @@ struct FakeStage: Stage {
     func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try body(payload, context)
     }
+
+    var isQuick: Bool { pass != nil }
+
+    func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? {
+        pass?(payload, Array(content.bytes))
+    }
 }
 
 extension StageEntry {
     static func fake(workers: Int = 1, when: Glob? = nil, _ body: @escaping FakeStage.Body) -> StageEntry {
         StageEntry(kind: "fake", stage: FakeStage(body), workers: workers, when: when.map { Condition(name: $0) })
+    }
+
+    /// Needs only the content of small drops.
+    static func quick(_ body: @escaping FakeStage.Body, _ pass: @escaping FakeStage.Pass) -> StageEntry {
+        StageEntry(kind: "fake", stage: FakeStage(body, quickly: pass))
     }
 
     /// May publish anywhere below a folder.

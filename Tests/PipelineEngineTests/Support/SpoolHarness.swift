@@ -1,4 +1,6 @@
+import Dispatch
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 
@@ -53,8 +55,28 @@ struct SpoolHarness {
     /// The same, with what is said of it.
     func settleAndTell(_ settlement: Settlement) -> (outcome: Settler.Outcome, warnings: [String]) {
         var batch = SettlementBatch([settlement], spool: spool, journal: writer, names: NameChooser())
-        batch.prepare()
-        batch.execute()
-        return (batch.outcomes[0], batch.warnings)
+        return (batch.settle()[0], batch.warnings)
+    }
+}
+
+extension SettlementBatch {
+    /// From the beginning to the end, by itself.
+    mutating func settle() -> [Settler.Outcome] {
+        prepare()
+        return finish()
+    }
+
+    /// What comes after `prepare`.
+    mutating func finish() -> [Settler.Outcome] {
+        let found = Mutex<[Settler.Outcome]>([])
+        let isOver = DispatchSemaphore(value: 0)
+        execute()
+        syncFolders()
+        end { outcomes in
+            found.withLock { $0 = outcomes }
+            isOver.signal()
+        }
+        isOver.wait()
+        return found.withLock { $0 }
     }
 }

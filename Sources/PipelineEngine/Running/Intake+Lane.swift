@@ -1,0 +1,38 @@
+import FolderWatch
+import PipelineKit
+
+/// What takes the quick lane.
+extension Intake {
+    /// The lane that a drop takes; nil for the usual way.
+    func lane(for next: (path: DropPath, fingerprint: Fingerprint)) -> QuickLane? {
+        guard let lane, lane.rule.takes(size: next.fingerprint.size), rejected[next.path] == nil,
+            quarantine.held.isEmpty
+        else { return nil }
+        return lane
+    }
+
+    /// Hands small drops to the quick lane; those that it leaves go the usual way.
+    func run(_ claims: [QuickLane.Claim], claimed: MonotonicTime) {
+        guard !claims.isEmpty, let lane else { return }
+        let isTaken = lane.run(
+            claims, claimed: claimed, deliver: { @Sendable [deliver] ran in deliver(.ran(ran)) },
+            leave: { @Sendable [weak self] left in
+                self?.enqueue { intake in
+                    intake.quickBatches -= 1
+                    intake.prove(left.map(Unproved.init))
+                    intake.turnSoon()
+                }
+            })
+        if isTaken {
+            quickBatches += 1
+        } else {
+            prove(claims.map(Unproved.init))
+        }
+    }
+}
+
+extension Intake.Unproved {
+    fileprivate init(_ quick: QuickLane.Claim) {
+        self.init(job: quick.job, ready: quick.ready, othersNeedMarker: false, isRejected: false, isLong: false)
+    }
+}
