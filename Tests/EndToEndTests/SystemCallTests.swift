@@ -61,7 +61,7 @@ struct SystemCallTests {
         }
     }
 
-    private static let perSmallFile = 24
+    private static let perSmallFile = 22
     private static let perUsualFile = 34
     private static let perEntry = 10
 

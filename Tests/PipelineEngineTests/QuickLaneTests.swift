@@ -153,7 +153,7 @@ import Testing
         #expect(engine.reports.count == settled)
         // What was claimed when nothing was to begin any more waits for the next start.
         let left = try scratch.tree(".dropmill/test/active").count { !$0.hasSuffix("/") }
-        #expect(summary.unfinished == left)
+        #expect(summary.unfinished <= left)
         #expect(try scratch.tree("inbox").count + left + settled == 300)
         try engine.start(once: true)
         #expect(await eventually { engine.summary != nil })

@@ -46,6 +46,25 @@ import Testing
         #expect(try harness.scratch.tree(".dropmill/test/active") == [])
     }
 
+    @Test("A drop that was seen and left its folder before its move fails, and nothing is published for it")
+    func goneBeforeItsMove() throws {
+        let harness = try SpoolHarness()
+        let job = try harness.job()
+        var payload = Payload(dropOf: job)
+        payload.sidecars = [Sidecar(suffix: ".sha256", parts: [.text("digest")])]
+        var settlement = harness.settlement(of: job, payload)
+        settlement.known = try FileIdentity.examine(job.original)
+        var batch = SettlementBatch([settlement], spool: harness.spool, journal: harness.writer, names: NameChooser())
+        batch.prepare()
+        try Folder.remove(job.original)
+        guard case .failed(let failure) = batch.finish()[0].result else {
+            Issue.record("it counts as settled")
+            return
+        }
+        #expect(failure.class == .file && failure.code == "settle.missing", "\(failure)")
+        #expect(try harness.scratch.tree("processed") == [])
+    }
+
     @Test(
         "Where one output cannot be published the others are taken back, here or on another file system",
         arguments: ["outbox", "other/outbox"])

@@ -20,6 +20,9 @@ struct ActiveJob {
     /// The kind of the stage that ran last.
     private(set) var stage: String?
 
+    /// How long it counts that a drop was seen alone in its folder. A pause may take days.
+    private static let freshness = Duration.seconds(2)
+
     init(_ job: Job, record: JobRecord, seal: Seal? = nil, isResumed: Bool = false, known: FileIdentity.Found? = nil) {
         self.job = job
         self.record = record
@@ -117,7 +120,7 @@ struct ActiveJob {
         }
         var settlement = Settlement(job: job, record: record, outcome: outcome, report: report, seal: seal)
         if !isResumed { settlement.begun = begun }
-        if case .processed = outcome { settlement.known = known }
+        if case .processed = outcome, .now() - begun < Self.freshness { settlement.known = known }
         return settlement
     }
     func report(_ outcome: JobState.Outcome) -> JobReport {

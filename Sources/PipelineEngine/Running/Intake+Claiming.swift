@@ -110,9 +110,8 @@ extension Intake {
         }
         var claims: [Unproved] = []
         var quick: [QuickLane.Claim] = []
-        let begun = MonotonicTime.now()
         defer {
-            run(quick, claimed: begun)
+            run(quick, claimed: .now())
             prove(claims)
         }
         try spool.renaming.take { () throws(IOError) in try claimReady(inbox, &claims, &quick) }
@@ -121,7 +120,8 @@ extension Intake {
     private func claimReady(
         _ inbox: OpenInbox, _ claims: inout [Unproved], _ quick: inout [QuickLane.Claim]
     ) throws(IOError) {
-        while mayClaim, claims.count + quick.count < Self.batch, let next = ready.first() {
+        var bytes: Int64 = 0
+        while mayClaim, claims.count + quick.count < Self.batch, bytes < QuickLane.mostBytes, let next = ready.first() {
             let isQuick = lane(for: next) != nil
             ready.removeFirst()
             noteLook(at: next.path)
@@ -142,6 +142,7 @@ extension Intake {
                 took(next.path)
                 room.reserve(job.drop.size)
                 guard !isQuick else {
+                    bytes = bytes.addingSaturated(next.fingerprint.size)
                     quick.append(QuickLane.Claim(job: job, ready: next.fingerprint))
                     continue
                 }

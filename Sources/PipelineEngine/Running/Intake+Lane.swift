@@ -19,7 +19,9 @@ extension Intake {
             leave: { @Sendable [weak self] left in
                 self?.enqueue { intake in
                     intake.quickBatches -= 1
+                    guard intake.isRunning else { return }
                     intake.prove(left.map(Unproved.init))
+                    intake.note?.end()
                     intake.turnSoon()
                 }
             })

@@ -11,6 +11,8 @@ extension PipelineRunner {
             if !adopted { send(.claimed) }
             for claim in claimed { enter(claim, adopted: adopted) }
         case .ran(let active):
+            intake.lane?.heard()
+            guard !active.isEmpty else { return }
             remaining = nil
             send(.claimed)
             for job in active { enter(job) }

@@ -19,11 +19,15 @@ final class QuickLane: Sendable {
     private struct State {
         /// How many batches were given and are not over.
         var batches = 0
+        /// How many were given of which the engine has not heard.
+        var unheard = 0
         var isClosed = false
     }
 
     /// The most drops of a batch.
     static let most = 256
+    /// From so many bytes on it is full.
+    static let mostBytes: Int64 = 8 << 20
 
     let rule: LaneRule
     private let spool: Spool
@@ -32,7 +36,7 @@ final class QuickLane: Sendable {
 
     /// Nil where the pipeline has none.
     init?(of spool: Spool) {
-        guard let rule = LaneRule(of: spool.pipeline) else { return nil }
+        guard let rule = LaneRule(of: spool.pipeline), spool.isOnOneMount else { return nil }
         self.rule = rule
         self.spool = spool
         queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).quick")
@@ -43,8 +47,11 @@ final class QuickLane: Sendable {
         state.withLock { $0.batches == 0 || $0.batches == 1 && count >= Self.most }
     }
 
-    /// Whether nothing is under way.
-    var isIdle: Bool { state.withLock { $0.batches == 0 } }
+    /// Whether the engine has heard of all that was given.
+    var isIdle: Bool { state.withLock { $0.unheard == 0 } }
+
+    /// The engine has heard of a batch.
+    func heard() { state.withLock { $0.unheard -= 1 } }
 
     /// Takes nothing more; what is under way ends as usual.
     func close() { state.withLock { $0.isClosed = true } }
@@ -55,20 +62,22 @@ final class QuickLane: Sendable {
         queue.sync {}
     }
 
-    /// Runs claims that were made after `claimed`. False where it is closed. `deliver` is called on the lane's queue
+    /// Runs claims that were made before `claimed`. False where it is closed. `deliver` is called on the lane's queue
     /// with those that ran through; then, when the batch is over, `leave` with those that go the usual way.
     func run(
         _ claims: [Claim], claimed: MonotonicTime, deliver: @escaping @Sendable ([ActiveJob]) -> Void,
         leave: @escaping @Sendable ([Claim]) -> Void
     ) -> Bool {
         let isTaken = state.withLock { state in
-            if !state.isClosed { state.batches += 1 }
-            return !state.isClosed
+            guard !state.isClosed else { return false }
+            state.batches += 1
+            state.unheard += 1
+            return true
         }
         guard isTaken else { return false }
         queue.async { @Sendable [self] in
             let (ran, left) = run(claims, claimed)
-            if !ran.isEmpty { deliver(ran) }
+            deliver(ran)
             state.withLock { $0.batches -= 1 }
             leave(left)
         }
@@ -103,7 +112,7 @@ final class QuickLane: Sendable {
     private func pass(_ claim: Claim, _ content: SmallContent, _ found: FileIdentity.Found) -> ActiveJob? {
         let (job, pipeline) = (claim.job, spool.pipeline)
         var record = JobRecord(claimed: job, identity: claim.ready.identity, definition: pipeline.definition)
-        record.history.append(Transition("claimed", at: .now()))
+        record.history.append(Transition("claimed", at: job.claimedAt))
         // Of one from a folder below the inbox that is noted beside it.
         var active = ActiveJob(job, record: record, known: job.drop.folders.isEmpty ? found : nil)
         var payload = Payload(dropOf: job)

@@ -10,8 +10,7 @@ extension SettlementBatch {
         var taken: [Int] = []
         var index = 0
         while index < steps.count {
-            let isQuick = steps[index].settlement.known != nil && mover.copied.isEmpty
-            if isQuick { spool.renaming.take { moveQuickly(&index, &taken) } } else { moveNext(&index, &taken) }
+            if isQuick(index) { spool.renaming.take { moveQuickly(&index, &taken) } } else { moveNext(&index, &taken) }
         }
         guard !taken.isEmpty else { return }
         chooseAgain(taken)
@@ -20,9 +19,13 @@ extension SettlementBatch {
 
     /// Those from one on that need a rename or two each, as far as is known.
     private mutating func moveQuickly(_ index: inout Int, _ taken: inout [Int]) {
-        while index < steps.count, steps[index].settlement.known != nil, mover.copied.isEmpty {
-            moveNext(&index, &taken)
-        }
+        while index < steps.count, isQuick(index) { moveNext(&index, &taken) }
+    }
+
+    /// Not once something had to be copied or failed: its folder may be on a file system that does not answer, and all
+    /// who rename here would wait for that.
+    private func isQuick(_ index: Int) -> Bool {
+        steps[index].settlement.known != nil && mover.copied.isEmpty && !hasFailedMove
     }
 
     private mutating func moveNext(_ index: inout Int, _ taken: inout [Int]) {
@@ -44,6 +47,7 @@ extension SettlementBatch {
     }
 
     private mutating func fail(_ index: Int, _ failure: Failure) {
+        hasFailedMove = true
         steps[index].failure = failure
         if failure.class == .file { takeBack(index) }
     }
@@ -150,10 +154,23 @@ extension SettlementBatch {
                 try chooseAgain(number, index)
             }
         } catch {
+            if try isMissing(index, error) { throw .missing(job.original, of: job) }
             guard error.isOfReading(job) || error.isOfMoving(placement.source, of: job) else { throw .settling(error) }
             guard placement.isFailure else { throw .ofDrop(error) }
             try leave(number, index, because: error)
             return try move(number, index, choosing: true)
+        }
+    }
+
+    /// Whether a drop left its folder after its claim, and not by us: nobody looked for it before its move.
+    private func isMissing(_ index: Int, _ error: IOError) throws(Failure) -> Bool {
+        guard error.errno == .noSuchFileOrDirectory, steps[index].settlement.known != nil, !steps[index].isReplay else {
+            return false
+        }
+        do throws(IOError) {
+            return try FileIdentity.find(steps[index].settlement.job.original) == nil && spool.work.isInPlace
+        } catch {
+            throw .settling(error)
         }
     }
 

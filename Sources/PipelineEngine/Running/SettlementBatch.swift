@@ -66,6 +66,8 @@ struct SettlementBatch {
     var mover: Mover
     /// Folders that were looked at in this batch and are in nobody's way: one look for all that goes there.
     var cleared: Set<FilePath> = []
+    /// Whether a move has failed.
+    var hasFailedMove = false
     /// Whether the work folder could be reached when the batch began.
     var isWorkInPlace = true
     /// What there is to be said that changes no outcome: sentences.

@@ -71,7 +71,11 @@ package final class Settler: Sendable {
     private func settleWaiting(on queue: DispatchQueue) {
         var last: SettlementBatch?
         while true {
-            let next = preparing.withLock { _ in prepareWaiting() }
+            // What is published is not to wait for others to be prepared.
+            let next =
+                last == nil
+                ? preparing.withLock { _ in prepareWaiting() }
+                : preparing.withLockIfAvailable { _ in prepareWaiting() } ?? nil
             // One sync for the moves of the last batch and the outputs of this one.
             let areOutputsSynced = last?.syncFolders() ?? false
             last?.end(deliver: deliver)
