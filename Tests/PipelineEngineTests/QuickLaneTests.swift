@@ -106,6 +106,19 @@ import Testing
         _ = await engine.stop()
     }
 
+    @Test(
+        "Where something is to be copied to another mount there is no lane: others would wait for it",
+        .enabled(if: TemporaryMount.isPossible, "needs root"))
+    func otherMount() async throws {
+        let mount = try TemporaryMount(tmpfs: "size=1m,mode=755", at: scratch.path("processed"))
+        defer { withExtendedLifetime(mount) {} }
+        let engine = try engine { $0.minFree = ByteSize(bytes: 0) }
+        for name in ["a", "b"] { try engine.drop(name, "content") }
+        try engine.start(once: true)
+        #expect(await eventually { engine.summary?.processed == 2 })
+        #expect(try ways() == ["a": "run", "b": "run"])
+    }
+
     @Test("A folder of the inbox is kept, and its note goes")
     func folders() async throws {
         let engine = try engine { $0.ready.limits.depth = 3 }

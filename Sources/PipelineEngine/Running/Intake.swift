@@ -353,7 +353,7 @@ actor Intake: QueueActor {
         deliver(.idle(remaining: inInbox + alone + claimed + refused.sorted { $0.path < $1.path }))
     }
 
-    /// Has a turn made then; nil: not before somebody asks for one.
+    /// Sets the time of the next turn; nil: none until one is asked for.
     private func wake(at time: MonotonicTime?) {
         wakes = time
         alarm.set(time)

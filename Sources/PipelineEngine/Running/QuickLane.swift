@@ -113,7 +113,7 @@ final class QuickLane: Sendable {
         let (job, pipeline) = (claim.job, spool.pipeline)
         var record = JobRecord(claimed: job, identity: claim.ready.identity, definition: pipeline.definition)
         record.history.append(Transition("claimed", at: job.claimedAt))
-        // Of one from a folder below the inbox that is noted beside it.
+        // One from a folder below the inbox has a note of that beside it.
         var active = ActiveJob(job, record: record, known: job.drop.folders.isEmpty ? found : nil)
         var payload = Payload(dropOf: job)
         var begun = MonotonicTime.now()

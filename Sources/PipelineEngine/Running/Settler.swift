@@ -34,8 +34,8 @@ package final class Settler: Sendable {
     /// Held while a batch is taken and prepared, so that names go to jobs in the order in which they were finished.
     private let preparing = Mutex(())
 
-    /// A settler that moves with `spool`, writes to `journal` and reports to `deliver`, on its queues; `warn` is told
-    /// what changes no outcome, in a sentence.
+    /// A settler that moves with `spool`, writes to `journal` and reports to `deliver`, on its queues or the journal's;
+    /// `warn` is told what changes no outcome, in a sentence.
     package init(
         spool: Spool, journal: JournalWriter, warn: @escaping @Sendable (String) -> Void,
         deliver: @escaping @Sendable ([Outcome]) -> Void
