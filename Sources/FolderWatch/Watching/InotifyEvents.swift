@@ -50,7 +50,7 @@ package final class InotifyEvents: Sendable {
     /// (fs.inotify.max_user_instances) or the process has no descriptor left.
     package init() throws(IOError) {
         reader = try InotifyReader()
-        reader.start { @Sendable [weak self] buffer in self?.deliver(buffer) }
+        try reader.start { @Sendable [weak self] buffer in self?.deliver(buffer) }
     }
 
     deinit { stop() }

@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 import PipelineKit
 import Synchronization
+import SystemPackage
 
 /// Reads an inotify descriptor on a thread of its own, and closes it in the end.
 ///
@@ -13,7 +14,6 @@ final class InotifyReader: Sendable {
     let descriptor: Int32
     /// A pipe, whose end is closed once reading is to end.
     private let (end, stopper): (Int32, Int32)
-    private let queue = DispatchQueue(label: "dropmill.inotify")
     private let hasEnded = Atomic(false)
     /// Held while something is read and delivered.
     private let turn = DispatchSemaphore(value: 1)
@@ -38,17 +38,47 @@ final class InotifyReader: Sendable {
         (end, stopper) = (pipe[0], pipe[1])
     }
 
-    /// Begins to read; `deliver` is called on the reader's queue. To be called once.
-    func start(_ deliver: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) {
-        queue.async { @Sendable [self] in
-            while !hasEnded.load(ordering: .acquiring) {
-                wait()
-                readBurst(deliver)
-            }
-            // Only here: until then the numbers are not another's.
-            close(descriptor)
-            close(end)
+    /// What its thread is given.
+    private final class Work: Sendable {
+        let reader: InotifyReader
+        let deliver: @Sendable (UnsafeRawBufferPointer) -> Void
+
+        init(_ reader: InotifyReader, _ deliver: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) {
+            self.reader = reader
+            self.deliver = deliver
         }
+    }
+
+    /// Begins to read; `deliver` is called on the reader's thread. To be called once. Not on a queue: that would take
+    /// one of Dispatch's threads for good, of which a process has 255.
+    func start(_ deliver: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) throws(IOError) {
+        let work = Unmanaged.passRetained(Work(self, deliver))
+        var thread = pthread_t()
+        let error = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+                work.reader.read(work.deliver)
+                return nil
+            }, work.toOpaque())
+        guard error == 0 else {
+            work.release()
+            // As the thread would; the stopper is closed by `stop`.
+            [descriptor, end].forEach { close($0) }
+            throw IOError("start a thread for", "/proc/sys/fs/inotify", Errno(rawValue: error))
+        }
+        pthread_detach(thread)
+    }
+
+    private func read(_ deliver: (UnsafeRawBufferPointer) -> Void) {
+        while !hasEnded.load(ordering: .acquiring) {
+            wait()
+            readBurst(deliver)
+        }
+        // Only here: until then the numbers are not another's.
+        close(descriptor)
+        close(end)
     }
 
     /// Ends reading. To be called once.
