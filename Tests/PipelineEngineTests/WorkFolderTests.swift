@@ -1,3 +1,4 @@
+@preconcurrency import Dispatch
 import Glibc
 import PipelineKit
 import Synchronization
@@ -206,5 +207,34 @@ import Testing
         work.release()
         try harness.scratch.write([0, 0, 0], to: work.path.appending("owner"))
         _ = try WorkFolder(for: harness.spool.pipeline)
+    }
+
+    @Test("What comes and goes with its folder is never taken for gone")
+    func comingAndGoing() async throws {
+        let (present, removed) = (try work.makeFolder(for: ids.next()), try work.makeFolder(for: ids.next()))
+        try Folder.remove(removed)
+        let (place, elsewhere) = (work.path, harness.scratch.path("elsewhere"))
+        let isOver = Mutex(false)
+        let moved = Mutex<Result<Void, IOError>?>(nil)
+        // A thread of its own: tests beside this one may have all others.
+        DispatchQueue(label: "mover").async { @Sendable in
+            let result = Result { () throws(IOError) in
+                while !isOver.withLock(\.self) {
+                    try NoReplace.rename(place, to: elsewhere)
+                    try NoReplace.rename(elsewhere, to: place)
+                }
+            }
+            moved.withLock { $0 = result }
+        }
+        var answers: [Bool?: Int] = [:]
+        for count in 0..<1_000_000 where count < 2_000 || answers.count < 2 {
+            answers[try work.isGone(present), default: 0] += 1
+        }
+        isOver.withLock { $0 = true }
+        #expect(await eventually { moved.withLock { $0 != nil } })
+        try moved.withLock { try $0?.get() }
+        #expect(Set(answers.keys) == [false, nil], "\(answers)")
+        #expect(try work.isGone(removed) == true)
+        #expect(try work.isGone(place.removingLastComponent()) == nil, "it is not in it")
     }
 }

@@ -1,5 +1,6 @@
 import Journal
 package import PipelineKit
+import SystemPackage
 
 /// Jobs whose folder was removed while they ran: they cannot continue.
 extension PipelineRunner {
@@ -10,15 +11,29 @@ extension PipelineRunner {
         }
     }
 
-    /// Calls the body with those jobs whose folders are gone; with nil where folders are not found because the work
+    /// Calls the body with those jobs whose folders are gone; with nil where that cannot be told because the work
     /// folder is away. Its file system may not answer: it is asked where only this pipeline waits for it.
     func look(for ids: [JobID], then: @escaping @Sendable (PipelineRunner, [JobID]?) -> Void) {
         let folders = ids.compactMap { id in jobs[id].map { (id, $0.job.folder) } }
         ask(
-            { work in
-                let gone = folders.filter { Folder.kind(of: $0.1) == nil && !work.hasSetAside($0.0) }
-                return gone.isEmpty || work.isInPlace ? gone.map(\.0) : nil
-            }, then: then)
+            { work in Self.gone(folders, from: work) },
+            then: { runner, gone in
+                if gone == nil { runner.lastAway = .now() }
+                then(runner, gone)
+            })
+    }
+
+    private static func gone(_ folders: [(JobID, FilePath)], from work: WorkFolder) -> [JobID]? {
+        do throws(IOError) {
+            var gone: [JobID] = []
+            for (id, folder) in folders {
+                guard let isGone = try work.isGone(folder) else { return nil }
+                if isGone, try !work.hasSetAside(id) { gone.append(id) }
+            }
+            return gone
+        } catch {
+            return nil
+        }
     }
 
     /// Checks whether the drop of a failed job is there.

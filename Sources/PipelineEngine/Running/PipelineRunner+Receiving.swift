@@ -86,8 +86,12 @@ extension PipelineRunner {
         guard case .failure = result.result, result.work.failed == nil, jobs[result.work.job.id] != nil else {
             return receive(result, isGone: false)
         }
+        let start = MonotonicTime.now() - result.duration
         look(for: [result.work.job.id]) { runner, gone in
-            guard let gone else { return runner.receive(result.ofWorkAway(runner.intake.spool), isGone: false) }
+            // A stage that ran while the folder was away may have failed for want of it.
+            guard let gone, runner.lastAway.map({ $0 < start }) ?? true else {
+                return runner.receive(result.ofWorkAway(runner.intake.spool), isGone: false)
+            }
             runner.receive(result, isGone: !gone.isEmpty)
         }
     }

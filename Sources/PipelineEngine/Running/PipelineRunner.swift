@@ -34,6 +34,8 @@ final class PipelineRunner {
     var isLookDue = false
     /// Where its work folder is, and was.
     var works: [WorkPlace] = []
+    /// When its work folder was last seen to be away.
+    var lastAway: MonotonicTime?
     /// When the machine's current problem began, by both clocks.
     var pausedAt: (since: MonotonicTime, time: Timestamp)?
     var lastNote: PipelineRecord?

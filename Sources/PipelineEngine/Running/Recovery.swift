@@ -250,8 +250,7 @@ package struct Recovery: Sendable {
     }
 
     /// A record whose folder is gone. One that was being settled is over but for the journal, also where the folder was
-    /// set aside; else a power cut may have
-    /// undone the claim, and the drop is in the inbox again.
+    /// set aside; else a power cut may have undone the claim, and the drop is in the inbox again.
     private func withoutFolder(_ record: JobRecord, _ findings: inout Findings) {
         guard !mayBeAway else {
             findings.stranded.append(record.id)
@@ -259,7 +258,13 @@ package struct Recovery: Sendable {
         }
         // Its file system may be away, and then nothing of what is missing was moved: only what lies at its target is.
         let isMoved = !record.intents.isEmpty && record.intents.allSatisfy(isMoved)
-        let isAside = work.hasSetAside(record.id)
+        let isAside: Bool
+        do throws(IOError) {
+            isAside = try work.hasSetAside(record.id)
+        } catch {
+            findings.stranded.append(record.id)
+            return
+        }
         if record.state == .settling, isMoved || isAside, record.recoveries < Self.settlementLimit {
             rollForward(record, work.folder(record.folder), &findings)
         } else {

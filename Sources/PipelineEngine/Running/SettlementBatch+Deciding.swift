@@ -102,13 +102,20 @@ extension SettlementBatch {
         } catch {
             throw .settling(error)
         }
-        guard let decided else {
-            throw spool.work.isInPlace ? .missing(placement.source ?? job.original, of: job) : .workAway(spool)
-        }
+        guard let decided else { throw try missing(placement.source ?? job.original, of: job) }
         steps[index].moves.append(decided.intents)
         steps[index].unsynced.files += decided.unsynced.files
         if decided.unsynced.needsWhole { steps[index].unsynced.needsWhole = true }
         steps[index].notes += decided.note.map { [$0] } ?? []
+    }
+
+    /// Why something was not found in a job's folder.
+    private func missing(_ path: FilePath, of job: Job) throws(Failure) -> Failure {
+        do throws(IOError) {
+            return try spool.work.isGone(path) == true ? .missing(path, of: job) : .workAway(spool)
+        } catch {
+            throw .settling(error)
+        }
     }
 
     /// Refuses what would go into a reserved folder, or replace one. A failed original must find a place all the same.

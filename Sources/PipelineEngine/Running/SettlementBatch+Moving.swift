@@ -168,7 +168,7 @@ extension SettlementBatch {
             return false
         }
         do throws(IOError) {
-            return try FileIdentity.find(steps[index].settlement.job.original) == nil && spool.work.isInPlace
+            return try spool.work.isGone(steps[index].settlement.job.original) == true
         } catch {
             throw .settling(error)
         }

@@ -41,6 +41,19 @@ package final class FolderLock: Sendable {
         do throws(IOError) { return FileIdentity(try folder.status()) == FileIdentity.of(path) } catch { return false }
     }
 
+    /// What is at a path in the folder, wherever the folder is now; nil if nothing is there.
+    func find(_ relative: FilePath) throws(IOError) -> FileIdentity? {
+        var status = stat()
+        let descriptor = folder.descriptor
+        let found = relative.withPlatformString { fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }
+        if found == 0 { return FileIdentity(status) }
+        let error = Errno.last
+        guard error == .noSuchFileOrDirectory || error == .notDirectory else {
+            throw IOError("examine", folder.path.pushing(relative), error)
+        }
+        return nil
+    }
+
     /// Gives the folder back before the process ends.
     package func release() { _ = flock(folder.descriptor, LOCK_UN) }
 }

@@ -57,8 +57,9 @@ struct Mover {
             let found = try open.look(above)
             if case .open = found { folders.insert(above) }
             if isReplay, try FileIdentity.find(intent.source) == nil {
-                // In this order, so that a folder that comes back in between does no harm.
-                guard spool.work.isInPlace else { throw IOError("move", intent.source, .noSuchFileOrDirectory) }
+                guard try spool.work.isGone(intent.source) == true else {
+                    throw IOError("move", intent.source, .noSuchFileOrDirectory)
+                }
                 if case .open(let folder) = found, try isThere(intent, in: folder) { made.append(intent) }
                 continue
             }

@@ -22,8 +22,9 @@ extension WorkFolder {
     }
 
     /// Whether a job's folder was set aside: then the job was about to end.
-    func hasSetAside(_ id: JobID) -> Bool {
-        [astray, trash].contains { Folder.kind(of: $0.appending(id.text)) != nil }
+    func hasSetAside(_ id: JobID) throws(IOError) -> Bool {
+        for folder in [astray, trash] where try isGone(folder.appending(id.text)) == false { return true }
+        return false
     }
 
     /// Removes what could not be removed before. `kept`: of jobs that are not on record as over yet, it shows that they

@@ -169,6 +169,15 @@ package final class WorkFolder: Sendable {
         return now != nil && place.withLock { now?.inode == $0.identity?.inode && !$0.owner.isLost }
     }
 
+    /// Whether something that was in it is gone; nil while that cannot be told. What is not found at its path may be
+    /// away with the folder, and back a moment later: it is looked for in the folder itself, wherever that is.
+    func isGone(_ path: FilePath) throws(IOError) -> Bool? {
+        var relative = path
+        guard relative.removePrefix(self.path), !relative.isEmpty else { return nil }
+        let found = try place.withLock { (place) throws(IOError) in try place.lock.find(relative) }
+        return isInPlace ? found == nil : nil
+    }
+
     /// The job folders that are not empty; none if that is unknown.
     var filled: [JobID] {
         do throws(IOError) { return try folders().filter { !isEmpty(folder($0)) } } catch { return [] }
@@ -219,7 +228,7 @@ package final class WorkFolder: Sendable {
         if isEmpty(folder) { return (nil, false) }
         guard let names = try entries(of: folder) else {
             // What is not found in a folder that is away is not gone.
-            guard isInPlace else { throw IOError("empty", folder, .noSuchFileOrDirectory) }
+            guard try isGone(folder) == true else { throw IOError("empty", folder, .noSuchFileOrDirectory) }
             return (nil, false)
         }
         let goes = { (name: FileName) in name == drop ? remains : name.isHidden }
