@@ -16,10 +16,11 @@ enum JobRow {
     /// and each of these is in one.
     private static let unchanging: Set<String> = ["id", "pipeline", "name", "claimed_at"]
 
-    /// The states of finished jobs, as SQL. The indexes of both kinds of jobs are partial by these very words, and
-    /// SQLite uses them only where a query has them too.
+    /// The states of finished jobs, as SQL. Partial indexes have these very words, and SQLite uses them only where a
+    /// query has them too. The others stand one by one, since SQLite makes a table of its own for a list, in every run
+    /// of a statement.
     static let isOver = "state IN ('processed', 'failed', 'lost')"
-    static let isUnfinished = "state NOT IN ('processed', 'failed', 'lost')"
+    static let isUnfinished = "state <> 'processed' AND state <> 'failed' AND state <> 'lost'"
 
     /// Adds a row unless there is one. One that is new learns here whether its file was sent in again.
     static let insert = """
@@ -29,7 +30,7 @@ enum JobRow {
     /// Replaces the row of an unfinished job of this pipeline.
     static let update = """
         UPDATE jobs SET \(sets { "?\($0 + 1)" }) \
-        WHERE id = \(parameter("id")) AND pipeline = \(parameter("pipeline")) AND \(isNoneOfTheFinal)
+        WHERE id = \(parameter("id")) AND pipeline = \(parameter("pipeline")) AND \(isUnfinished)
         """
 
     /// Adds or replaces a row. One that is new learns here whether its file was sent in again, and keeps it.
@@ -50,10 +51,6 @@ enum JobRow {
                 ? "retry_of = coalesce(\(retryOf), retry_of)" : "\(column) = \(value(place))"
         }.joined(separator: ", ")
     }
-
-    /// The states stand one by one, since SQLite makes a table of its own for every list in every run of a statement.
-    private static let isNoneOfTheFinal =
-        JobRecord.State.allCases.filter(\.isFinal).map { "state <> '\($0.rawValue)'" }.joined(separator: " AND ")
 
     /// The place of a column's value in `upsert`.
     static func parameter(_ column: String) -> String { "?\((columns.firstIndex(of: column) ?? -1) + 1)" }

@@ -23,17 +23,18 @@ struct KnownRows {
     func settlements(doneBy jobs: [JobRecord]) -> [Int64] {
         guard !settlements.isEmpty else { return [] }
         var counts: [Int64: Int] = [:]
-        for job in jobs {
-            if let number = settlements[job.id] { counts[number, default: 0] += 1 }
+        for place in jobs.indices {
+            if let number = settlements[jobs[place].id] { counts[number, default: 0] += 1 }
         }
         return counts.filter { waiting[$0.key] == $0.value }.map(\.key)
     }
 
     /// The rows of these jobs are written.
     mutating func wrote(_ jobs: [JobRecord]) {
-        for job in jobs {
-            if job.state.isFinal { unfinished.remove(job.id) } else { unfinished.insert(job.id) }
-            guard let number = settlements.removeValue(forKey: job.id), let count = waiting[number] else { continue }
+        for place in jobs.indices {
+            let id = jobs[place].id
+            if jobs[place].state.isFinal { unfinished.remove(id) } else { unfinished.insert(id) }
+            guard let number = settlements.removeValue(forKey: id), let count = waiting[number] else { continue }
             waiting[number] = count > 1 ? count - 1 : nil
         }
     }

@@ -22,6 +22,7 @@ enum Migrations {
         migrator.registerMigration("7 lost") { try $0.execute(sql: lost) }
         migrator.registerMigration("8 slots") { try $0.execute(sql: slots) }
         migrator.registerMigration("8 settlements") { try $0.execute(sql: settlements) }
+        migrator.registerMigration("8 unfinished") { try $0.execute(sql: unfinished) }
         return migrator
     }()
 
@@ -136,6 +137,12 @@ enum Migrations {
         DROP INDEX jobs_unfinished;
         UPDATE jobs SET state = 'lost' WHERE state = 'vanished';
         UPDATE totals SET state = 'lost' WHERE state = 'vanished';
+        CREATE INDEX jobs_unfinished ON jobs (id) WHERE state NOT IN ('processed', 'failed', 'lost');
+        """
+
+    /// SQLite makes a table of its own for a list of values, here for every row that is written.
+    private static let unfinished = """
+        DROP INDEX jobs_unfinished;
         CREATE INDEX jobs_unfinished ON jobs (id) WHERE \(JobRow.isUnfinished);
         """
 

@@ -6,11 +6,11 @@ import SystemPackage
 /// The rows of the table `retries`. A file that is sent in again goes into the inbox of its job's pipeline, where its
 /// inode's number identifies it; a device has another number after a mount.
 enum RetryRow {
-    /// As part of `JobRow.upsert`: the job whose file this one's is.
+    /// As part of `JobRow.insert`: the newest job whose file this one's is. Not by ORDER BY, for which SQLite makes a
+    /// table of its own for every row that is written.
     static let search = """
-        (SELECT retries.job FROM retries JOIN jobs AS earlier ON earlier.id = retries.job \
-        WHERE retries.inode = \(JobRow.parameter("inode")) AND earlier.pipeline = \(JobRow.parameter("pipeline")) \
-        ORDER BY retries.job DESC LIMIT 1)
+        (SELECT max(retries.job) FROM retries JOIN jobs AS earlier ON earlier.id = retries.job \
+        WHERE retries.inode = \(JobRow.parameter("inode")) AND earlier.pipeline = \(JobRow.parameter("pipeline")))
         """
 
     static func isAny(_ db: Database) throws -> Bool {

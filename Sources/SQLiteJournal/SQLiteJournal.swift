@@ -81,9 +81,13 @@ package final class SQLiteJournal: Journal {
         _ jobs: [JobRecord], intending: [JobRecord], pipelines: [PipelineRecord]
     ) throws(JournalError) {
         let known = known.withLock { $0 }
-        let jobs = jobs + intending.filter { known.isKnown($0.id) }
-        let intending = intending.filter { !known.isKnown($0.id) }
-        try write { db in
+        var (jobs, intending) = (jobs, intending)
+        // Seldom any.
+        if intending.indices.contains(where: { known.isKnown(intending[$0].id) }) {
+            jobs += intending.filter { known.isKnown($0.id) }
+            intending.removeAll { known.isKnown($0.id) }
+        }
+        try write { [jobs, intending] db in
             if !jobs.isEmpty { try Self.write(jobs, known, to: db) }
             if !intending.isEmpty { try SettlementRow.add(intending, as: known.next, to: db) }
             for number in known.settlements(doneBy: jobs) { try SettlementRow.remove(number, from: db) }
@@ -104,19 +108,21 @@ package final class SQLiteJournal: Journal {
         let hasRetries = try RetryRow.isAny(db)
         var totals = try TotalRows(db)
         var values = RowValues()
-        for job in jobs {
+        // By place, here and elsewhere: a loop over records copies each.
+        for place in jobs.indices {
             values.removeAll()
-            JobRow.add(job, to: &values)
-            try values.execute(known.hasRow(job.id) ? update : insert, in: db)
+            JobRow.add(jobs[place], to: &values)
+            try values.execute(known.hasRow(jobs[place].id) ? update : insert, in: db)
             if db.changesCount > 0 {
-                totals.count(job)
+                totals.count(jobs[place])
             } else {
+                let job = jobs[place]
                 // It is over, or another pipeline's, or another process has written it.
                 try totals.count(job.id.text, -1)
                 try values.execute(try db.cachedStatement(sql: JobRow.upsert), in: db)
                 try totals.count(job.id.text, 1)
             }
-            if hasRetries { try RetryRow.removeIfTaken(by: job, in: db) }
+            if hasRetries { try RetryRow.removeIfTaken(by: jobs[place], in: db) }
         }
         try totals.write(to: db)
     }

@@ -10,9 +10,9 @@ enum SettlementRow {
     static func add(_ jobs: [JobRecord], as number: Int64, to db: Database) throws {
         var row = RowValues()
         var blob = RowBlob(columns: JobRow.columns.count)
-        for job in jobs {
+        for place in jobs.indices {
             row.removeAll()
-            JobRow.add(job, to: &row)
+            JobRow.add(jobs[place], to: &row)
             blob.add(row)
         }
         var values = RowValues()

@@ -49,7 +49,7 @@ struct SQLiteJournalTests {
                     DROP INDEX jobs_unfinished;
                     CREATE INDEX jobs_unfinished ON jobs (id)
                         WHERE state NOT IN ('processed', 'failed', 'vanished');
-                    DELETE FROM grdb_migrations WHERE identifier IN ('6 queued', '7 lost');
+                    DELETE FROM grdb_migrations WHERE identifier IN ('6 queued', '7 lost', '8 unfinished');
                     """)
         }
         let newer = try open()
@@ -214,7 +214,7 @@ struct SQLiteJournalTests {
             let error = #expect(throws: JournalError.self) { _ = try open() }
             #expect(error?.kind == .newer)
             #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'8 settlements'") == true)
+            #expect(error?.message.contains("'8 unfinished'") == true)
         }
     }
 
@@ -356,7 +356,7 @@ struct SQLiteJournalTests {
     func usesIndexes() throws {
         try open().close()
         for (query, index) in [
-            ("state NOT IN ('processed', 'failed', 'lost') ORDER BY id", "jobs_unfinished"),
+            ("\(JobRow.isUnfinished) ORDER BY id", "jobs_unfinished"),
             ("state = 'failed' ORDER BY claimed_at DESC, rowid DESC", "jobs_failed"),
             ("pipeline = 'a' ORDER BY claimed_at DESC, rowid DESC LIMIT 5", "jobs_of_pipeline"),
             ("claimed_at >= 5 ORDER BY claimed_at DESC, rowid DESC", "jobs_claimed_at"),
