@@ -29,12 +29,10 @@ enum HiddenArchive: Sendable, Equatable {
         }
         guard self == .other, head.count >= Self.recordSize else { return }
         let isProgram = head.starts(with: "MZ".utf8) || head.starts(with: [0x7F, 0x45, 0x4C, 0x46])
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw Errno(rawValue: errno) }
-        let size = Int64(status.st_size)
-        let tailSize = isProgram ? Self.longestRecord : Self.recordSize
-        let tail = isWhole ? Array(head) : try Self.read(tailSize, at: max(0, size - Int64(tailSize)), of: descriptor)
-        if let place = try Self.zip(endingIn: tail, of: size, descriptor) {
+        if let place = try isWhole
+            ? Self.zip(endingIn: head, of: Int64(head.count), descriptor)
+            : Self.zip(atEndOf: descriptor, within: isProgram ? Self.longestRecord : Self.recordSize)
+        {
             self = isProgram ? .program(.container(.zip)) : .behind(.container(.zip), place)
         } else if isProgram {
             let code = isWhole ? Array(head) : try Self.read(Self.programSize, at: 0, of: descriptor)
@@ -44,20 +42,36 @@ enum HiddenArchive: Sendable, Equatable {
 
     /// What servers answer with in the place of a file.
     private static func text(_ head: UnsafeRawBufferPointer) -> String? {
-        let begin = head.drop { [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }.prefix(16)
+        let begin = head.drop { blanks.contains($0) }.prefix(16)
+        // Most files are told by their first byte.
+        guard begin.first == UInt8(ascii: "<") || begin.first == UInt8(ascii: "{") else { return nil }
         let text = String(decoding: begin, as: UTF8.self).lowercased()
         if text.hasPrefix("<!doctype html") || text.hasPrefix("<html") { return "a web page" }
         return text.hasPrefix("<?xml") ? "an XML text" : text.hasPrefix("{") ? "a JSON text" : nil
     }
 
+    /// White space, and the mark of UTF-8.
+    private static let blanks: [UInt8] = [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D]
+
+    private static func zip(atEndOf descriptor: Int32, within count: Int) throws(Errno) -> Int64? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Errno(rawValue: errno) }
+        let size = Int64(status.st_size)
+        let tail = try read(count, at: max(0, size - Int64(count)), of: descriptor)
+        return try tail.withUnsafeBufferPointer { (tail) throws(Errno) in
+            try zip(endingIn: UnsafeRawBufferPointer(tail), of: size, descriptor)
+        }
+    }
+
     /// Where the first entry of a zip begins whose end is that of the file. Places in it count from the file's
     /// beginning, or from the zip's.
-    private static func zip(endingIn tail: [UInt8], of size: Int64, _ descriptor: Int32) throws(Errno) -> Int64? {
-        guard tail.count >= recordSize else { return nil }
-        for index in stride(from: tail.count - recordSize, through: 0, by: -1) where tail[index] == 0x50 {
+    private static func zip(
+        endingIn tail: UnsafeRawBufferPointer, of size: Int64, _ descriptor: Int32
+    ) throws(Errno) -> Int64? {
+        for index in records(in: tail).reversed() {
             let record = Fields(Array(tail[index..<(index + recordSize)]))
-            guard record.u32(0) == 0x0605_4B50, let length = record.u32(12), let offset = record.u32(16),
-                let comment = record.u16(20), index + recordSize + Int(comment) == tail.count
+            guard let length = record.u32(12), let offset = record.u32(16), let comment = record.u16(20),
+                index + recordSize + Int(comment) == tail.count
             else { continue }
             let directory = size - Int64(tail.count - index) - Int64(length)
             guard directory >= Int64(offset) else { continue }
@@ -67,6 +81,21 @@ enum HiddenArchive: Sendable, Equatable {
             }
         }
         return nil
+    }
+
+    /// Where there is room for the record that ends a zip, and its mark.
+    private static func records(in bytes: UnsafeRawBufferPointer) -> [Int] {
+        guard let base = bytes.baseAddress else { return [] }
+        var (found, start) = ([Int](), 0)
+        while start + recordSize <= bytes.count {
+            guard let mark = memchr(base + start, 0x50, bytes.count - recordSize + 1 - start) else { break }
+            let index = UnsafeRawPointer(mark) - base
+            if bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian == 0x0605_4B50 {
+                found.append(index)
+            }
+            start = index + 1
+        }
+        return found
     }
 
     /// The archive behind a program's code. The marks alone are in every program that unpacks, so what follows counts.
