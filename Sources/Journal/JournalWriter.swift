@@ -199,7 +199,7 @@ private struct Batch {
     enum Portion { case committed, due, all }
 
     private struct Entry {
-        var record: JobRecord
+        @CopyOnWrite var record: JobRecord
         /// The newest that was noted: what is kept where the transaction fails.
         var noted: JobRecord?
         /// A caller waits for it, or for what it replaced.
@@ -224,8 +224,11 @@ private struct Batch {
     private(set) var completions: [JournalWriter.Completion] = []
 
     var jobs: (intending: [JobRecord], others: [JobRecord]) {
-        let others = entries.filter { !$0.areIntents }.map(\.record)
-        return (others.count < entries.count ? entries.filter(\.areIntents).map(\.record) : [], others)
+        var (intending, others) = ([JobRecord](), [JobRecord]())
+        for entry in entries {
+            if entry.areIntents { intending.append(entry.record) } else { others.append(entry.record) }
+        }
+        return (intending, others)
     }
     var hasRows: Bool { !entries.isEmpty || !pipelines.isEmpty }
     var hasNotes: Bool { !pipelines.isEmpty || entries.contains { $0.noted != nil } }
@@ -235,9 +238,9 @@ private struct Batch {
     mutating func commit(
         _ records: [JobRecord], areIntents: Bool = false, then completion: @escaping JournalWriter.Completion
     ) {
-        for record in records {
-            let noted = places[record.id].flatMap { entries[$0].noted }
-            put(Entry(record: record, noted: noted, isCommitted: true, areIntents: areIntents))
+        for place in records.indices {
+            let noted = places[records[place].id].flatMap { entries[$0].noted }
+            put(Entry(record: records[place], noted: noted, isCommitted: true, areIntents: areIntents))
         }
         completions.append(completion)
     }

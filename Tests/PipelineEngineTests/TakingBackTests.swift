@@ -336,7 +336,8 @@ import Testing
             return
         }
         #expect(failure.code == "settle.unpublished")
-        settlement.record.payload?.copies[0].source = settlement.job.folder.pushing(".2-fake/made")
+        let folder = settlement.job.folder
+        settlement.record.payload?.copies[0].source = folder.pushing(".2-fake/made")
         guard case .settled = harness.settle(settlement).result else {
             Issue.record("a copy of it was published")
             return

@@ -4,9 +4,9 @@ import SystemPackage
 
 /// What the engine knows of a job that is claimed and not over, besides where it is.
 struct ActiveJob {
-    let job: Job
+    @CopyOnWrite private(set) var job: Job
     /// What is, or is about to be, written down of it.
-    var record: JobRecord
+    @CopyOnWrite var record: JobRecord
     /// What the drop looked like when it was proved, where it stays its sender's.
     private var seal: Seal?
     /// Since when it is at work in this process.
@@ -91,7 +91,7 @@ struct ActiveJob {
 
     /// Its settlement ended, in success or failure.
     mutating func settled(_ settlement: Settlement) {
-        record = settlement.record
+        $record = settlement.$record
         seal = settlement.seal
         known = nil
     }
@@ -118,7 +118,7 @@ struct ActiveJob {
         if case .failed(let failure) = outcome {
             report = FailureReport(failure, of: job, stage: record.failedStage, attempts: attempts, at: .now())
         }
-        var settlement = Settlement(job: job, record: record, outcome: outcome, report: report, seal: seal)
+        var settlement = Settlement(job: $job, record: $record, outcome: outcome, report: report, seal: seal)
         if !isResumed { settlement.begun = begun }
         if case .processed = outcome, .now() - begun < Self.freshness { settlement.known = known }
         return settlement

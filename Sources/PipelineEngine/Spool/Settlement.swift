@@ -4,9 +4,9 @@ import SystemPackage
 
 /// A job to settle: its journal record, and the report of a failure.
 package struct Settlement: Sendable {
-    package let job: Job
+    @CopyOnWrite package private(set) var job: Job
     /// Its record; `payload` is the stages' result, `intents` are an earlier attempt's decisions.
-    package var record: JobRecord
+    @CopyOnWrite package var record: JobRecord
     package private(set) var outcome: JobState.Outcome
     /// For a failed job: the report to put beside the original.
     package private(set) var report: FailureReport?
@@ -22,9 +22,18 @@ package struct Settlement: Sendable {
     package init(
         job: Job, record: JobRecord, outcome: JobState.Outcome, report: FailureReport?, seal: Seal? = nil
     ) {
+        self.init(
+            job: CopyOnWrite(wrappedValue: job), record: CopyOnWrite(wrappedValue: record), outcome: outcome,
+            report: report, seal: seal)
+    }
+
+    init(
+        job: CopyOnWrite<Job>, record: CopyOnWrite<JobRecord>, outcome: JobState.Outcome, report: FailureReport?,
+        seal: Seal?
+    ) {
         self.seal = seal
-        self.job = job
-        self.record = record
+        _job = job
+        _record = record
         self.outcome = outcome
         self.report = report
     }

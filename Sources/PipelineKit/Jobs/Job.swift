@@ -12,6 +12,8 @@ package struct Job: Sendable, Hashable {
     package let claimedAt: Timestamp
     /// The job's own folder; the drop lies in it under its own name, all else under hidden names.
     package let folder: FilePath
+    /// The path of the dropped original while the job runs.
+    package let original: FilePath
 
     package init(id: JobID, pipeline: String, drop: Drop, claimedAt: Timestamp, folder: FilePath) {
         self.id = id
@@ -19,13 +21,11 @@ package struct Job: Sendable, Hashable {
         self.drop = drop
         self.claimedAt = claimedAt
         self.folder = folder
+        original = folder.appending(drop.name)
     }
 
     /// The name of that folder. Folders pass from job to job, so it may be the id of an earlier one.
     package var slot: JobID { folder.slot ?? id }
-
-    /// The path of the dropped original while the job runs.
-    package var original: FilePath { folder.appending(drop.name) }
 
     /// The folder of files that were dropped with the drop, under their own names; exists only if there are any.
     package var sidecarFolder: FilePath { folder.appending(".marker") }
@@ -41,5 +41,7 @@ package struct Job: Sendable, Hashable {
 
 extension FilePath {
     /// The last name of a path, where it is that of a job's folder.
-    package var slot: JobID? { lastComponent.flatMap { JobID($0.string) } }
+    package var slot: JobID? {
+        withBytes { bytes in JobID(utf8: bytes[((bytes.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...]) }
+    }
 }

@@ -4,40 +4,74 @@ import Synchronization
 /// of milliseconds, 80 bits of chance, in Crockford's base 32). Folders bear it as a name, so it holds nothing but
 /// letters and digits.
 package struct JobID: Hashable, Sendable, Comparable {
+    /// Its 48 and 80 bits. Ids are copied and looked up all the time, and read seldom.
+    private let bits: UInt128
+
     /// The 26 characters.
-    package let text: String
+    package var text: String {
+        String(unsafeUninitializedCapacity: Self.length) { bytes in
+            write(to: bytes)
+            return Self.length
+        }
+    }
 
     /// The text as a file's name.
-    package var fileName: FileName { FileName(unchecked: Array(text.utf8)) }
+    package var fileName: FileName {
+        FileName(
+            unchecked: Array(unsafeUninitializedCapacity: Self.length) { bytes, count in
+                write(to: bytes)
+                count = Self.length
+            })
+    }
 
+    private func write(to bytes: UnsafeMutableBufferPointer<UInt8>) {
+        var (high, low) = (UInt64(truncatingIfNeeded: bits >> 65), UInt64(truncatingIfNeeded: bits))
+        // Each half is 13 digits of five bits, one bit more than a word has: this is the digit that lies in both words.
+        let first = UInt64(truncatingIfNeeded: bits >> 60) & 31
+        for place in stride(from: 12, through: 0, by: -1) {
+            bytes[place] = Self.digits[Int(high & 31)]
+            high >>= 5
+            bytes[place + 13] = Self.digits[Int(place == 0 ? first : low & 31)]
+            low >>= 5
+        }
+    }
+
+    private static let length = 26
     private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
     /// An id from its text, or nil where it is none.
-    package init?(_ text: some StringProtocol) {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 26, bytes.allSatisfy(Self.digits.contains), bytes[0] <= UInt8(ascii: "7") else {
-            return nil
+    package init?(_ text: some StringProtocol) { self.init(utf8: text.utf8) }
+
+    /// The same from its bytes.
+    package init?(utf8 text: some Collection<UInt8>) {
+        guard text.count == Self.length, let first = text.first, first <= UInt8(ascii: "7") else { return nil }
+        var bits: UInt128 = 0
+        for byte in text {
+            guard let digit = Self.value(of: byte) else { return nil }
+            bits = bits << 5 | UInt128(digit)
         }
-        self.text = String(decoding: bytes, as: UTF8.self)
+        self.bits = bits
     }
+
+    /// Of a digit; nil where it is none.
+    private static func value(of byte: UInt8) -> UInt8? {
+        let value = values[Int(byte)]
+        return value < 32 ? value : nil
+    }
+
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: .max, count: 256)
+        for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
+        return values
+    }()
 
     /// An id of 48 and 80 bits.
     init(milliseconds: UInt64, high: UInt16, low: UInt64) {
-        var bytes = [UInt8](repeating: 0, count: 26)
-        var value = (UInt128(milliseconds & 0xFFFF_FFFF_FFFF) << 80) | (UInt128(high) << 64) | UInt128(low)
-        for index in stride(from: 25, through: 0, by: -1) {
-            bytes[index] = Self.digits[Int(truncatingIfNeeded: value & 31)]
-            value >>= 5
-        }
-        text = String(decoding: bytes, as: UTF8.self)
+        bits = UInt128(milliseconds & 0xFFFF_FFFF_FFFF) << 80 | UInt128(high) << 64 | UInt128(low)
     }
 
     /// When the id was made, to the millisecond.
-    package var time: Timestamp {
-        var value: UInt128 = 0
-        for byte in text.utf8 { value = value << 5 | UInt128(Self.digits.firstIndex(of: byte) ?? 0) }
-        return Timestamp(nanoseconds: Int64(truncatingIfNeeded: value >> 80) * 1_000_000)
-    }
+    package var time: Timestamp { Timestamp(nanoseconds: Int64(truncatingIfNeeded: bits >> 80) * 1_000_000) }
 
     /// The first id that a job could get at a time.
     package static func first(at time: Timestamp) -> JobID {
@@ -45,7 +79,7 @@ package struct JobID: Hashable, Sendable, Comparable {
     }
 
     /// Earlier first.
-    package static func < (left: JobID, right: JobID) -> Bool { left.text < right.text }
+    package static func < (left: JobID, right: JobID) -> Bool { left.bits < right.bits }
 }
 
 extension JobID: CustomStringConvertible {

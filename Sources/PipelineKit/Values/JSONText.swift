@@ -21,50 +21,50 @@ package struct JSONText {
 
     /// A text.
     package mutating func text(_ key: String? = nil, _ value: String) {
-        begin(key)
-        quote(value)
+        var value = value
+        value.withUTF8 { member(key, text: $0) }
     }
 
     /// Bytes as text where they are UTF-8. Where they are not nothing is written, and it returns false.
     package mutating func text(_ key: String? = nil, ifUTF8 value: UnsafeBufferPointer<UInt8>) -> Bool {
         if !Self.isPlain(value), String(validating: value, as: UTF8.self) == nil { return false }
-        begin(key)
-        quote(value)
+        member(key, text: value)
         return true
     }
 
     /// A whole number.
-    @inlinable
-    package mutating func integer(_ key: String? = nil, _ value: some BinaryInteger) {
-        integer(key, isNegative: value < 0, magnitude: UInt64(truncatingIfNeeded: value.magnitude))
+    package mutating func integer(_ key: String? = nil, _ value: Int64) {
+        integer(key, isNegative: value < 0, magnitude: value.magnitude)
     }
 
-    /// A whole number in its two parts.
-    package mutating func integer(_ key: String?, isNegative: Bool, magnitude: UInt64) {
-        begin(key)
-        if isNegative { bytes.append(UInt8(ascii: "-")) }
-        append(magnitude)
+    /// The same.
+    package mutating func integer(_ key: String? = nil, _ value: Int) { integer(key, Int64(value)) }
+
+    /// The same.
+    package mutating func integer(_ key: String? = nil, _ value: UInt64) {
+        integer(key, isNegative: false, magnitude: value)
+    }
+
+    private mutating func integer(_ key: String?, isNegative: Bool, magnitude: UInt64) {
+        Self.withDigits(of: magnitude, isNegative: isNegative) { member(key, word: $0) }
     }
 
     /// Seconds, to the microsecond.
     package mutating func seconds(_ key: String? = nil, _ value: Duration) {
-        begin(key)
         let micros = UInt64(max(0, value.nanoseconds) / 1000)
-        append(micros / 1_000_000)
+        integer(key, isNegative: false, magnitude: micros / 1_000_000)
         bytes.append(UInt8(ascii: "."))
-        append(micros % 1_000_000, digits: 6)
+        Self.withDigits(of: micros % 1_000_000, atLeast: 6) { bytes += $0 }
     }
 
     /// `true` or `false`.
     package mutating func flag(_ key: String? = nil, _ value: Bool) {
-        begin(key)
-        bytes += (value ? "true" : "false").utf8
+        member(key, word: value ? "true" : "false")
     }
 
     /// `null`.
     package mutating func null(_ key: String? = nil) {
-        begin(key)
-        bytes += "null".utf8
+        member(key, word: "null")
     }
 
     /// A name or path: as it is where it is UTF-8, else escaped and with the bytes beside it, as `KEY_base64`.
@@ -114,46 +114,109 @@ package struct JSONText {
         needsComma = true
     }
 
-    private mutating func begin(_ key: String?) {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
-        needsComma = true
-        guard let key else { return }
-        quote(key)
-        bytes.append(UInt8(ascii: ":"))
+    private mutating func begin(_ key: String?) { member(key, word: "") }
+
+    private mutating func member(_ key: String?, word: StaticString) {
+        word.withUTF8Buffer { member(key, word: $0) }
     }
 
-    private mutating func append(_ number: UInt64, digits: Int = 1) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { buffer in
+    private mutating func member(_ key: String?, word: UnsafeBufferPointer<UInt8>) {
+        member(key) { key, json in json.put(key, word, mark: nil) }
+    }
+
+    private mutating func member(_ key: String?, text: UnsafeBufferPointer<UInt8>) {
+        member(key) { key, json in
+            if Self.isPlain(text) { return json.put(key, text, mark: quote) }
+            json.put(key, Self.nothing, mark: nil)
+            json.bytes.append(quote)
+            json.escape(text)
+            json.bytes.append(quote)
+        }
+    }
+
+    private mutating func member(
+        _ key: String?, _ put: (UnsafeBufferPointer<UInt8>?, inout JSONText) -> Void
+    ) {
+        guard var key else { return put(nil, &self) }
+        key.withUTF8 { key in
+            if Self.isPlain(key) { return put(key, &self) }
+            var escaped = JSONText()
+            escaped.escape(key)
+            escaped.bytes.withUnsafeBufferPointer { put($0, &self) }
+        }
+    }
+
+    /// Comma, key and value in one piece: most of what is written are short members, and each piece costs more than
+    /// its bytes.
+    private mutating func put(_ key: UnsafeBufferPointer<UInt8>?, _ value: UnsafeBufferPointer<UInt8>, mark: UInt8?) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: (key?.count ?? 0) + value.count + 6) { buffer in
+            guard let base = buffer.baseAddress else { return }
+            var end = base
+            func put(_ byte: UInt8) {
+                end.pointee = byte
+                end += 1
+            }
+            func put(_ run: UnsafeBufferPointer<UInt8>) {
+                guard let from = run.baseAddress else { return }
+                end.update(from: from, count: run.count)
+                end += run.count
+            }
+            if needsComma { put(UInt8(ascii: ",")) }
+            if let key {
+                put(quote)
+                put(key)
+                put(quote)
+                put(UInt8(ascii: ":"))
+            }
+            if let mark { put(mark) }
+            put(value)
+            if let mark { put(mark) }
+            bytes.append(contentsOf: UnsafeBufferPointer(start: base, count: end - base))
+        }
+        needsComma = true
+    }
+
+    /// Calls the body with a number's digits.
+    private static func withDigits(
+        of number: UInt64, isNegative: Bool = false, atLeast digits: Int = 1,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { buffer in
             var place = buffer.count
             var rest = number
             repeat {
                 place -= 1
-                buffer[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             } while rest > 0 || buffer.count - place < digits
-            bytes += buffer[place...]
+            if isNegative {
+                place -= 1
+                buffer[place] = UInt8(ascii: "-")
+            }
+            body(UnsafeBufferPointer(rebasing: buffer[place...]))
         }
     }
 
-    private mutating func quote(_ text: String) {
-        var text = text
-        text.withUTF8 { quote($0) }
-    }
-
-    private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
-        bytes.append(UInt8(ascii: "\""))
-        if Self.isPlain(text) { bytes += text } else { escape(text) }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    /// Whether nothing of it needs a second look. Every byte is looked at, without a way out on the way, so that
-    /// many are compared at once: texts are short, and nearly all are plain.
+    /// Whether nothing of it needs a second look. Nearly all texts are short and plain: eight bytes at a time.
     private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        var odd: UInt8 = 0
-        for byte in text {
-            odd |= byte &- 0x20 < 0x5F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") ? 0 : 1
+        let bytes = UnsafeRawBufferPointer(text)
+        let words = bytes.count / 8
+        for word in 0..<words where !isPlain(bytes.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self)) {
+            return false
         }
-        return odd == 0
+        // The rest, with letters in the place of what is missing.
+        var rest = UInt64(0x6161_6161_6161_6161)
+        for place in (words * 8)..<bytes.count { rest = rest << 8 | UInt64(bytes[place]) }
+        return isPlain(rest)
+    }
+
+    /// Whether each of eight bytes is a printing ASCII character but `"` and `\\`.
+    private static func isPlain(_ word: UInt64) -> Bool {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        // A byte less one has its top bit where the byte was 0, as long as none has its top bit itself.
+        func hasByte(_ byte: UInt64, in word: UInt64) -> UInt64 { (word ^ ones &* byte) &- ones }
+        let isLow = word &- ones &* 0x20
+        return (word | isLow | hasByte(0x22, in: word) | hasByte(0x5C, in: word) | hasByte(0x7F, in: word)) & tops == 0
     }
 
     /// Runs of bytes that stand for themselves are copied as they are.
@@ -161,16 +224,21 @@ package struct JSONText {
         var begin = 0
         var place = 0
         while place < text.count {
-            guard let (length, escaped) = Self.escape(text[place...]) else {
+            guard Self.mayNeedEscape[Int(text[place])], let (length, escaped) = Self.escape(text[place...]) else {
                 place += 1
                 continue
             }
-            bytes += text[begin..<place]
+            bytes += UnsafeBufferPointer(rebasing: text[begin..<place])
             bytes += escaped.utf8
             place += length
             begin = place
         }
-        bytes += text[begin...]
+        bytes += UnsafeBufferPointer(rebasing: text[begin...])
+    }
+
+    /// By the first byte.
+    private static let mayNeedEscape: [Bool] = (0...255).map { byte in
+        byte < 0x20 || [0x22, 0x5C, 0x7F, 0xC2, 0xD8, 0xE2].contains(byte)
     }
 
     /// The escape of what valid UTF-8 begins with, and how many bytes it stands for; nil where it needs none.
@@ -181,12 +249,15 @@ package struct JSONText {
         case 0x0A: return (1, "\\n")
         case 0x09: return (1, "\\t")
         case 0x0D: return (1, "\\r")
-        case 0..<0x20, 0x7F, 0xC2, 0xD8, 0xE2: break
-        default: return nil
+        default: break
         }
         guard let scalar = String(decoding: text.prefix(3), as: UTF8.self).unicodeScalars.first else { return nil }
         if EscapedText.isHarmless(scalar) { return nil }
         let digits = String(scalar.value, radix: 16)
         return (UTF8.width(scalar), "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
     }
+
+    private static var nothing: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: nil, count: 0) }
 }
+
+private let quote = UInt8(ascii: "\"")
