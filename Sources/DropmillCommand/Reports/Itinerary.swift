@@ -52,7 +52,7 @@ struct Itinerary {
     }
 
     private static func lane(of pipeline: Pipeline) -> String {
-        guard let hindrance = LaneRule.hindrance(of: pipeline) else {
+        guard let hindrance = LaneRule.hindrance(of: pipeline) ?? LaneRule.farFolder(of: pipeline) else {
             return "up to \(LaneRule.largest), together with others (quick lane)"
         }
         return "by itself (no quick lane: \(hindrance))"

@@ -1,21 +1,9 @@
-import CLinux
 import FolderWatch
 import Glibc
 import PipelineKit
 import SystemPackage
 
 extension Spool {
-    /// Whether outputs and originals stay on the work folder's mount, as far as their configured folders tell: what has
-    /// to be copied is not small work.
-    var isOnOneMount: Bool {
-        let own = work.path.withPlatformString { dm_mount_id($0) }
-        return targets.allSatisfy { target in
-            var folder = target
-            while Folder.kind(of: folder, followingLinks: true) == nil, folder.removeLastComponent() {}
-            return folder.withPlatformString { dm_mount_id($0) } == own
-        }
-    }
-
     /// Reads a small claimed drop whole and calls the body with what is in it, where nothing has to be done before: it
     /// is what was found `ready`, ours alone, under this one name, and nobody writes to it. Else the result is nil.
     ///
