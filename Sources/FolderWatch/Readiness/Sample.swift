@@ -14,12 +14,13 @@ package enum Sample: Sendable, Hashable {
     case blocked(Errno, Fingerprint?)
 
     /// Looks at an entry of a folder; of a folder that is a drop, at itself alone: `TreeLook` examines its contents.
-    /// `sight`: also ask it for a file's open writers, which costs opening it.
+    /// `sight`: also ask it for the open writers of a file, which was one at an earlier look: it is opened for that.
     package static func examine(
         _ name: FileName, in folder: borrowing OpenFile, unit: ReadyRule.Unit = .file,
         asking sight: WriterSight? = nil,
         by attributes: Attributes = .remembered
     ) throws(IOError) -> Sample {
+        if let sight, unit == .file { return try asking(sight, name, folder, attributes) }
         var status = stat()
         guard attributes.read(name, in: folder.descriptor, &status) else {
             let error = Errno.last
@@ -27,10 +28,7 @@ package enum Sample: Sendable, Hashable {
             return try blocked(IOError("examine", folder.path.appending(name), error), nil)
         }
         switch (FileKind(mode: status.st_mode), unit) {
-        case (.regular, .file):
-            guard let sight else { return .file(Fingerprint(status), .notAsked) }
-            return try asking(sight, name, folder, Fingerprint(status), attributes)
-        case (.folder, .folder): return .file(Fingerprint(status), .notAsked)
+        case (.regular, .file), (.folder, .folder): return .file(Fingerprint(status), .notAsked)
         case (.folder, .file): return .refused("a folder; only files are taken here")
         case (.regular, .folder): return .refused("a file; only folders are taken here")
         case (.symbolicLink, _): return .refused("a symbolic link; put the file itself here")
@@ -39,25 +37,28 @@ package enum Sample: Sendable, Hashable {
     }
 
     private static func asking(
-        _ sight: WriterSight, _ name: FileName, _ folder: borrowing OpenFile, _ seen: Fingerprint,
-        _ attributes: Attributes
+        _ sight: WriterSight, _ name: FileName, _ folder: borrowing OpenFile, _ attributes: Attributes
     ) throws(IOError) -> Sample {
         do throws(IOError) {
             // O_NONBLOCK: opening a FIFO would block for ever otherwise.
             let file = try OpenFile.open(name, in: folder, O_RDONLY | O_NONBLOCK)
             let status = try attributes.of(file)
-            guard FileKind(mode: status.st_mode) == .regular else { return .refused("a device, FIFO or socket") }
+            guard FileKind(mode: status.st_mode) == .regular else {
+                throw IOError("open", file.path, .noSuchAddressOrDevice)
+            }
             let fingerprint = Fingerprint(status)
             return .file(fingerprint, sight.writers(of: file.descriptor, fingerprint.identity))
         } catch {
+            let now = try examine(name, in: folder, by: attributes)
+            guard case .file(let seen, _) = now else { return now }
             switch error.errno {
             // An unreadable file does not wait: the stage that reads it reports the error.
             case .permissionDenied: return .file(seen, sight.seen(seen.identity))
-            case .noSuchFileOrDirectory: return .gone
-            // It was replaced just now: what it is by now, without asking.
-            case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice: return try examine(name, in: folder)
             // A write lease keeps others from opening it.
             case .resourceTemporarilyUnavailable: return .file(seen, .some(LeaseHolders.holder(of: seen.identity)))
+            // It was something else just now.
+            case .noSuchFileOrDirectory, .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:
+                return .blocked(error.errno, seen)
             default: return try blocked(error, seen)
             }
         }
