@@ -34,6 +34,13 @@ import Testing
         #expect(try StageFixture.snapshot(fixture.payload).count == 1)
     }
 
+    @Test("Those that tell others the job's id say so, and need more than a drop's content", arguments: allKinds)
+    func tells(kind: String) throws {
+        let stage = try StageFixture(drop: "drop.bin", []).stage(kind, StageContract.of(kind).optionsAlone)
+        #expect(stage.tellsJob == ["http", "run"].contains(kind))
+        #expect(!(stage.tellsJob && stage.isQuick))
+    }
+
     private static let content = [UInt8](repeating: 0x61, count: 3 << 20)
 
     private static let archive: [UInt8] = {

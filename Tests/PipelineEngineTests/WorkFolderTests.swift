@@ -35,6 +35,22 @@ import Testing
         #expect(try work.makeFolder(for: ids.next()) != folder)
     }
 
+    @Test("Where a stage tells others the job's id its folder bears it, so that a kill before its first row keeps it")
+    func toldIDs() throws {
+        let harness = try SpoolHarness { pipeline, _ in
+            let telling = FakeStage({ (payload, _) throws(Failure) in payload }, tellsJob: true)
+            pipeline.stages.append(StageEntry(kind: "telling", stage: telling))
+        }
+        let work = harness.spool.work
+        for _ in 0..<2 {
+            let id = ids.next()
+            let folder = try work.makeFolder(for: id)
+            #expect(folder == work.folder(id))
+            work.free(folder)
+            #expect(try Folder.names(in: work.active).isEmpty)
+        }
+    }
+
     @Test("A daemon that stops removes free folders; those of earlier runs are never used again")
     func earlierRuns() throws {
         let first = ids.next(), left = ids.next()

@@ -91,6 +91,8 @@ package struct HTTPStage: Stage {
         place.isPrivate || insecure || !([url.source] + headers.map(\.value.source)).contains(where: SecretText.isIn)
     }
 
+    package var tellsJob: Bool { true }
+
     package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         switch body {

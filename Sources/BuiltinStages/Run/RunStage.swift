@@ -97,6 +97,8 @@ package struct RunStage: Stage {
         base = command.first?.base ?? ""
     }
 
+    package var tellsJob: Bool { true }
+
     package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()
         let scratch = try context.makeScratch()

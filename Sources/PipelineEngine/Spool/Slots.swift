@@ -21,7 +21,11 @@ final class Slots: Sendable {
     /// The most that are kept. Each is an empty folder.
     private static let most = 4096
 
+    private let areKept: Bool
     private let state = Mutex(State())
+
+    /// `areKept`: whether jobs may have folders that bear other jobs' names.
+    init(areKept: Bool) { self.areKept = areKept }
 
     /// A free one; nil where there is none.
     func take() -> JobID? { state.withLock { $0.free.popLast() } }
@@ -32,7 +36,7 @@ final class Slots: Sendable {
     /// Its job is over and it is empty. False where it cannot be used again: it is to be removed.
     func free(_ slot: JobID) -> Bool {
         state.withLock { state in
-            guard state.own.contains(slot), state.free.count < Self.most else {
+            guard areKept, state.own.contains(slot), state.free.count < Self.most else {
                 state.own.remove(slot)
                 return false
             }

@@ -34,7 +34,7 @@ package final class WorkFolder: Sendable {
     package let astray: FilePath
     /// What could not be removed; the next start tries again.
     let trash: FilePath
-    private let slots = Slots()
+    private let slots: Slots
     /// Folders that may contain a drop, and the jobs that this would be.
     private let doubted = Mutex<[JobID: JobID]>([:])
     /// Syncs the file system that claimed jobs are on, for two batches at a time.
@@ -56,6 +56,8 @@ package final class WorkFolder: Sendable {
             throw Self.unusable(pipeline, error)
         }
         place = Mutex(taken)
+        // Until a job has a row only its folder's name keeps its id.
+        slots = Slots(areKept: !pipeline.allStages.contains { $0.stage.tellsJob })
         inbox = InboxIdentity(of: pipeline.inbox)
     }
 

@@ -30,6 +30,10 @@ package protocol Stage: Sendable {
     /// Does the work for one job, blocking the calling worker. Checks `context.checkCancelled` in every loop over data.
     func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload
 
+    /// Whether it tells others the job's id, who may go by it: also after a kill a job has the same one then. No unless
+    /// it says otherwise.
+    var tellsJob: Bool { get }
+
     /// Whether small drops may pass it by their content alone, without `run`: it makes no files of its own then, runs
     /// nothing and sends nothing. No unless it says otherwise.
     var isQuick: Bool { get }
@@ -44,6 +48,7 @@ extension Stage {
     package var facts: [String] { [] }
     package var keepsFacts: Bool { !effects.contains(.replacesPayload) }
     package func examine(in bench: FilePath?) -> [Finding] { [] }
+    package var tellsJob: Bool { false }
     package var isQuick: Bool { false }
     package func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? { nil }
 }

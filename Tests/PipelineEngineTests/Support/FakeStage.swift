@@ -11,10 +11,12 @@ struct FakeStage: Stage {
 
     let body: Body
     private let pass: Pass?
+    let tellsJob: Bool
 
-    init(_ body: @escaping Body, quickly pass: Pass? = nil) {
+    init(_ body: @escaping Body, quickly pass: Pass? = nil, tellsJob: Bool = false) {
         self.body = body
         self.pass = pass
+        self.tellsJob = tellsJob
     }
 
     init(options: StageOptions) throws(OptionProblem) {
