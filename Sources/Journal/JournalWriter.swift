@@ -199,7 +199,7 @@ private struct Batch {
     enum Portion { case committed, due, all }
 
     private struct Entry {
-        @CopyOnWrite var record: JobRecord
+        var record: JobRecord
         /// The newest that was noted: what is kept where the transaction fails.
         var noted: JobRecord?
         /// A caller waits for it, or for what it replaced.
@@ -225,8 +225,12 @@ private struct Batch {
 
     var jobs: (intending: [JobRecord], others: [JobRecord]) {
         var (intending, others) = ([JobRecord](), [JobRecord]())
-        for entry in entries {
-            if entry.areIntents { intending.append(entry.record) } else { others.append(entry.record) }
+        for place in entries.indices {
+            if entries[place].areIntents {
+                intending.append(entries[place].record)
+            } else {
+                others.append(entries[place].record)
+            }
         }
         return (intending, others)
     }

@@ -60,7 +60,7 @@ struct RowValues {
     mutating func json<Element>(all elements: [Element], _ write: (inout JSONText, Element) -> Void) {
         json(elements.isEmpty ? nil : elements) { json, elements in
             json.array { json in
-                for element in elements { write(&json, element) }
+                for place in elements.indices { write(&json, elements[place]) }
             }
         }
     }

@@ -2,24 +2,24 @@
 /// too: one count goes up where dozens did.
 @propertyWrapper
 package struct CopyOnWrite<Value: Sendable>: Sendable {
-    @usableFromInline final class Box: Sendable {
+    private final class Box: Sendable {
         // Immutable while it is shared: it is changed by its only owner.
-        @usableFromInline nonisolated(unsafe) var value: Value
+        nonisolated(unsafe) var value: Value
 
-        @inlinable init(_ value: Value) { self.value = value }
+        init(_ value: Value) { self.value = value }
     }
 
-    @usableFromInline var box: Box
+    private var box: Box
 
-    @inlinable package init(wrappedValue: Value) { box = Box(wrappedValue) }
+    package init(wrappedValue: Value) { box = Box(wrappedValue) }
 
     /// Itself, to be handed on.
-    @inlinable package var projectedValue: Self {
+    package var projectedValue: Self {
         get { self }
         set { self = newValue }
     }
 
-    @inlinable package var wrappedValue: Value {
+    package var wrappedValue: Value {
         _read { yield box.value }
         _modify {
             if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
