@@ -34,6 +34,7 @@ let package = Package(
         .executable(name: "dropmill", targets: ["dropmill"]),
         // Preloaded by the tests.
         .library(name: "fakeclock", type: .dynamic, targets: ["fakeclock"]),
+        .library(name: "heapcount", type: .dynamic, targets: ["heapcount"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -170,6 +171,7 @@ let package = Package(
             dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", "oldkernel", "stranger", system],
             swiftSettings: strict),
         .target(name: "fakeclock", path: "Tests/fakeclock", publicHeadersPath: "."),
+        .target(name: "heapcount", path: "Tests/heapcount", publicHeadersPath: "."),
         .testTarget(
             name: "TortureTests",
             dependencies: [

@@ -47,6 +47,17 @@ package enum ChildProcess {
         return exitStatus(status)
     }
 
+    /// The same, with what it used, all its threads together (wait4(2)).
+    package static func waitCounting(
+        for process: pid_t, of program: FilePath
+    ) throws(IOError) -> (status: Int32, usage: rusage) {
+        var (status, usage) = (Int32(0), rusage())
+        guard retrying({ wait4(process, &status, 0, &usage) }) == process else {
+            throw IOError("wait for", program, .last)
+        }
+        return (exitStatus(status), usage)
+    }
+
     /// The exit status if the program has ended, else nil. May be asked for once after the end.
     package static func poll(_ process: pid_t, of program: FilePath) throws(IOError) -> Int32? {
         var status: Int32 = 0

@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 package import PipelineKit
 package import SystemPackage
 
@@ -16,6 +16,27 @@ package struct DropmillProcess {
         let program = FilePath(bytes: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) })
         return program.removingLastComponent().appending(name)
     }
+
+    /// An optimised build of these sources: the one at hand, else what `make release` made and is not out of date. What
+    /// is measured of any other tells nothing.
+    package static let optimised: FilePath? = {
+        #if DEBUG
+            let root = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+            let folder = root.appending(".build-release")
+            guard let made = FileStatus.of(folder.appending("made")).map({ FileTime($0.st_mtim) }) else { return nil }
+            let sources = root.appending("Sources")
+            do throws(IOError) {
+                let isOld = try FileTree.list(sources).files.contains { file in
+                    FileStatus.of(sources.pushing(file.relative)).map { FileTime($0.st_mtim) > made } ?? true
+                }
+                return isOld ? nil : folder.pushing("release/dropmill")
+            } catch {
+                return nil
+            }
+        #else
+            return binary
+        #endif
+    }()
 
     /// The number of its process.
     package var id: Int32 { process }
@@ -45,10 +66,10 @@ package struct DropmillProcess {
     /// Starts the program in a folder; what it writes goes to the file `log`. `wrapper`: a program, with its arguments,
     /// that starts it.
     package init(
-        _ arguments: [String], in folder: FilePath, log: FilePath, wrapper: [String] = []
+        _ arguments: [String], in folder: FilePath, log: FilePath, wrapper: [String] = [], of program: FilePath = binary
     ) throws(IOError) {
         let output = try OpenFile.open(log, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
-        let words = wrapper + [Self.binary.string] + arguments
+        let words = wrapper + [program.string] + arguments
         ending = Ending(
             try ChildProcess.spawn(
                 FilePath(words[0]), words.dropFirst().map { Array($0.utf8) }, output: output.descriptor,
@@ -87,6 +108,13 @@ package struct DropmillProcess {
     package mutating func end() throws(IOError) {
         try send(SIGKILL)
         _ = try wait()
+    }
+
+    /// Waits for its end and returns how it ended, with what it used. Blocks the calling thread.
+    package mutating func waitCounting() throws(IOError) -> (status: Int32, usage: rusage) {
+        let (ended, usage) = try ChildProcess.waitCounting(for: process, of: Self.binary)
+        status = ended
+        return (ended, usage)
     }
 
     /// Waits for its end and returns how it ended. Blocks the calling thread.
