@@ -312,6 +312,30 @@ import Testing
         #expect(try harness.scratch.text("processed/drop") == "content")
     }
 
+    @Test("A sidecar that was published and fetched before a kill is not published again; its file follows it")
+    func fetchedSidecar() throws {
+        let harness = try SpoolHarness()
+        let job = try harness.job()
+        var payload = Payload(dropOf: job)
+        payload.sidecars = [Sidecar(suffix: ".sha256", parts: [.text("digest")])]
+        var settlement = harness.settlement(of: job, payload)
+        let beside = job.folder.appending(try ".beside-1-1".fileName)
+        settlement.record.intents = try [
+            (Intent.Role.sidecar, beside, "drop.sha256"), (.original, job.original, "drop"),
+        ]
+        .map {
+            Intent(
+                role: $0.0, source: $0.1, target: harness.scratch.path("processed/\($0.2)"),
+                identity: try #require(FileIdentity.of(job.original)))
+        }
+        guard case .settled = harness.settle(settlement).result else {
+            Issue.record("not settled")
+            return
+        }
+        #expect(try harness.scratch.tree("processed") == ["drop"])
+        #expect(try harness.scratch.text("processed/drop") == "content")
+    }
+
     @Test("A dropped folder that was copied elsewhere, and of which a kill left a part, is no stranger")
     func remainsOfCopies() throws {
         let harness = try SpoolHarness()
