@@ -8,51 +8,70 @@ package final class DiskImage: Sendable {
     package let path: FilePath
     private let image: FilePath
 
-    /// Whether this machine can mount images, and why not.
-    package static let isPossible: Bool = {
-        guard geteuid() == 0, Tool.find("mkfs.ext4") != nil else { return false }
-        do {
-            let scratch = try ScratchFolder()
-            _ = try DiskImage(at: scratch.path("disk"))
-            return true
-        } catch {
-            return false
+    /// Its file system.
+    package enum Kind: String, Sendable, CaseIterable {
+        case ext4
+        /// Its files may be as large as a number of 64 bits says.
+        case xfs
+
+        /// Whether this machine can mount such images.
+        package var isPossible: Bool {
+            switch self {
+            case .ext4: DiskImage.isPossible
+            case .xfs: DiskImage.isXFSPossible
+            }
         }
-    }()
+
+        fileprivate var maker: (name: String, options: [String]) {
+            switch self {
+            case .ext4: ("mkfs.ext4", ["-q", "-F", "-b", "4096"])
+            case .xfs: ("mkfs.xfs", ["-q", "-f"])
+            }
+        }
+
+        /// 300 MiB are the least that mkfs.xfs allows.
+        fileprivate var megabytes: Int { self == .ext4 ? 32 : 300 }
+    }
+
+    /// Whether this machine can mount images of ext4.
+    package static let isPossible = canMount(.ext4)
+
+    /// The same of xfs.
+    package static let isXFSPossible = canMount(.xfs)
 
     /// Why a test that needs one is skipped.
-    package static let skip = "needs root, loop devices and mkfs.ext4"
+    package static let skip = "needs root, loop devices, mkfs.ext4 and mkfs.xfs"
 
-    /// The same for an image of xfs, whose files may be as large as a number of 64 bits says.
-    package static let isXFSPossible: Bool = {
-        guard geteuid() == 0, Tool.find("mkfs.xfs") != nil else { return false }
+    private static func canMount(_ kind: Kind) -> Bool {
+        guard geteuid() == 0, Tool.find(kind.maker.name) != nil else { return false }
         do {
             let scratch = try ScratchFolder()
-            _ = try DiskImage(xfs: scratch.path("disk"))
+            _ = try DiskImage(kind, at: scratch.path("disk"))
             return true
         } catch {
             return false
         }
-    }()
+    }
 
-    /// Makes and mounts an image of xfs at `path`, which is made if missing. It is as small as mkfs.xfs allows.
-    package convenience init(xfs path: FilePath) throws {
-        try self.init(at: path, megabytes: 300, maker: "mkfs.xfs", ["-q", "-f"])
+    /// Makes and mounts an image of xfs at `path`, which is made if missing.
+    package convenience init(xfs path: FilePath) throws { try self.init(.xfs, at: path) }
+
+    /// Makes and mounts an image of ext4 at `path`, which is made if missing; its file lies beside it.
+    package convenience init(at path: FilePath, megabytes: Int? = nil) throws {
+        try self.init(.ext4, at: path, megabytes: megabytes)
     }
 
     /// Makes and mounts an image at `path`, which is made if missing; its file lies beside it.
-    package convenience init(at path: FilePath, megabytes: Int = 32) throws {
-        try self.init(at: path, megabytes: megabytes, maker: "mkfs.ext4", ["-q", "-F", "-b", "4096"])
-    }
-
-    private init(at path: FilePath, megabytes: Int, maker: String, _ options: [String]) throws {
+    package init(_ kind: Kind, at path: FilePath, megabytes: Int? = nil) throws {
         self.path = path
         image = FilePath(path.string + ".img")
         try Folder.make(path)
         let file = try OpenFile.open(image, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-        guard ftruncate(file.descriptor, megabytes << 20) == 0 else { throw IOError("size", image, .last) }
+        guard ftruncate(file.descriptor, (megabytes ?? kind.megabytes) << 20) == 0 else {
+            throw IOError("size", image, .last)
+        }
         try file.close()
-        try Self.run(maker, options + [image.string])
+        try Self.run(kind.maker.name, kind.maker.options + [image.string])
         try mount()
     }
 

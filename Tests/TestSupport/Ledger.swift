@@ -12,6 +12,8 @@ package struct Ledger: Sendable {
         package var inbox: FilePath, processed: FilePath, failed: FilePath, output: FilePath
         /// Its work folder.
         package var work: FilePath
+        /// The inbox and the work folder of another pipeline that publishes to the same folders.
+        package var twin: (inbox: FilePath, work: FilePath)?
 
         /// The usual layout below one folder, of a pipeline named `all`.
         package init(below root: FilePath) {
@@ -35,12 +37,15 @@ package struct Ledger: Sendable {
 
     /// One drop.
     package struct Drop: Sendable {
-        let name: String
+        /// Its name.
+        package let name: String
         /// SHA-256, as all digests here.
         let digest: String
         let fate: Fate
         /// The digests of what is published, by name: of an archive's files and of SHA256SUMS.
         let members: [String: String]
+        /// Whether somebody has fetched what came of it.
+        fileprivate(set) var isFetched = false
 
         init(_ name: String, _ content: [UInt8], _ fate: Fate) {
             self.name = name
@@ -106,6 +111,12 @@ package struct Ledger: Sendable {
     /// Notes a drop.
     package mutating func note(_ name: String, _ content: [UInt8], _ fate: Fate) {
         drops.append(Drop(name, content, fate))
+    }
+
+    /// Notes that what was published of a drop was fetched: it must not be there again.
+    package mutating func noteFetched(_ content: [UInt8]) {
+        let digest = LedgerCheck.sha256(content)
+        for index in drops.indices where drops[index].digest == digest { drops[index].isFetched = true }
     }
 
     /// Notes a file that lay there before and must stay as it is.

@@ -51,6 +51,10 @@ struct LedgerCheck {
     mutating func gather() throws {
         try gather(layout.inbox, .inbox)
         try gather(layout.work.appending("active"), .work)
+        if let twin = layout.twin {
+            try gather(twin.inbox, .inbox)
+            try gather(twin.work.appending("active"), .work)
+        }
         try gather(layout.processed, .processed)
         try gather(layout.failed, .failed)
         try gather(layout.output, .output)
@@ -191,6 +195,10 @@ struct LedgerCheck {
         for (number, drop) in drops.enumerated() {
             let found = places[number] ?? []
             let published = publications[number] ?? 0
+            guard !drop.isFetched else {
+                if !found.isEmpty { report(.doubled, "'\(drop.name)' was fetched and is in \(list(found))") }
+                continue
+            }
             if found.isEmpty { report(.lost, "'\(drop.name)' is nowhere") }
             if found.count > 1, !isCopy(found) { report(.doubled, "'\(drop.name)' is in \(list(found))") }
             if published > 1 { report(.publishedTwice, "'\(drop.name)', \(published) times") }

@@ -38,8 +38,21 @@ extension Torture {
             try await Self.fail(trouble, andLater: false, most: 6)
         }
 
+        @Test(arguments: Ground.spread(troubles))
+        func oneFailureIsSurvivedElsewhere(_ trouble: Trouble, _ ground: Ground) async throws {
+            guard ground.isPossible else { return }
+            try await Self.fail(trouble, andLater: false, most: 3, on: ground)
+        }
+
         @Test(arguments: troubles) func lastingTroubleIsSurvived(_ trouble: Trouble) async throws {
             try await Self.fail(trouble, andLater: true, most: 3)
+        }
+
+        /// From the disks on, so that the short form meets other errors on them than the one above.
+        @Test(arguments: Ground.spread(Torture.isLong ? troubles : Array(troubles.prefix(2)), over: Ground.disks))
+        func lastingTroubleIsSurvivedElsewhere(_ trouble: Trouble, _ ground: Ground) async throws {
+            guard ground.isPossible else { return }
+            try await Self.fail(trouble, andLater: true, most: 3, on: ground)
         }
 
         @Test func afterAFailedSyncOfAllEachFileIsSyncedByItself() throws {
@@ -81,28 +94,31 @@ extension Torture {
             #expect(try site.mill.violations(.settled) == [])
         }
 
-        private static func fail(_ trouble: Trouble, andLater: Bool, most: Int) async throws {
-            let site = try Site.plain()
+        private static func fail(
+            _ trouble: Trouble, andLater: Bool, most: Int, on ground: Ground = Ground(disk: nil, hasLane: true)
+        ) async throws {
+            let site = try Site.on(ground)
             try site.mill.dropMixed()
             let count = try site.mill.countCalls(trouble.calls)
             // Most of the time is spent waiting, in pauses.
             let trials = try await Torture.forEach(Torture.spread(count, most: most), width: 8) { point in
-                try trial(trouble, at: point, andLater: andLater)
+                try trial(trouble, at: point, andLater: andLater, on: ground)
             }
             let problems = trials.flatMap(\.problems)
             // All but a call that was interrupted, and a move that turns into a copy, is trouble of the surroundings.
             let isSaid = !andLater || ["EINTR", "EXDEV"].contains(trouble.error) || trials.contains(where: \.hasPaused)
-            #expect(isSaid, "the pipeline never paused")
+            #expect(isSaid, "the pipeline never paused: \(trials.map(\.ending))")
             Torture.say(
-                "\(trouble.error)\(andLater ? " from then on" : ""): at \(trials.count) of \(count) system calls, "
+                "\(trouble.error)\(andLater ? " from then on" : ""), \(ground.testDescription): "
+                    + "at \(trials.count) of \(count) system calls, "
                     + "\(trials.count { $0.settled }) settled in the same run, \(problems.count) violations")
             #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
         }
 
         private static func trial(
-            _ trouble: Trouble, at point: Int, andLater: Bool
-        ) throws -> (settled: Bool, hasPaused: Bool, problems: [String]) {
-            let site = try Site.plain()
+            _ trouble: Trouble, at point: Int, andLater: Bool, on ground: Ground
+        ) throws -> (settled: Bool, hasPaused: Bool, ending: String, problems: [String]) {
+            let site = try Site.on(ground)
             try site.mill.dropMixed()
             let mill = site.mill
             var fault = mill.fault(trouble.calls)
@@ -130,7 +146,8 @@ extension Torture {
                     "\(trouble.error) at call \(point)\(andLater ? "+" : ""), \(call?.name ?? "") \(call?.path ?? "")"
                 problems = problems.map { "\(at) \(call?.target ?? ""): \($0)" }
             }
-            return (settled, run.log.contains("\"event\":\"paused\""), problems)
+            let ending = "exit status \(run.status), \(run.log.suffix(400))"
+            return (settled, run.log.contains("\"event\":\"paused\""), ending, problems)
         }
 
         /// Files whose sync failed and then, with nothing written anew, was asked for again: the kernel may have

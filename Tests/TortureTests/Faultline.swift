@@ -11,8 +11,8 @@ struct Faultline: Sendable, CustomStringConvertible {
         /// The call is made, and says that it failed: an answer that got lost.
         case deny(String)
         case short
-        /// Cuts the power of these file systems; `busy`: just after somebody else synced something.
-        case cut([FilePath], busy: Bool)
+        /// Cuts the power of these file systems; `busy`: where somebody else syncs something just before.
+        case cut([FilePath], busy: [FilePath])
     }
 
     /// The calls that count.
@@ -28,6 +28,9 @@ struct Faultline: Sendable, CustomStringConvertible {
     var skipped: [String] = []
     /// On which paths they are not made.
     var skippedPath = "*"
+    /// From the first call on such a path on, and up to the first on such a one; nil: all the time.
+    var skippedAfter: String?
+    var skippedUntil: String?
     /// Calls that the file system does not know.
     var unknown: [String] = []
     /// Where the calls are written down.
@@ -66,10 +69,12 @@ struct Faultline: Sendable, CustomStringConvertible {
             case .deny(let error): words += ["--deny", error]
             case .short: words += ["--short"]
             case .cut(let folders, let busy):
-                words += folders.flatMap { ["--cut", $0.string] } + (busy ? ["--busy"] : [])
+                words += folders.flatMap { ["--cut", $0.string] } + busy.flatMap { ["--busy", $0.string] }
             }
         }
         if !skipped.isEmpty { words += ["--skip", skipped.joined(separator: ","), "--skip-path", skippedPath] }
+        if let skippedAfter { words += ["--skip-after", skippedAfter] }
+        if let skippedUntil { words += ["--skip-until", skippedUntil] }
         if !unknown.isEmpty { words += ["--without", unknown.joined(separator: ",")] }
         if let log { words += ["--log", log.string] }
         return words + ["--"]

@@ -25,16 +25,63 @@ extension Torture {
             try await Self.killEverywhere("results by another mount", most: 20) { try Site.otherMount() }
         }
 
+        @Test(arguments: Ground.others) func nothingIsLostElsewhere(_ ground: Ground) async throws {
+            guard ground.isPossible else { return }
+            try await Self.killEverywhere("\(ground.testDescription)", most: 10) { try Site.on(ground) }
+        }
+
+        /// The intents of a batch are one row of more pages than one.
+        @Test func nothingOfALargeBatchIsLost() async throws {
+            try await Self.killEverywhere(
+                "a batch of many", most: 10,
+                drop: { site in
+                    for number in 1...30 { try site.mill.dropPlain("one-of-many-\(number).txt") }
+                })
+        }
+
+        @Test func nothingOfTwinsIsLost() async throws {
+            try await Self.killEverywhere(
+                "two lanes to one folder", most: 16, { try Site.twins() },
+                drop: { site in
+                    for name in ["a.txt", "b.txt", "c.txt"] { try site.mill.dropTwins(name) }
+                })
+        }
+
+        /// The test must be able to see. What is not written to the journal is as if the renames came before it: the
+        /// next start publishes once more what was half published.
+        @Test func renamesBeforeTheIntentsAreSeen() async throws {
+            let omission = Omission(
+                testDescription: "renames before the intents are on record", calls: ["pwrite64", "write"],
+                path: Omission.log, after: "*/active/*/*", ground: Ground(disk: nil, hasLane: true),
+                points: ["renameat2", "mkdir", "mkdirat"], pointsPath: Omission.results)
+            @Sendable func site() throws -> Site {
+                let site = try Site.on(omission.ground)
+                try omission.drop(into: site)
+                return site
+            }
+            let first = try site()
+            var counting = omission.fault(of: first.mill)
+            counting.skipped = []
+            let count = try first.mill.countCalls(counting)
+            try await omission.seek(Torture.spread(count, most: 40), "kill -9") { point in
+                let site = try site()
+                return try Self.trial(at: point, site, omission.fault(of: site.mill)).problems
+            }
+        }
+
         /// Kills a run at each of at most so many points.
         private static func killEverywhere(
-            _ title: String, most: Int, _ build: @escaping @Sendable () throws -> Site
+            _ title: String, most: Int, _ build: @escaping @Sendable () throws -> Site = { try Site.plain() },
+            drop: @escaping @Sendable (Site) throws -> Void = { try $0.mill.dropMixed() }
         ) async throws {
             let site = try build()
-            try site.mill.dropMixed()
+            try drop(site)
             let count = try site.mill.countCalls()
             // Threads take turns differently from run to run, and so some runs make a few calls more.
             let trials = try await Torture.forEach(Torture.spread(count + 3, most: most)) { point in
-                try trial(at: point, build())
+                let site = try build()
+                try drop(site)
+                return try trial(at: point, site, site.mill.fault())
             }
             let problems = trials.flatMap(\.problems)
             let killed = trials.count { $0.wasKilled }
@@ -44,17 +91,18 @@ extension Torture {
         }
 
         /// Kills a run at a point, starts it again and looks at both moments.
-        private static func trial(at point: Int, _ site: Site) throws -> (wasKilled: Bool, problems: [String]) {
-            try site.mill.dropMixed()
+        private static func trial(
+            at point: Int, _ site: Site, _ plan: Faultline
+        ) throws -> (wasKilled: Bool, problems: [String]) {
             let mill = site.mill
             let log = mill.logs.appending("calls")
-            var fault = mill.fault()
-            fault.at = point
-            fault.log = log
+            var fault = plan
+            (fault.at, fault.log) = (point, log)
             let killed = try mill.runOnce(fault)
             var problems = try mill.violations(.interrupted(copying: site.isCopying)).map { "killed: \($0)" }
             let again = try mill.runOnce()
             problems += try mill.violations(.settled).map { "started again: \($0)" }
+            problems += try mill.doubleRows()
             if again.status > 1 {
                 problems.append("started again: exit status \(again.status): \(again.log.suffix(500))")
             }

@@ -15,26 +15,53 @@ extension Torture {
         static let errors = ["ENOENT", "EEXIST", "EIO", "ETIMEDOUT"]
 
         /// Where outputs and originals end.
-        enum Place: CaseIterable { case here, onAnotherDevice }
+        enum Place: Sendable, CustomTestStringConvertible {
+            case here, onAnotherDevice
+            case on(Ground)
+
+            static let allCases = [here, onAnotherDevice]
+
+            var isPossible: Bool {
+                switch self {
+                case .here: true
+                case .onAnotherDevice: TemporaryMount.isPossible
+                case .on(let ground): ground.isPossible
+                }
+            }
+
+            var testDescription: String {
+                switch self {
+                case .here: "here"
+                case .onAnotherDevice: "on another device"
+                case .on(let ground): ground.testDescription
+                }
+            }
+        }
 
         @Test(arguments: errors, Place.allCases) func nothingIsLost(_ error: String, to place: Place) async throws {
             try await run(error, place, without: [])
+        }
+
+        @Test(arguments: Ground.spread(errors + errors.prefix(1)))
+        func norElsewhere(_ error: String, on ground: Ground) async throws {
+            try await run(error, .on(ground), without: [], most: 4)
         }
 
         @Test(arguments: errors, Place.allCases) func norWithoutTheFlag(_ error: String, to place: Place) async throws {
             try await run(error, place, without: ["renameat2"])
         }
 
-        private func run(_ error: String, _ place: Place, without: [String]) async throws {
-            guard place == .here || TemporaryMount.isPossible else { return }
+        private func run(_ error: String, _ place: Place, without: [String], most: Int = 10) async throws {
+            guard place.isPossible else { return }
             let site = try Self.site(place)
             let count = try Self.count(site.mill, without)
-            let trials = try await Torture.forEach(Torture.spread(count, most: 10), width: 8) { point in
+            let trials = try await Torture.forEach(Torture.spread(count, most: most), width: 8) { point in
                 try Self.trial(error, place, without, at: point)
             }
             let problems = trials.flatMap(\.problems)
             Torture.say(
-                "\(error) of calls that were made, \(place)\(without.isEmpty ? "" : ", without \(without.joined())"): "
+                "\(error) of calls that were made, \(place.testDescription)"
+                    + "\(without.isEmpty ? "" : ", without \(without.joined())"): "
                     + "at \(trials.count) of \(count), \(trials.count { $0.settled }) settled in the same run, "
                     + "\(problems.count) violations")
             let allSettled = trials.allSatisfy { $0.settled }
@@ -68,7 +95,12 @@ extension Torture {
         }
 
         private static func site(_ place: Place) throws -> Site {
-            let site = try place == .here ? Site.plain() : Site.otherDevice()
+            let site =
+                switch place {
+                case .here: try Site.plain()
+                case .onAnotherDevice: try Site.otherDevice()
+                case .on(let ground): try Site.on(ground)
+                }
             try site.mill.dropMixed()
             return site
         }

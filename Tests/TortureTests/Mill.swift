@@ -1,5 +1,7 @@
 import Glibc
+import Journal
 import PipelineKit
+import SQLiteJournal
 import SystemPackage
 import TestSupport
 
@@ -28,15 +30,26 @@ struct Mill {
         for folder in [layout.inbox, layout.processed, layout.failed, layout.output, root.appending("pipelines")] {
             try Folder.make(folder)
         }
+        try define("all", layout.inbox, quiet, rules, first)
+        if let twin = layout.twin {
+            try Folder.make(twin.inbox)
+            try define("twin", twin.inbox, quiet, rules, first)
+        }
+    }
+
+    private func define(
+        _ name: String, _ inbox: FilePath, _ quiet: String, _ rules: [String], _ first: String?
+    ) throws(IOError) {
         let head = [
-            "name: all", "inbox: \(layout.inbox.string)", "processed: \(layout.processed.string)",
+            "name: \(name)", "inbox: \(inbox.string)", "processed: \(layout.processed.string)",
             "failed: \(layout.failed.string)", "ready: { quiet: \(quiet) }", "stages:",
         ]
         let stages = [
             "unpack", "checksum: { manifest: SHA256SUMS }", "move: { to: \"\(layout.output.string)/{stem}\" }",
         ]
         let lines = head + ((first.map { [$0] } ?? []) + stages).map { "  - \($0)" }
-        try write(Array((lines + rules).map { $0 + "\n" }.joined().utf8), to: root.appending("pipelines/all.yaml"))
+        let text = (lines + rules).map { $0 + "\n" }.joined()
+        try write(Array(text.utf8), to: root.appending("pipelines").appending("\(name).yaml"))
     }
 
     func write(_ bytes: [UInt8], to path: FilePath) throws(IOError) {
@@ -50,8 +63,10 @@ struct Mill {
 
     /// Writes the drop elsewhere and renames it into the inbox, so that it is whole at once. One of that name that has
     /// not been claimed yet stays, and nothing is dropped: who replaces a file in the inbox wants the old one gone.
-    private mutating func drop(_ name: String, _ bytes: [UInt8], _ fate: Ledger.Fate) throws {
-        let target = layout.inbox.appending(name)
+    private mutating func drop(
+        _ name: String, _ bytes: [UInt8], _ fate: Ledger.Fate, toTwin: Bool = false
+    ) throws {
+        let target = (toTwin ? layout.twin?.inbox ?? layout.inbox : layout.inbox).appending(name)
         guard Folder.kind(of: target) == nil else { return }
         let outside = root.appending("outside")
         try write(bytes, to: outside)
@@ -64,6 +79,26 @@ struct Mill {
     /// A file that is published as it is. `again`: tells its content from that of another drop of the same name.
     mutating func dropPlain(_ name: String, again: Int = 1, size: Int = 100, fate: Ledger.Fate = .published) throws {
         try drop(name, Self.content("\(name)#\(again)", size: size), fate)
+    }
+
+    /// The same name in both inboxes.
+    mutating func dropTwins(_ name: String) throws {
+        try dropPlain(name)
+        try drop(name, Self.content("\(name) of the twin"), .published, toTwin: true)
+    }
+
+    /// Takes what was published of a file, and what lies beside it, out of the output folder. False as long as it is
+    /// not there.
+    mutating func fetch(_ name: String, again: Int) throws -> Bool {
+        let stem = FileName(name).map { String(decoding: $0.stem, as: UTF8.self) } ?? name
+        let path = layout.output.appending(stem).appending(name)
+        guard Folder.kind(of: path) != nil else { return false }
+        let content = Self.content("\(name)#\(again)")
+        guard try ScratchFolder.read(path) == content else { throw IOError("fetch", path, .ioError) }
+        try Folder.remove(path)
+        try Folder.remove(FilePath(path.string + ".sha256"))
+        ledger.noteFetched(content)
+        return true
     }
 
     /// An archive of so many files.
@@ -175,8 +210,11 @@ struct Mill {
     }
 
     /// How many such calls a whole run makes.
-    func countCalls(_ calls: [String] = Faultline.changing) throws -> Int {
-        var fault = fault(calls)
+    func countCalls(_ calls: [String] = Faultline.changing) throws -> Int { try countCalls(fault(calls)) }
+
+    /// The same of those that count for a fault.
+    func countCalls(_ fault: Faultline) throws -> Int {
+        var fault = fault
         let log = logs.appending("calls")
         fault.log = log
         _ = try runOnce(fault)
@@ -186,6 +224,18 @@ struct Mill {
     /// Whether nothing is wrong now. Of a daemon at work: what is moved while it is looked at looks wrong, for once.
     func holds(_ moment: Ledger.Moment) -> Bool {
         do { return try violations(moment).isEmpty } catch { return false }
+    }
+
+    /// Drops that more jobs are said to have ended with than there were: the journal knew of an end that was not on the
+    /// disk yet, and the drop was another job's after that.
+    func doubleRows() throws -> [String] {
+        let journal = try SQLiteJournal.open(reading: state)
+        defer { journal.close() }
+        let ended = try journal.jobs(JobQuery()).filter { [.processed, .failed].contains($0.state) }
+        return Dictionary(grouping: ended, by: \.drop.name.text).compactMap { name, jobs in
+            let drops = ledger.drops.count { $0.name == name }
+            return jobs.count > drops ? "'\(name)' was dropped \(drops) times and ended \(jobs.count) times" : nil
+        }
     }
 
     /// What is wrong now.

@@ -45,6 +45,15 @@ final class Site: @unchecked Sendable {
         return Site(scratch, mill)
     }
 
+    /// Two pipelines with inboxes and lanes of their own that publish to the same folders.
+    static func twins() throws -> Site {
+        let scratch = try ScratchFolder()
+        var mill = try mill(in: scratch)
+        mill.layout.twin = (mill.root.appending("twin"), mill.root.appending(".dropmill").appending("twin"))
+        try mill.build()
+        return Site(scratch, mill)
+    }
+
     /// Output, and processed unless only that, on a device of their own.
     static func otherDevice(
         _ options: String = "size=16m", _ rules: [String] = ["min_free: 0"], outputOnly: Bool = false
@@ -69,20 +78,21 @@ final class Site: @unchecked Sendable {
         return Site(scratch, mill, isCopying: true, mounts: [mount])
     }
 
-    /// On a disk whose power can be cut; the state folder on the same disk or on one of its own.
-    static func disk(stateElsewhere: Bool) throws -> Site {
+    /// On a ground; the state folder on a disk of its own where it is to be `elsewhere`.
+    static func on(_ ground: Ground, stateElsewhere: Bool = false, _ rules: [String] = []) throws -> Site {
+        guard let kind = ground.disk else { return try plain(ground.rules + rules) }
         let scratch = try ScratchFolder()
-        let disk = try DiskImage(at: scratch.path("disk"))
+        let disk = try DiskImage(kind, at: scratch.path("disk"))
         var disks = [disk]
         var mill = Mill(at: disk.path.appending("mill"))
         mill.logs = scratch.path
         try Folder.make(mill.root)
         if stateElsewhere {
-            let other = try DiskImage(at: scratch.path("other"))
+            let other = try DiskImage(kind, at: scratch.path("other"))
             disks.append(other)
             mill.state = other.path.appending("state")
         }
-        try mill.build(["min_free: 0"])
+        try mill.build(["min_free: 0"] + ground.rules + rules)
         return Site(scratch, mill, disks: disks)
     }
 

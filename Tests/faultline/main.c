@@ -2,14 +2,18 @@
 // it failed though it was made, makes a write short, or cuts the power of the file system that it works on.
 //
 //   faultline --calls CALL,… [--path GLOB] [--at N[+]] [--kill | --error ERRNO | --deny ERRNO | --short | --cut FOLDER …]
-//             [--busy] [--without CALL,…] [--skip CALL,… [--skip-path GLOB]] [--log FILE] -- PROGRAM [ARGUMENT…]
+//             [--busy FOLDER …] [--without CALL,…]
+//             [--skip CALL,… [--skip-path GLOB] [--skip-after GLOB] [--skip-until GLOB]] [--log FILE]
+//             -- PROGRAM [ARGUMENT…]
 //
 // Calls are counted over all threads together, in the order in which they are entered: strace(1) counts for each thread,
 // so that its `when=N` cannot reach every point of a program that works on many. Only calls that touch a path matching
 // GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat or openat2 that may make the file. What is done is
 // done before the call is made. `--at N+`: the N-th and all later ones; with EINTR every other one, since a call that is
-// interrupted for ever can only be made for ever. `--busy`: somebody else syncs just before the power cut. `--skip`:
-// these calls are never made and say that they succeeded; with `--skip-path` only those on such a path. `--deny`: the call
+// interrupted for ever can only be made for ever. `--busy`: somebody else syncs a file there just before the power cut.
+// `--skip`: these calls are never made and say that they succeeded, whether they count or not; with `--skip-path` only
+// those on such a path; with `--skip-after` and `--skip-until` only once, or until, a call on such a path begins, of the
+// calls that are named here. `--deny`: the call
 // is made, and says that it failed, as one does over a network whose answer was lost. `--without`: the file system does
 // not know these calls (EINVAL).
 //
@@ -86,13 +90,13 @@ static const struct {
 };
 
 static int counted[callCount], skipped[callCount], unknown[callCount];
-static const char *glob = "*", *skipGlob = "*";
+static const char *glob = "*", *skipGlob = "*", *skipAfter, *skipUntil;
 static long at, count, sequence;
-static int andLater, hasFired, isBusy;
+static int andLater, hasFired, isSkipOver;
 static enum { nothing, killing, failing, denying, shortening, cutting } action;
 static int injected;
-static const char *cuts[8];
-static int cutCount;
+static const char *cuts[8], *busy[8];
+static int cutCount, busyCount;
 static FILE *logFile;
 static pid_t child;
 
@@ -169,15 +173,15 @@ static void paths_of(pid_t thread, const struct call *call, const registers *r, 
 
 static void cut_power(void) {
     unsigned argument = 2;  // EXT4_GOING_FLAGS_NOLOGFLUSH: what is not on the disk by now never gets there.
+    // Somebody else syncs a file of theirs just before: names get to the disk by that, but not the data behind them.
+    for (int i = 0; i < busyCount; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s/somebody-else", busy[i]);
+        int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        if (file < 0 || write(file, "x", 1) != 1 || fsync(file) != 0) give_up(path);
+        close(file);
+    }
     for (int i = 0; i < cutCount; i++) {
-        // Somebody else syncs a file of theirs just before: names get to the disk by that, but not the data behind them.
-        if (isBusy) {
-            char path[PATH_MAX];
-            snprintf(path, sizeof path, "%s/somebody-else", cuts[i]);
-            int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-            if (file < 0 || write(file, "x", 1) != 1 || fsync(file) != 0) give_up(path);
-            close(file);
-        }
         int folder = open(cuts[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (folder < 0 || ioctl(folder, 0x8004587d, &argument) != 0) give_up(cuts[i]);
         close(folder);
@@ -218,6 +222,10 @@ struct mark {
     int denied;
 };
 
+static int is_on(const char *wanted, char paths[2][PATH_MAX * 2]) {
+    return fnmatch(wanted, paths[0], FNM_EXTMATCH) == 0 || fnmatch(wanted, paths[1], FNM_EXTMATCH) == 0;
+}
+
 // Returns whether the call's end is to be seen.
 static int at_call(pid_t thread, struct mark *mark) {
     static char paths[2][PATH_MAX * 2];
@@ -227,11 +235,15 @@ static int at_call(pid_t thread, struct mark *mark) {
     const struct call *strange = wanted(thread, &r, unknown);
     if (!skip && !call && !strange) return 0;
     paths_of(thread, call ? call : skip ? skip : strange, &r, paths);
-    if (fnmatch(glob, paths[0], FNM_EXTMATCH) != 0 && fnmatch(glob, paths[1], FNM_EXTMATCH) != 0) return 0;
-    if (skip && fnmatch(skipGlob, paths[0], FNM_EXTMATCH) == 0) {
-        leave_out(thread, &r, 0);
+    if (skipAfter && is_on(skipAfter, paths)) skipAfter = NULL;
+    if (skipUntil && is_on(skipUntil, paths)) isSkipOver = 1;
+    if (skip && !skipAfter && !isSkipOver && fnmatch(skipGlob, paths[0], FNM_EXTMATCH) == 0) {
+        // What is written seems to be written whole.
+        const char *length = strchr(skip->arguments, 'n');
+        leave_out(thread, &r, length ? (long)argument(&r, (int)(length - skip->arguments)) : 0);
         set(thread, &r);
     }
+    if (!is_on(glob, paths)) return 0;
     if (strange) {
         leave_out(thread, &r, -EINVAL);
         set(thread, &r);
@@ -342,16 +354,15 @@ int main(int argc, char **argv) {
             action = shortening;
             continue;
         }
-        if (!strcmp(option, "--busy")) {
-            isBusy = 1;
-            continue;
-        }
         char *value = i + 1 < argc ? argv[++i] : "";
         if (!strcmp(option, "--calls")) choose(value, counted);
         if (!strcmp(option, "--skip")) choose(value, skipped);
         if (!strcmp(option, "--without")) choose(value, unknown);
         if (!strcmp(option, "--path")) glob = value;
         if (!strcmp(option, "--skip-path")) skipGlob = value;
+        if (!strcmp(option, "--skip-after")) skipAfter = value;
+        if (!strcmp(option, "--skip-until")) skipUntil = value;
+        if (!strcmp(option, "--busy") && busyCount < 8) busy[busyCount++] = value;
         if (!strcmp(option, "--at")) {
             at = atol(value);
             andLater = strchr(value, '+') != NULL;
