@@ -55,6 +55,22 @@ import Testing
         #expect(try kinds() == [.doubled])
     }
 
+    @Test func seesWhatWasFetchedAndIsThereAgain() throws {
+        var mill = mill
+        let content = try scratch.read("output/plain/plain.txt")
+        #expect(try mill.fetch("plain.txt", again: 1))
+        #expect(try mill.violations(.settled) == [])
+        try scratch.write(content, to: scratch.path("inbox/plain.txt"))
+        #expect(try mill.violations(.settled).map(\.kind) == [.doubled])
+    }
+
+    @Test func seesAnEndThatIsOnRecordTwice() throws {
+        #expect(try mill.doubleRows() == [])
+        var fewer = mill
+        fewer.ledger = Ledger()
+        #expect(try fewer.doubleRows().count == 7)
+    }
+
     @Test func allowsACopyUnderWay() throws {
         try copy("failed/bad.zip", to: ".dropmill/all/active/1/bad.zip")
         #expect(try kinds(.interrupted(copying: true)) == [])
