@@ -11,9 +11,9 @@ extension Torture {
     struct BurstTests {
         /// Seen: 0.2, with batches of 256; each hand-over of single files would add at least one.
         private static let switches = 0.6
-        /// Seen: 167 allocations of 170 kB, of which SQLite's are 36 of 110 kB.
-        private static let blocks = 180.0
-        private static let kilobytes = 190.0
+        /// Seen: 145 allocations of 54 kB.
+        private static let blocks = 160.0
+        private static let kilobytes = 65.0
 
         @Test func costsLittlePerFile() throws {
             let (few, many) = (1000, 5000)
