@@ -11,34 +11,6 @@ import Testing
 
 /// Work folders that are gone, or somewhere else than before: every job ends, or it is said what it waits for.
 @Suite("Stranded jobs", .timeLimit(.minutes(5))) struct StrandedTests {
-    /// A stage that waits until it is let through, or called off.
-    private final class Gate: Sendable {
-        private let turn = DispatchSemaphore(value: 0)
-        func open() { turn.signal() }
-
-        var entry: StageEntry {
-            .fake { [turn] (payload, context) throws(Failure) in
-                while turn.wait(timeout: .now() + .milliseconds(20)) != .success { try context.checkCancelled() }
-                turn.signal()
-                // As a stage does that looks into its folder.
-                guard Folder.kind(of: payload.path) != nil else {
-                    throw Failure(IOError("open", payload.path, .noSuchFileOrDirectory))
-                }
-                return payload
-            }
-        }
-    }
-
-    private func warnings(_ engine: EngineHarness) -> [String] {
-        engine.events.compactMap { if case .warning(_, let message) = $0 { message } else { nil } }
-    }
-
-    private func states(_ scratch: ScratchFolder) throws -> [JobRecord.State: Int] {
-        let journal = try SQLiteJournal.open(reading: scratch.path("state"))
-        defer { journal.close() }
-        return Dictionary(grouping: try journal.jobs(JobQuery()), by: \.state).mapValues(\.count)
-    }
-
     @Test(
         "A work folder that somebody removed is made again, while the daemon runs; so is the one in it for jobs",
         arguments: [".dropmill", ".dropmill/test/active"])
@@ -50,7 +22,7 @@ import Testing
         try Folder.remove(engine.scratch.path(folder))
         try engine.drop("after")
         #expect(await eventually { engine.reports.count == 2 })
-        #expect(warnings(engine).contains { $0.contains("was gone and has been created again") })
+        #expect(engine.warnings.contains { $0.contains("was gone and has been created again") })
         let rival = EngineHarness.locked(engine.pipeline)
         #expect(rival, "the new one is locked as the old one was")
         _ = await engine.stop()
@@ -67,10 +39,10 @@ import Testing
         try Folder.remove(engine.scratch.path(".dropmill"))
         gate.open()
         try engine.drop("after")
-        #expect(await eventually { engine.reports.count == 1 }, "\(warnings(engine))")
-        #expect(await eventually { warnings(engine).count { $0.contains("is lost") } == 3 }, "\(warnings(engine))")
+        #expect(await eventually { engine.reports.count == 1 }, "\(engine.warnings)")
+        #expect(await eventually { engine.warnings.count { $0.contains("is lost") } == 3 }, "\(engine.warnings)")
         #expect(await engine.stop()?.unfinished == 0)
-        #expect(try states(engine.scratch) == [.lost: 3, .processed: 1])
+        #expect(try engine.scratch.jobStates() == [.lost: 3, .processed: 1])
     }
 
     @Test(
@@ -80,74 +52,23 @@ import Testing
         let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry])
         try engine.start()
         try engine.drop("a")
-        #expect(await eventually { claimed(engine).count == 1 })
+        #expect(await eventually { engine.claimed.count == 1 })
         let (work, aside) = (engine.scratch.path(".dropmill"), engine.scratch.path("aside"))
         try NoReplace.rename(work, to: aside)
         gate.open()
-        #expect(await eventually { warnings(engine).contains { $0.contains("is lost") } }, "\(warnings(engine))")
+        #expect(await eventually { engine.warnings.contains { $0.contains("is lost") } }, "\(engine.warnings)")
         try Folder.remove(work)
         try NoReplace.rename(aside, to: work)
         try engine.drop("b")
         #expect(
-            await eventually { warnings(engine).contains { $0.contains("holds 1 unprocessed job") } },
-            "\(warnings(engine))")
+            await eventually { engine.warnings.contains { $0.contains("holds 1 unprocessed job") } },
+            "\(engine.warnings)")
         #expect(await eventually { engine.reports.count == 1 })
         _ = await engine.stop()
         let next = try EngineHarness(scratch: engine.scratch, stages: [.passing])
         try next.start(once: true)
         #expect(await eventually { next.summary != nil })
-        #expect(try states(engine.scratch) == [.processed: 2])
-    }
-
-    @Test("While the work folder is away nothing fails for want of it")
-    func awayAtWork() async throws {
-        let gate = Gate()
-        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry])
-        try engine.start()
-        for name in ["a", "b"] { try engine.drop(name) }
-        #expect(await eventually { claimed(engine).count == 2 })
-        // The inbox is another one now, as where a file system lies over both, so that no work folder is made again.
-        let (inbox, work) = (engine.scratch.path("inbox"), engine.scratch.path(".dropmill"))
-        try NoReplace.rename(inbox, to: engine.scratch.path("former"))
-        try NoReplace.rename(work, to: engine.scratch.path("away"))
-        try Folder.make(inbox)
-        gate.open()
-        let paused = await eventually { engine.events.contains { if case .paused = $0 { true } else { false } } }
-        #expect(paused)
-        try Folder.remove(inbox)
-        try NoReplace.rename(engine.scratch.path("away"), to: work)
-        try NoReplace.rename(engine.scratch.path("former"), to: inbox)
-        #expect(await eventually { engine.reports.count == 2 }, "\(warnings(engine))")
-        _ = await engine.stop()
-        #expect(try states(engine.scratch) == [.processed: 2])
-    }
-
-    @Test("What may not answer is asked on the pipeline's own queue, and holds up no other")
-    func unanswered() async throws {
-        let gate = Gate()
-        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry])
-        try engine.start()
-        for (count, name) in ["a", "b"].enumerated() {
-            try engine.drop(name)
-            #expect(await eventually { claimed(engine).count == count + 1 })
-        }
-        let folder = try #require(claimed(engine).first?.folder)
-        let queue = try #require(engine.intakeQueue)
-        do {
-            queue.suspend()
-            defer { queue.resume() }
-            try NoReplace.rename(folder, to: engine.scratch.path("away"))
-            gate.open()
-            #expect(await eventually { engine.reports.map(\.job.drop.name.text) == ["b"] })
-            try NoReplace.rename(engine.scratch.path("away"), to: folder)
-        }
-        #expect(await eventually { engine.reports.count == 2 }, "\(warnings(engine))")
-        #expect(!warnings(engine).contains { $0.contains("is lost") })
-        _ = await engine.stop()
-    }
-
-    private func claimed(_ engine: EngineHarness) -> [Job] {
-        engine.events.compactMap { if case .claimed(let job, _) = $0 { job } else { nil } }
+        #expect(try engine.scratch.jobStates() == [.processed: 2])
     }
 
     /// Runs until so many drops are claimed, and stops with them unfinished.
@@ -174,7 +95,7 @@ import Testing
         try engine.drop("after")
         #expect(await eventually { engine.reports.count == 1 })
         _ = await engine.stop()
-        #expect(try states(scratch) == [.lost: 2, .processed: 1])
+        #expect(try scratch.jobStates() == [.lost: 2, .processed: 1])
     }
 
     @Test("With another inbox in its place it may be away: the jobs are left, and it is said where they were")
@@ -191,11 +112,11 @@ import Testing
             let engine = try EngineHarness(scratch: scratch, stages: [.passing])
             try engine.start()
             let told = await eventually {
-                warnings(engine).contains {
+                engine.warnings.contains {
                     $0.contains("2 jobs stay as they are") && $0.contains("in '\(place)'. ")
                 }
             }
-            #expect(told, "\(warnings(engine))")
+            #expect(told, "\(engine.warnings)")
             try engine.drop("here-\(number)")
             #expect(await eventually { engine.reports.count == 1 })
             #expect(await engine.stop()?.unfinished == 2)
@@ -209,7 +130,7 @@ import Testing
         try again.start()
         #expect(await eventually { again.reports.count == 2 })
         _ = await again.stop()
-        #expect(try states(scratch) == [.processed: 5])
+        #expect(try scratch.jobStates() == [.processed: 5])
     }
 
     @Test("A work folder that moved: its jobs are taken over", arguments: [false, true])
@@ -223,12 +144,12 @@ import Testing
             pipeline.inbox = scratch.path("elsewhere/inbox")
         }
         try engine.start()
-        #expect(await eventually { engine.reports.count == 3 }, "\(warnings(engine))")
-        let told = warnings(engine).contains { $0.contains("3 jobs were taken over") }
-        #expect(told, "\(warnings(engine))")
+        #expect(await eventually { engine.reports.count == 3 }, "\(engine.warnings)")
+        let told = engine.warnings.contains { $0.contains("3 jobs were taken over") }
+        #expect(told, "\(engine.warnings)")
         _ = await engine.stop()
         #expect(try scratch.tree("processed") == ["drop-1", "drop-2", "drop-3"])
-        #expect(try states(scratch) == [.processed: 3])
+        #expect(try scratch.jobStates() == [.processed: 3])
     }
 
     @Test(
@@ -251,10 +172,10 @@ import Testing
             pipeline.inbox = scratch.path("elsewhere/inbox")
         }
         try engine.start()
-        #expect(await eventually { engine.reports.count == 3 }, "\(warnings(engine))")
+        #expect(await eventually { engine.reports.count == 3 }, "\(engine.warnings)")
         #expect(await engine.stop()?.unfinished == 0)
         #expect(try scratch.tree("processed") == ["drop-1", "drop-2", "drop-3"])
-        #expect(try states(scratch) == [.processed: 3])
+        #expect(try scratch.jobStates() == [.processed: 3])
         #expect(Folder.kind(of: old) == nil && Folder.kind(of: work.appending("taking")) == nil)
     }
 
@@ -276,7 +197,7 @@ import Testing
         journal.close()
         let engine = try EngineHarness(scratch: scratch, stages: [.passing]) { $0.work = scratch.path("work") }
         try engine.start()
-        #expect(await eventually { engine.reports.count == 2 }, "\(warnings(engine))")
+        #expect(await eventually { engine.reports.count == 2 }, "\(engine.warnings)")
         #expect(await engine.stop()?.unfinished == 0)
         #expect(try scratch.tree("processed") == ["drop-1", "drop-2"])
     }
@@ -298,9 +219,9 @@ import Testing
             let engine = try start()
             let place = scratch.path(".dropmill/test").string
             let told = await eventually {
-                warnings(engine).contains { $0.contains("2 jobs stay as they are") && $0.contains(place) }
+                engine.warnings.contains { $0.contains("2 jobs stay as they are") && $0.contains(place) }
             }
-            #expect(told, "\(warnings(engine))")
+            #expect(told, "\(engine.warnings)")
             #expect(await engine.stop()?.unfinished == 2)
         }
         try NoReplace.rename(scratch.path("away"), to: scratch.path(".dropmill"))
@@ -319,7 +240,7 @@ import Testing
         try engine.drop("after")
         #expect(await eventually { engine.reports.count == 1 })
         #expect(await engine.stop()?.unfinished == 0)
-        #expect(try states(scratch) == [.lost: 2, .processed: 1])
+        #expect(try scratch.jobStates() == [.lost: 2, .processed: 1])
     }
 
     @Test("A settlement that was decided goes on from the new place")
@@ -356,7 +277,7 @@ import Testing
             await eventually { Heard.shared.warnings.contains { $0.contains("is also watched by another process") } })
         other.stop(grace: .zero)
         #expect(await eventually { ended.withLock { $0 } })
-        #expect(!warnings(first).contains { $0.contains("is also watched by another process") })
+        #expect(!first.warnings.contains { $0.contains("is also watched by another process") })
         _ = await first.stop()
     }
 

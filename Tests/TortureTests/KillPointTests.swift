@@ -54,18 +54,8 @@ extension Torture {
                 testDescription: "renames before the intents are on record", calls: ["pwrite64", "write"],
                 path: Omission.log, after: "*/active/*/*", ground: Ground(disk: nil, hasLane: true),
                 points: ["renameat2", "mkdir", "mkdirat"], pointsPath: Omission.results)
-            @Sendable func site() throws -> Site {
-                let site = try Site.on(omission.ground)
-                try omission.drop(into: site)
-                return site
-            }
-            let first = try site()
-            var counting = omission.fault(of: first.mill)
-            counting.skipped = []
-            let count = try first.mill.countCalls(counting)
-            try await omission.seek(Torture.spread(count, most: 40), "kill -9") { point in
-                let site = try site()
-                return try Self.trial(at: point, site, omission.fault(of: site.mill)).problems
+            try await omission.seek("kill -9") { point, site, fault in
+                try Self.trial(at: point, site, fault).problems
             }
         }
 

@@ -55,17 +55,31 @@ struct Omission: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Tries points until harm is seen; in the long form all of them.
+    private func site() throws -> Site {
+        let site = try Site.on(ground, stateElsewhere: stateElsewhere)
+        try drop(into: site)
+        return site
+    }
+
+    /// Tries points until harm is seen, each at a site of its own; in the long form all of them.
     func seek(
-        _ points: [Int], _ what: String, _ trial: @escaping @Sendable (Int) throws -> [String]
+        _ what: String, _ trial: @escaping @Sendable (_ point: Int, Site, Faultline) throws -> [String]
     ) async throws {
+        let first = try site()
+        var counting = fault(of: first.mill)
+        counting.skipped = []
+        let points = Torture.spread(try first.mill.countCalls(counting), most: 40)
         var (tried, seen) = (0, 0)
         // Those of a round lie far apart.
         let rounds = Torture.isLong ? 1 : max(1, points.count / 6)
         for round in 0..<rounds {
             let some = points.indices.filter { $0 % rounds == round }.map { points[$0] }
             tried += some.count
-            seen += try await Torture.forEach(some, trial).count { !$0.isEmpty }
+            let found = try await Torture.forEach(some) { point in
+                let site = try site()
+                return try trial(point, site, fault(of: site.mill))
+            }
+            seen += found.count { !$0.isEmpty }
             if seen > 0, !Torture.isLong { break }
         }
         Torture.say("\(what), \(testDescription) (must be seen): violations at \(seen) of \(tried) points")

@@ -116,20 +116,8 @@ extension Torture {
 
         @Test(arguments: omissions) func whatIsLeftOutIsSeen(_ omission: Omission) async throws {
             guard omission.ground.isPossible else { return }
-            @Sendable func site() throws -> Site {
-                let site = try Site.on(omission.ground, stateElsewhere: omission.stateElsewhere)
-                try omission.drop(into: site)
-                return site
-            }
-            let first = try site()
-            var counting = omission.fault(of: first.mill)
-            counting.skipped = []
-            let count = try first.mill.countCalls(counting)
-            try await omission.seek(Torture.spread(count, most: 40), "power cut") { point in
-                let site = try site()
-                return try Self.trial(
-                    at: point, site, omission.fault(of: site.mill), busy: omission.busyPlaces(of: site)
-                ).problems
+            try await omission.seek("power cut") { point, site, fault in
+                try Self.trial(at: point, site, fault, busy: omission.busyPlaces(of: site)).problems
             }
         }
 

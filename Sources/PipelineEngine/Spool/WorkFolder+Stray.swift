@@ -21,6 +21,9 @@ extension WorkFolder {
         try setAside(work.appending("active").appending(folder.text), in: work.appending("astray"), as: id.text)
     }
 
+    /// Where a drop lies once its job's folder is set aside with it.
+    func keptPath(of drop: FileName, of id: JobID) -> FilePath { astray.appending(id.text).appending(drop) }
+
     /// Whether a job's folder was set aside: then the job was about to end.
     func hasSetAside(_ id: JobID) throws(IOError) -> Bool {
         for folder in [astray, trash] where try isGone(folder.appending(id.text)) == false { return true }

@@ -176,7 +176,8 @@ package final class WorkFolder: Sendable {
     func isGone(_ path: FilePath) throws(IOError) -> Bool? {
         var relative = path
         guard relative.removePrefix(self.path), !relative.isEmpty else { return nil }
-        let found = try place.withLock { (place) throws(IOError) in try place.lock.find(relative) }
+        // Its file system may not answer, and others want the lock.
+        let found = try place.withLock { $0.lock }.find(relative)
         return isInPlace ? found == nil : nil
     }
 
@@ -353,9 +354,6 @@ package final class WorkFolder: Sendable {
     func setAside(_ folder: FilePath, as id: JobID) throws(IOError) -> FilePath {
         try setAside(folder, as: id.text)
     }
-
-    /// Where a drop lies once its job's folder is set aside with it.
-    func keptPath(of drop: FileName, of id: JobID) -> FilePath { astray.appending(id.text).appending(drop) }
 
     private func setAside(_ path: FilePath, as name: String) throws(IOError) -> FilePath {
         try Self.setAside(path, in: astray, as: name)

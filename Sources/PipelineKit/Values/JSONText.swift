@@ -210,7 +210,7 @@ package struct JSONText {
         return isPlain(rest)
     }
 
-    /// Whether each of eight bytes is a printing ASCII character but `"` and `\\`.
+    /// Whether each of eight bytes is a printing ASCII character but the quotation mark and the backslash.
     private static func isPlain(_ word: UInt64) -> Bool {
         let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         // A byte less one has its top bit where the byte was 0, as long as none has its top bit itself.
