@@ -95,6 +95,8 @@ actor Intake: QueueActor {
     private var isTurnAsked = false
     /// When the last turn was made, and when the next one will be.
     private var lastTurn: MonotonicTime?
+    /// Whether that one came after a rest.
+    private var isFirstTurn = false
     private var wakes: MonotonicTime?
     /// When untouched refused drops were last examined.
     var lastLookAtRefused = MonotonicTime(nanoseconds: 0)
@@ -105,6 +107,9 @@ actor Intake: QueueActor {
 
     /// How long after a turn the next one is made, where nothing is left over.
     private static let spacing = Duration.milliseconds(3)
+    /// After so long without a turn the first two follow each other at once: a lone file is made and closed, and stands
+    /// still from when both were seen.
+    private static let rest = Duration.milliseconds(100)
 
     /// How long to wait when the inbox or the work folder cannot be used.
     static let troubledPause = Duration.seconds(1)
@@ -257,7 +262,7 @@ actor Intake: QueueActor {
     func turnSoon() {
         guard !isTurnAsked else { return }
         let next = lastTurn.map { $0 + Self.spacing } ?? .now()
-        guard next > .now(), ready.count < QuickLane.most else { return goOn() }
+        guard next > .now(), ready.count < QuickLane.most, !isFirstTurn else { return goOn() }
         if wakes.map({ next < $0 }) ?? true { wake(at: next) }
     }
 
@@ -272,7 +277,9 @@ actor Intake: QueueActor {
     private func turn() {
         isTurnAsked = false
         guard isRunning else { return }
-        lastTurn = .now()
+        let begun = MonotonicTime.now()
+        isFirstTurn = lastTurn.map { begun - $0 > Self.rest } ?? true
+        lastTurn = begun
         wakes = nil
         defer { note?.end() }
         do throws(Failure) {
