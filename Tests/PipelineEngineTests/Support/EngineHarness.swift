@@ -13,6 +13,8 @@ final class EngineHarness: Sendable {
     private struct State {
         var events: [EngineEvent] = []
         var summary: RunSummary?
+        var stopBegan: ContinuousClock.Instant?
+        var stopTook: Duration?
     }
 
     let scratch: ScratchFolder
@@ -36,6 +38,8 @@ final class EngineHarness: Sendable {
 
     var events: [EngineEvent] { state.withLock { $0.events } }
     var summary: RunSummary? { state.withLock { $0.summary } }
+    /// From the call of `stop` to the summary, whenever the test gets to see that.
+    var stopTook: Duration? { state.withLock { $0.stopTook } }
 
     /// `judge`: who tells whether files are whole.
     func start(once: Bool = false, asking judge: FormatJudge? = nil) throws {
@@ -44,11 +48,17 @@ final class EngineHarness: Sendable {
             configuration: EngineConfiguration(state: scratch.path("state"), once: once, judge: judge)
         ) { @Sendable [self] event in state.withLock { $0.events.append(event) } }
         state.withLock { $0.summary = nil }
-        try engine.start { @Sendable [self] summary in state.withLock { $0.summary = summary } }
+        try engine.start { @Sendable [self] summary in
+            state.withLock {
+                $0.summary = summary
+                $0.stopTook = $0.stopBegan.map { .now - $0 }
+            }
+        }
         self.engine.withLock { $0 = engine }
     }
 
     func stop(grace: Duration = .seconds(10)) async -> RunSummary? {
+        state.withLock { $0.stopBegan = .now }
         engine.withLock { $0 }?.stop(grace: grace)
         _ = await eventually { summary != nil }
         engine.withLock { $0 = nil }
