@@ -47,6 +47,7 @@ extension JSONText {
             if payload.isDrop { json.flag("drop", true) }
             if payload.isDone { json.flag("done", true) }
             if !payload.sidecars.isEmpty { json.sidecars(payload.sidecars) }
+            if !payload.lines.isEmpty { json.lines(payload.lines) }
             if let destination = payload.destination { json.path("destination", destination) }
             if !payload.copies.isEmpty {
                 json.array("copies") { json in
@@ -64,6 +65,7 @@ extension JSONText {
             json.path("source", copy.source)
             json.flag("folder", copy.isFolder)
             json.sidecars(copy.sidecars)
+            if !copy.lines.isEmpty { json.lines(copy.lines) }
             json.path("destination", copy.destination)
         }
     }
@@ -73,11 +75,29 @@ extension JSONText {
             for sidecar in sidecars {
                 json.object { json in
                     json.text("suffix", sidecar.suffix)
-                    json.array("parts") { json in
-                        for part in sidecar.parts { json.part(part) }
-                    }
+                    json.parts("parts", sidecar.parts)
                 }
             }
+        }
+    }
+
+    private mutating func lines(_ lines: [ListLine]) {
+        array("lines") { json in
+            for line in lines {
+                json.object { json in
+                    json.bytes("list", line.list.bytes)
+                    json.parts("start", line.start)
+                    json.text("digest", line.digest)
+                    json.parts("end", line.end)
+                    if line.mark != ListText.usualMark { json.bytes("mark", [line.mark]) }
+                }
+            }
+        }
+    }
+
+    private mutating func parts(_ key: String, _ parts: [Sidecar.Part]) {
+        array(key) { json in
+            for part in parts { json.part(part) }
         }
     }
 
@@ -150,6 +170,10 @@ extension JSONValue {
             guard let sidecars = sidecars.all(\.sidecar) else { return nil }
             payload.sidecars = sidecars
         }
+        if let lines = object["lines"] {
+            guard let lines = lines.all(\.line) else { return nil }
+            payload.lines = lines
+        }
         if let destination = object["destination"] {
             guard let path = destination.path else { return nil }
             payload.destination = path
@@ -174,8 +198,23 @@ extension JSONValue {
             let isFolder = object["folder"]?.bool, let sidecars = object["companions"]?.all(\.sidecar),
             let destination = object["destination"]?.path
         else { return nil }
+        var lines: [ListLine] = []
+        if let found = object["lines"] {
+            guard let all = found.all(\.line) else { return nil }
+            lines = all
+        }
         return PayloadCopy(
-            path: path, of: source, isFolder: isFolder, sidecars: sidecars, destination: destination)
+            path: path, of: source, isFolder: isFolder, sidecars: sidecars, lines: lines, destination: destination)
+    }
+
+    private var line: ListLine? {
+        guard let object, let list = object["list"]?.bytes.flatMap({ FileName($0) }),
+            let start = object["start"]?.all(\.sidecarParts), let digest = object["digest"]?.string,
+            let end = object["end"]?.all(\.sidecarParts)
+        else { return nil }
+        let mark = object["mark"]?.bytes?.first ?? ListText.usualMark
+        return ListLine(
+            list: list, start: Array(start.joined()), digest: digest, end: Array(end.joined()), mark: mark)
     }
 
     private var sidecar: Sidecar? {

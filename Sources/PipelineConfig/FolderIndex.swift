@@ -1,8 +1,7 @@
 import PipelineKit
 import SystemPackage
 
-/// The folders of all pipelines, each resolved once, and found without comparing every pair: a thousand
-/// pipelines are half a million pairs.
+/// The folders of all pipelines, each resolved once.
 struct FolderIndex {
     struct Folders {
         var inbox: ResolvedFolder?
@@ -13,41 +12,20 @@ struct FolderIndex {
         var work: ResolvedFolder?
     }
 
-    private struct Tree {
-        private var at: [ResolvedFolder: [Int]] = [:]
-        private var below: [ResolvedFolder: [Int]] = [:]
-        private var identities: [[UInt64]: [Int]] = [:]
-
-        mutating func add(_ folder: ResolvedFolder?, of owner: Int) {
-            guard let folder else { return }
-            at[folder, default: []].append(owner)
-            for above in folder.ancestors { below[above, default: []].append(owner) }
-            if let identity = folder.identity { identities[identity, default: []].append(owner) }
-        }
-
-        func owners(atOrBelow folder: ResolvedFolder) -> [Int] { (at[folder] ?? []) + (below[folder] ?? []) }
-
-        /// Those whose folder contains this one, is in it, or is the same, under whatever path.
-        func owners(near folder: ResolvedFolder) -> [Int] {
-            owners(atOrBelow: folder) + folder.ancestors.flatMap { at[$0] ?? [] }
-                + (folder.identity.flatMap { identities[$0] } ?? [])
-        }
-    }
-
     let folders: [Folders]
     /// Every place where claimed jobs live, once.
     let areas: Set<ResolvedFolder>
     /// Every folder that originals end in, except inboxes: originals move on from there.
     let ends: Set<ResolvedFolder>
-    private let all: Tree
+    private let all: FolderTree
     /// Inboxes and work folders that are set: no two of these may meet.
-    private let guarded: Tree
+    private let guarded: FolderTree
     private let inboxes: [ResolvedFolder: [Int]]
     private let names: [String: [Int]]
 
     init(of drafts: [PipelineDraft]) {
         func resolved(_ folder: FilePath?) -> ResolvedFolder? { folder.map { ResolvedFolder($0) } }
-        var (all, guarded) = (Tree(), Tree())
+        var (all, guarded) = (FolderTree(), FolderTree())
         var inboxes: [ResolvedFolder: [Int]] = [:]
         var names: [String: [Int]] = [:]
         folders = drafts.enumerated().map { index, draft in

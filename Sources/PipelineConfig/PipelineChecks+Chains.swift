@@ -10,7 +10,7 @@ extension PipelineChecks {
         let next: Int
     }
 
-    /// Refuses loops, and failure reports that would become drops.
+    /// Refuses loops, and failure reports and lists that would become drops.
     mutating func chains(_ drafts: [PipelineDraft]) {
         let links = drafts.indices.map { self.links(from: $0, drafts[$0]) }
         for (index, draft) in drafts.enumerated() {
@@ -20,12 +20,38 @@ extension PipelineChecks {
                         + "return here in a loop; use a folder that no pipeline watches", draft,
                     at: link.position)
             }
+            reportLists(of: index, draft, drafts)
             guard let failed = draft.failed, let folder = self.index.folders[index].failed else { continue }
             for other in self.index.pipelines(withInbox: folder) where other != index {
                 report(
                     "'failed' is the inbox of the pipeline in \(drafts[other].source.text), which would treat "
                         + "the reports (NAME.error.json) as drops; use a folder that no pipeline watches", draft,
                     at: failed.position)
+            }
+        }
+    }
+
+    /// Lists in or below the inbox of another pipeline would be drops there.
+    private mutating func reportLists(of index: Int, _ draft: PipelineDraft, _ drafts: [PipelineDraft]) {
+        guard let list = draft.lists.first else { return }
+        var targets = draft.stages.flatMap(\.templates).map {
+            (key: $0.option, position: $0.template.position, folder: ResolvedFolder($0.template.value.fixedFolder))
+        }
+        // A payload that is always published elsewhere is not what goes to processed.
+        if !draft.alwaysPublishes, let processed = draft.processedFolder,
+            let folder = self.index.folders[index].processed
+        {
+            targets.append((key: "processed", position: processed.position, folder: folder))
+        }
+        for target in targets {
+            for above in [target.folder] + target.folder.ancestors {
+                for next in self.index.pipelines(withInbox: above) where next != index {
+                    report(
+                        "'\(target.key)' is in the inbox of the pipeline in \(drafts[next].source.text), which would "
+                            + "treat the list '\(list)' as a drop; use a folder that no pipeline watches, or leave "
+                            + "'into: list' out",
+                        draft, at: target.position)
+                }
             }
         }
     }

@@ -51,6 +51,12 @@ struct PipelineDraft {
         return Placed(value: path, position: processed.position)
     }
 
+    /// The lists that its stages add lines to.
+    var lists: [FileName] { stages.compactMap(\.entry).flatMap(\.stage.lists) }
+
+    /// Whether a stage publishes every payload.
+    var alwaysPublishes: Bool { stages.contains { $0.effects.contains(.publishes) && $0.entry?.when == nil } }
+
     /// The pipeline; nil where something that it needs is missing, which has been reported then.
     var pipeline: Pipeline? {
         guard let name, let inbox, let processed, let failed else { return nil }

@@ -34,7 +34,12 @@ package struct PipelineLoader: Sendable {
         }
         problems += PipelineChecks.problems(of: drafts, among: registry)
         guard problems.isEmpty else { throw ConfigProblems(problems) }
-        return drafts.compactMap(\.pipeline)
+        let lists = ListFolders(of: drafts)
+        return drafts.compactMap { draft in
+            guard var pipeline = draft.pipeline else { return nil }
+            (pipeline.lists, pipeline.listsInFailed) = lists.names(for: draft)
+            return pipeline
+        }
     }
 
     private func files(_ paths: [FilePath], _ problems: inout [ConfigProblem]) -> [FilePath] {

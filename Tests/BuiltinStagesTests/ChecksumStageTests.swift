@@ -40,6 +40,57 @@ import Testing
         #expect(try fixture.run("checksum", on: payload) == payload, "a second run adds nothing")
     }
 
+    @Test func aSingleFileGetsALineInstead() throws {
+        let payload = try fixture.run("checksum", ["into": "list", "algorithm": ["sha256", "md5"]])
+        let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        #expect(payload.sidecars == [])
+        #expect(payload.lines.map(\.list.text) == ["SHA256SUMS", "MD5SUMS"])
+        #expect(payload.digests["sha256"] == digest)
+        let line = try #require(payload.lines.first)
+        #expect(line.text(for: try #require(FileName("report.2.pdf"))).bytes == Array("\(digest)  report.2.pdf\n".utf8))
+        #expect(
+            line.text(for: try #require(FileName("a\n\\b"))).bytes == Array("\\\(digest)  a\\n\\\\b\n".utf8))
+        #expect(try fixture.run("checksum", ["into": "list", "algorithm": ["sha256", "md5"]], on: payload) == payload)
+    }
+
+    @Test(arguments: ["gnu", "bsd"]) func linesAreThoseOfSidecars(format: String) throws {
+        for algorithm in ["sha256", "md5", "xxh3-64", "blake2b"] {
+            let options: Options = ["algorithm": .text(algorithm), "format": .text(format)]
+            let sidecar = try #require(try fixture.run("checksum", options).sidecars.first)
+            let listing: Options = [
+                "algorithm": .text(algorithm), "format": .text(format), "into": "list", "manifest": "SUMS",
+            ]
+            let stage = try fixture.stage("checksum", listing)
+            #expect(stage.lists.map(\.text) == ["SUMS"])
+            let line = try #require(try fixture.run("checksum", listing).lines.first)
+            for name in ["plain", "back\\slash", "new\nline"] {
+                let name = try #require(FileName(name))
+                #expect(line.text(for: name).bytes == sidecar.contents(for: name))
+            }
+        }
+    }
+
+    @Test func aFolderHasItsManifestAllTheSame() throws {
+        let payload = try fixture.folderPayload([(Array("a".utf8), "x")])
+        let result = try fixture.run("checksum", ["into": "list"], on: payload)
+        #expect(result == payload)
+        try expectAccepted("SHA256SUMS", of: "sha256", in: payload)
+        #expect(try fixture.stage("checksum", [:]).lists == [])
+    }
+
+    static let impossible: [(Options, String)] = [
+        (["into": "list", "mode": "sidecar"], "'mode: sidecar' a sidecar for each file"),
+        (["into": "list", "format": "json"], "'format: json' has no lines"),
+        (["into": "list", "manifest": "X", "algorithm": ["md5", "sha1"]], "'manifest' names one file"),
+        (["into": "file"], "file"),
+    ]
+
+    @Test(arguments: impossible)
+    func listsThatCannotBe(options: Options, problem: String) throws {
+        let found = #expect(throws: OptionProblem.self) { try fixture.stage("checksum", options) }
+        #expect(found?.message.contains(problem) == true, "\(String(describing: found))")
+    }
+
     @Test func severalAlgorithmsInOnePass() throws {
         let payload = try fixture.run("checksum", ["algorithm": ["md5", "sha1", "sha512"]])
         #expect(payload.sidecars.map(\.suffix) == [".md5", ".sha1", ".sha512"])

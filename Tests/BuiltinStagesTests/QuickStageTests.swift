@@ -17,6 +17,11 @@ import Testing
         Case(kind: "checksum"),
         Case(kind: "checksum", options: ["algorithm": ["md5", "xxh3-128", "blake3", "crc32"], "format": "bsd"]),
         Case(kind: "checksum", options: ["format": "json"]), Case(kind: "checksum", options: ["format": "sfv"]),
+        Case(kind: "checksum", options: ["into": "list"]),
+        Case(
+            kind: "checksum",
+            options: ["into": "list", "algorithm": ["md5", "xxh3-64"], "manifest": "SUMS", "format": "bsd"]),
+        Case(kind: "checksum", options: ["into": "list", "format": "sfv"]),
         Case(kind: "unpack"), Case(kind: "unpack", options: ["require": "true"]),
         Case(kind: "unpack", options: ["formats": ["zip"]]), Case(kind: "move", options: ["to": "out"]),
         Case(kind: "move", options: ["to": "out/{sha256}/{stem}"]),

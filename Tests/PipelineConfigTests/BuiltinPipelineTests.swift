@@ -56,6 +56,31 @@ import Testing
     }
 
     @Test(arguments: [
+        ("processed: b\nstages: [checksum: { into: list }]", "processed"),
+        ("processed: done\nstages: [checksum: { into: list }, move: { to: b }]", "to"),
+        ("processed: b\nstages: [checksum: { into: list }, move: { to: out }]", nil),
+        ("processed: b\nstages: [checksum: { into: list }, move: { to: out, when: '*.pdf' }]", "processed"),
+        ("processed: done\nstages: [checksum: { into: list }, move: { to: 'b/{ext}' }]", "to"),
+        ("processed: done\nstages: [checksum: { into: list }, move: { to: b/below }]", "to"),
+        ("processed: b\nstages: [checksum]", nil),
+    ])
+    func aListIsNoDrop(text: String, key: String?) throws {
+        let first = try scratch.write("inbox: in\nfailed: failed\n\(text)\n", to: "a.yaml")
+        let second = try scratch.write("inbox: b\nprocessed: x\nfailed: fb\nstages: [checksum]\n", to: "b.yaml")
+        var messages: [String] = []
+        do throws(ConfigProblems) {
+            _ = try PipelineLoader(registry: .builtin, environment: [:]).load([first, second])
+        } catch {
+            messages = error.all.map(\.message)
+        }
+        let expected = key.map {
+            "'\($0)' is in the inbox of the pipeline in \(second.string), which would treat the list 'SHA256SUMS' as a "
+                + "drop; use a folder that no pipeline watches, or leave 'into: list' out"
+        }
+        #expect(messages == [expected].compactMap(\.self))
+    }
+
+    @Test(arguments: [
         "processed: delete\nstages: [copy: { to: box }, dedupe, move: { to: out }]",
         "processed: delete\nstages: [dedupe: { seen: fail }, move: { to: out }]",
         "processed: done\nstages: [checksum, rename: { to: '{stem}-{sha256}' }, move: { to: 'out/{sha256}' }]",

@@ -89,12 +89,14 @@ import Testing
             id: drop.id, pipeline: drop.pipeline, drop: drop.drop, claimedAt: drop.claimedAt,
             folder: harness.scratch.path("later"))
         let names = NameChooser()
-        var batch = SettlementBatch([], spool: harness.spool, journal: harness.writer, names: names)
-        #expect(throws: IOError.self) { try batch.decide(placement, number: 0, of: job) }
+        var batch = SettlementBatch(
+            [harness.settlement(of: job, Payload(dropOf: job))], spool: harness.spool, journal: harness.writer,
+            names: names)
+        #expect(throws: IOError.self) { try batch.decide(placement, 0, 0) }
         #expect(batch.reserved == [output.appending("drop"), output.appending("drop.sha256")])
         names.release(batch.reserved)
         try Folder.make(job.folder)
-        let decision = try batch.decide(placement, number: 0, of: job)
+        let decision = try batch.decide(placement, 0, 0)
         #expect(decision?.intents.map(\.target) == [output.appending("drop.sha256"), output.appending("drop")])
     }
 

@@ -6,7 +6,8 @@ package import SystemPackage
 ///
 /// Things are known again by the digests of their bytes, so every drop and every file in an archive must be unique.
 package struct Ledger: Sendable {
-    /// Where a pipeline's things lie. The pipeline publishes into `output/{stem}` with SHA-256 digests.
+    /// Where a pipeline's things lie. The pipeline publishes into `output/{stem}` with SHA-256 digests, and what is
+    /// called `*.listed` into `output/by-listed` with a list of these.
     package struct Layout: Sendable {
         /// The folders of the pipeline file.
         package var inbox: FilePath, processed: FilePath, failed: FilePath, output: FilePath
@@ -29,6 +30,8 @@ package struct Ledger: Sendable {
     package enum Fate: Sendable {
         /// It is itself published in `output/{stem}`, with `NAME.sha256` beside it.
         case published
+        /// It is itself published in `output/by-listed`, where SHA256SUMS has its line.
+        case listed
         /// These files are published as the folder `output/{stem}`, with SHA256SUMS; it goes to processed.
         case unpacked([String: [UInt8]])
         /// It goes to failed, with `NAME.error.json` beside it.
@@ -105,6 +108,9 @@ package struct Ledger: Sendable {
     /// The digests of files that lay in the folders before, by their paths.
     private var standing: [FilePath: String] = [:]
 
+    /// Lines of somebody else in the list of `output/by-listed`.
+    private var standingLines: [[UInt8]] = []
+
     /// Nothing dropped yet.
     package init() {}
 
@@ -124,12 +130,16 @@ package struct Ledger: Sendable {
         standing[path] = LedgerCheck.sha256(content)
     }
 
+    /// Notes lines that were in the list of `output/by-listed` before and must stay there.
+    package mutating func noteStandingLines(_ lines: [String]) { standingLines += lines.map { Array($0.utf8) } }
+
     /// All that is wrong at this moment.
     package func violations(in layout: Layout, at moment: Moment) throws -> [Violation] {
         var check = LedgerCheck(drops: drops, layout: layout, moment: moment)
         try check.gather()
         for (path, digest) in standing { check.expectStanding(path, digest) }
         try check.findDrops()
+        try check.judgeList(standing: standingLines)
         check.findPublishedFolders()
         check.judgeRest()
         check.judgeDrops()

@@ -20,12 +20,14 @@ struct LedgerCheck {
         var isHidden: Bool { relative.split(separator: "/").contains { $0.hasPrefix(".") } }
     }
 
-    private let drops: [Ledger.Drop]
-    private let layout: Ledger.Layout
+    let drops: [Ledger.Drop]
+    let layout: Ledger.Layout
     private let moment: Ledger.Moment
     private var files: [FilePath: File] = [:]
     /// What has been explained.
-    private var explained: Set<FilePath> = []
+    var explained: Set<FilePath> = []
+    /// The drops that are published with a line: their names there, with their digests.
+    private(set) var listed: [(name: String, digest: String)] = []
     /// Where each drop was found, by its number.
     private var places: [Int: [Place]] = [:]
     /// How often each drop's results were found whole.
@@ -40,9 +42,9 @@ struct LedgerCheck {
         self.moment = moment
     }
 
-    private var isSettled: Bool { if case .settled = moment { true } else { false } }
+    var isSettled: Bool { if case .settled = moment { true } else { false } }
 
-    private mutating func report(_ kind: Violation.Kind, _ text: String) {
+    mutating func report(_ kind: Violation.Kind, _ text: String) {
         violations.append(Violation(kind: kind, text: text))
     }
 
@@ -108,6 +110,12 @@ struct LedgerCheck {
                 }
             case .failed: try expectReport(beside: path, of: drop)
             case .output:
+                if case .listed = drop.fate {
+                    if file.folder != "by-listed" { report(.stranger, "'\(drop.name)' is in '\(file.folder)'") }
+                    publications[number, default: 0] += 1
+                    listed.append((file.name, file.digest))
+                    continue
+                }
                 guard case .published = drop.fate else {
                     report(.misjudged, "'\(drop.name)' was published as it is")
                     continue
@@ -215,7 +223,7 @@ struct LedgerCheck {
     private mutating func judgeEnd(of drop: Ledger.Drop, _ place: Place) {
         let expected: Place =
             switch drop.fate {
-            case .published: .output
+            case .published, .listed: .output
             case .unpacked: .processed
             case .failed: .failed
             }

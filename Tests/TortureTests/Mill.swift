@@ -45,7 +45,10 @@ struct Mill {
             "failed: \(layout.failed.string)", "ready: { quiet: \(quiet) }", "stages:",
         ]
         let stages = [
-            "unpack", "checksum: { manifest: SHA256SUMS }", "move: { to: \"\(layout.output.string)/{stem}\" }",
+            "unpack", "checksum: { manifest: SHA256SUMS, when: { not: \"*.listed\" } }",
+            "checksum: { manifest: SHA256SUMS, into: list, when: \"*.listed\" }",
+            "move: { to: \"\(layout.output.string)/{stem}\", when: { not: \"*.listed\" } }",
+            "move: { to: \"\(layout.output.string)/by-{ext}\", when: \"*.listed\" }",
         ]
         let lines = head + ((first.map { [$0] } ?? []) + stages).map { "  - \($0)" }
         let text = (lines + rules).map { $0 + "\n" }.joined()
@@ -142,6 +145,22 @@ struct Mill {
         ledger.noteStanding(path, Self.content("standing \(name)"))
     }
 
+    /// A list that somebody else began, some bytes short of a block of the file system: what is added to it goes on in
+    /// another one.
+    mutating func standInList(size: Int = 4000) throws {
+        let digest = String(repeating: "0", count: 64)
+        let lines = (0..<max(1, size / 80)).map { "\(digest)  their-file-\(100 + $0)" }
+        let folder = layout.output.pushing("by-listed")
+        try Folder.make(folder)
+        try write(Array((lines.joined(separator: "\n") + "\n").utf8), to: folder.appending("SHA256SUMS"))
+        ledger.noteStandingLines(lines)
+    }
+
+    /// What gets lines in a list.
+    mutating func dropListed(_ count: Int = 3) throws {
+        for number in 1...count { try dropPlain("\(number).listed", fate: .listed) }
+    }
+
     /// A little of everything.
     mutating func dropMixed() throws {
         try standInProcessed("three.zip")
@@ -152,6 +171,8 @@ struct Mill {
         for name in ["taken.txt", "beside.txt", "small-1.txt", "small-2.txt"] { try dropPlain(name) }
         try dropZip("three.zip")
         try dropBadZip("bad.zip")
+        try standInList()
+        try dropListed()
     }
 
     static func content(_ title: String, size: Int = 100) -> [UInt8] {

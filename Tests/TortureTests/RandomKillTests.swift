@@ -59,7 +59,8 @@ extension Torture {
                 number += 1
                 switch Int.random(in: 0..<10, using: &generator) {
                 case 0..<3: try mill.dropPlain("file-\(number).txt", size: Int.random(in: 1...9000, using: &generator))
-                case 3..<5: try mill.dropPlain("same.txt", again: number)
+                case 3: try mill.dropPlain("same.txt", again: number)
+                case 4: try mill.dropPlain("same.listed", again: number, fate: .listed)
                 case 5..<7:
                     let members = Int.random(in: 2...12, using: &generator)
                     try mill.dropZip("archive-\(number).zip", members: members, size: 3000)

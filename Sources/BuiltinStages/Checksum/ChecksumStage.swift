@@ -12,6 +12,13 @@ package struct ChecksumStage: Stage {
         case sidecar
     }
 
+    private enum Single: String, CaseIterable, Sendable {
+        /// A file beside it.
+        case sidecar
+        /// A line in a list of the folder that it is published to.
+        case list
+    }
+
     private static let algorithm = StageOption<[DigestAlgorithm]>.algorithms("algorithm", "the digest algorithms")
     private static let manifest = StageOption<FileName?>.name(
         "manifest", "the name of the list, one for all algorithms", shown: "SHA256SUMS, MD5SUMS, …")
@@ -20,21 +27,28 @@ package struct ChecksumStage: Stage {
         default: .gnu)
     private static let mode = StageOption<Mode>.choice(
         "mode", "a list in a payload of many files, or a sidecar for each file", default: .manifest)
+    private static let into = StageOption<Single>.choice(
+        "into", "where the digest of a single file goes: beside it, or into one list for each folder of files",
+        default: .sidecar)
 
     package static let descriptor = StageDescriptor(
         kind: "checksum",
         summary:
-            "Writes the files' digests to a manifest for sha256sum -c; a single file gets a sidecar NAME.sha256.",
-        options: [algorithm.erased, manifest.erased, format.erased, mode.erased],
+            "Writes the files' digests to a manifest for sha256sum -c; a single file gets a sidecar NAME.sha256, or a "
+            + "line in a list.",
+        options: [algorithm.erased, manifest.erased, format.erased, mode.erased, into.erased],
         example: "checksum: { algorithm: sha256, manifest: SHA256SUMS }")
 
     private let algorithms: [DigestAlgorithm]
     private let format: ChecksumFormat
     private let mode: Mode
+    private let single: Single
     private let manifests: [ManifestPlan.Wanted]
 
     /// Digests of a single file can be named by what comes later: `{sha256}`.
     package var facts: [String] { algorithms.map(\.rawValue) }
+
+    package var lists: [FileName] { single == .list ? manifests.map(\.name) : [] }
 
     package init(options: StageOptions) throws(OptionProblem) {
         let format = try options.value(Self.format)
@@ -46,6 +60,19 @@ package struct ChecksumStage: Stage {
         self.algorithms = algorithms
         self.format = format
         mode = try options.value(Self.mode)
+        single = try options.value(Self.into)
+        if single == .list {
+            guard mode == .manifest else {
+                throw options.problem(
+                    "'into: list' writes one list for each folder, and 'mode: sidecar' a sidecar for each file; leave "
+                        + "one of them out")
+            }
+            guard format != .json else {
+                throw options.problem(
+                    "'into: list' adds a line for each file, and 'format: json' has no lines; use 'format: gnu' or "
+                        + "'format: bsd'")
+            }
+        }
         if let name = try options.value(Self.manifest) {
             guard mode == .manifest else {
                 throw options.problem("'manifest' names a list, but 'mode: sidecar' makes none; leave one of them out")
@@ -68,7 +95,7 @@ package struct ChecksumStage: Stage {
 
     package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         switch (payload.shape, mode) {
-        case (.file, _): return try addSidecars(payload, context)
+        case (.file, _): return try addDigests(payload, context)
         case (.folder, .manifest): try writeManifests(payload, context)
         case (.folder, .sidecar): try writeSidecars(payload, context)
         }
@@ -93,13 +120,22 @@ package struct ChecksumStage: Stage {
     }
 
     private func add(_ digest: Digest, to payload: inout Payload) {
-        let sidecar = format.sidecar(digest)
-        payload.sidecars.removeAll { $0.suffix == sidecar.suffix }
-        payload.sidecars.append(sidecar)
+        switch single {
+        case .sidecar:
+            let sidecar = format.sidecar(digest)
+            payload.sidecars.removeAll { $0.suffix == sidecar.suffix }
+            payload.sidecars.append(sidecar)
+        case .list:
+            for manifest in manifests where manifest.algorithms.contains(digest.algorithm) {
+                guard let line = format.line(digest, in: manifest.name) else { continue }
+                payload.lines.removeAll { $0.isLike(line) }
+                payload.lines.append(line)
+            }
+        }
         payload.digests[digest.algorithm.rawValue] = digest.hex
     }
 
-    private func addSidecars(_ payload: Payload, _ context: StageContext) throws(Failure) -> Payload {
+    private func addDigests(_ payload: Payload, _ context: StageContext) throws(Failure) -> Payload {
         let hashing = PayloadHashing(root: payload.root, algorithms: algorithms, context: context)
         var payload = payload
         let files = try Failure.onIOError { () throws(IOError) in try context.files(of: payload) }

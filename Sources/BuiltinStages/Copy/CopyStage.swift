@@ -37,7 +37,8 @@ package struct CopyStage: Stage {
             copied.copies.append(
                 PayloadCopy(
                     path: path, of: payload.path, isFolder: payload.shape == .folder, sidecars: payload.sidecars,
-                    destination: try target.destination(of: payload, of: context.job, for: "copy")))
+                    lines: payload.lines, destination: try target.destination(of: payload, of: context.job, for: "copy")
+                ))
         }
         return copied
     }

@@ -43,6 +43,13 @@ enum ChecksumFormat: String, CaseIterable, Sendable {
         Sidecar(suffix: ".\(ending(digest.algorithm))", parts: document(digest))
     }
 
+    /// The line of one file in a list; nil where lists have no lines.
+    func line(_ digest: Digest, in list: FileName) -> ListLine? {
+        guard let (start, text, end) = line(digest) else { return nil }
+        let mark = self == .sfv ? UInt8(ascii: ";") : ListText.usualMark
+        return ListLine(list: list, start: start, digest: text, end: end, mark: mark)
+    }
+
     /// A list of files, each with digests of some algorithms.
     func list(_ files: some Sequence<(file: TreeFile, digests: [Digest])>) -> [UInt8] {
         if self == .json { return jsonList(files) }
@@ -55,19 +62,39 @@ enum ChecksumFormat: String, CaseIterable, Sendable {
         return bytes
     }
 
-    /// A line, or in JSON a whole document, for one file.
-    private func document(_ digest: Digest) -> [Sidecar.Part] {
+    /// What a line for one file has around the digest; nil for JSON.
+    private func line(_ digest: Digest) -> (start: [Sidecar.Part], digest: String, end: [Sidecar.Part])? {
         let algorithm = digest.algorithm
         return switch self {
-        case .gnu: [.escapeMark, .text("\(algorithm.prefix)\(digest.hex)  "), .name(.checksumList), .text("\n")]
+        case .gnu:
+            ([.escapeMark, .text(algorithm.prefix)], digest.hex, [.text("  "), .name(.checksumList), .text("\n")])
         case .bsd:
-            [.escapeMark, .text("\(algorithm.tag) ("), .name(.checksumList), .text(") = \(digest.hex)\n")]
-        case .sfv: [.name(.verbatim), .text(" \(digest.hex.uppercased())\n")]
-        case .json:
-            [
-                .text(#"{"files":[{"#), .name(.jsonMember("path")),
-                .text(",\"\(algorithm.rawValue)\":\"\(digest.hex)\"}]}\n"),
-            ]
+            (
+                [.escapeMark, .text("\(algorithm.tag) ("), .name(.checksumList), .text(") = ")], digest.hex,
+                [.text("\n")]
+            )
+        case .sfv: ([.name(.verbatim), .text(" ")], digest.hex.uppercased(), [.text("\n")])
+        case .json: nil
+        }
+    }
+
+    /// A line, or in JSON a whole document, for one file.
+    private func document(_ digest: Digest) -> [Sidecar.Part] {
+        if let (start, text, end) = line(digest) { return Self.merged(start + [.text(text)] + end) }
+        return [
+            .text(#"{"files":[{"#), .name(.jsonMember("path")),
+            .text(",\"\(digest.algorithm.rawValue)\":\"\(digest.hex)\"}]}\n"),
+        ]
+    }
+
+    /// The same with texts that follow each other as one.
+    private static func merged(_ parts: [Sidecar.Part]) -> [Sidecar.Part] {
+        parts.reduce(into: []) { merged, part in
+            if case .text(let text) = part, case .text(let before) = merged.last {
+                merged[merged.count - 1] = .text(before + text)
+            } else {
+                merged.append(part)
+            }
         }
     }
 

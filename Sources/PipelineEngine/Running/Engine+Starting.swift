@@ -91,6 +91,8 @@ nonisolated extension Engine {
     func prepare(
         _ prepared: inout [Prepared], with state: OpenedState, _ unfinished: [JobRecord]
     ) throws(EngineError) {
+        // All of them before any list is looked at.
+        outstandingLines.note(unfinished)
         var records = Dictionary(grouping: unfinished, by: \.pipeline)
         var changed: [JobRecord] = []
         let reserved = ReservedFolders(state: configuration.state)
@@ -161,7 +163,9 @@ nonisolated extension Engine {
             let away = (findings.stranded.isEmpty ? [] : covered) + left
             reportStranded(findings.stranded, of: pipeline, at: away)
             return Prepared(
-                spool: Spool(pipeline: pipeline, work: work, reserved: reserved, made: madeFolders, renames: renames),
+                spool: Spool(
+                    pipeline: pipeline, work: work, reserved: reserved, made: madeFolders, renames: renames,
+                    outstanding: outstandingLines),
                 findings: findings,
                 works: [here] + away.suffix(Self.mostPlaces), inboxLock: try lockInbox(of: pipeline))
         } catch {

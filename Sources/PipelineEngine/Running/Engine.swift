@@ -21,6 +21,7 @@ package actor Engine: QueueActor {
     /// What all of them made for outputs.
     let madeFolders = MadeFolders()
     let renames = RenameTurns()
+    let outstandingLines = OutstandingLines()
     var runners: [PipelineRunner] = []
     private var retiring: [PipelineRunner] = []
     private var inotify: InotifyEvents?

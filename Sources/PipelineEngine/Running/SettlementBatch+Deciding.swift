@@ -98,9 +98,10 @@ extension SettlementBatch {
         let decided: Decision?
         let placement = try unreserved(placement, number, index)
         do throws(IOError) {
-            decided = try decide(placement, number: number, of: job, knowing: steps[index].settlement.known)
+            decided = try decide(placement, number, index, knowing: steps[index].settlement.known)
         } catch {
-            throw .settling(error)
+            guard error.action == ListFile.adding else { throw .settling(error) }
+            throw error.path.starts(with: job.folder) ? .holdsList(error.path, job.drop) : .strangeList(error.path)
         }
         guard let decided else { throw try missing(placement.source ?? job.original, of: job) }
         steps[index].moves.append(decided.intents)
@@ -122,6 +123,10 @@ extension SettlementBatch {
     private mutating func unreserved(
         _ placement: Placement, _ number: Int, _ index: Int
     ) throws(Failure) -> Placement {
+        // A list is never replaced by what has its name, and no drop is told from it by a number.
+        if placement.onConflict != .rename, !placement.isFailure, placement.lists.contains(placement.name) {
+            throw .named(placement)
+        }
         let isCertain = placement.role == .output && placement.onConflict != .replace
         if isCertain, cleared.contains(placement.folder) { return placement }
         let found: ReservedFolders.Reserved?
@@ -160,9 +165,10 @@ extension SettlementBatch {
     /// `known`: what the drop is. Then no name is looked up before: most are free, and the move tells. `kept`: the
     /// moves that are on record for it until now.
     mutating func decide(
-        _ placement: Placement, number: Int, of job: Job, knowing known: FileIdentity.Found? = nil,
+        _ placement: Placement, _ number: Int, _ index: Int, knowing known: FileIdentity.Found? = nil,
         keeping kept: [Intent] = []
     ) throws(IOError) -> Decision? {
+        let job = steps[index].settlement.job
         var found: FileIdentity.Found?
         if let known, placement.source == job.original {
             found = known
@@ -181,6 +187,7 @@ extension SettlementBatch {
         }
         var folder: HeldFolder?
         if case .open(let held) = try mover.open.look(placement.folder) { folder = held }
+        try checkLists(for: placement, in: folder, index)
         let chosen = try names.choose(placement, in: folder, of: job, looking: known == nil)
         reserved += chosen.targets
         var decision = Decision()
@@ -205,8 +212,7 @@ extension SettlementBatch {
         let kept = steps[index].moves[number]
         // A start that comes before the new one is on record follows the old one, and finds its sidecars as they were.
         steps[index].settlement.known = nil
-        guard let decided = try decide(placement, number: number, of: steps[index].settlement.job, keeping: kept)
-        else {
+        guard let decided = try decide(placement, number, index, keeping: kept) else {
             throw IOError("publish", placement.source ?? placement.folder, .noSuchFileOrDirectory)
         }
         steps[index].moves[number] = decided.intents

@@ -58,6 +58,7 @@ extension SettlementBatch {
         do throws(IOError) {
             return try mover.sync()
         } catch {
+            doubtLists(because: error)
             for index in steps.indices where steps[index].failure == nil { steps[index].failure = .unsettled(error) }
             return false
         }

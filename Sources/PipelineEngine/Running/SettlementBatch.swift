@@ -99,6 +99,7 @@ struct SettlementBatch {
         if !areOutputsSynced { syncOutputs() }
         commitIntents(steps.indices.filter { !steps[$0].isReplay })
         move()
+        addLines()
         emptyFolders(where: { !$0.leavesMore })
         if mayLeaveMore, steps.contains(where: { $0.failure == nil && leavings(of: $0).leavesMore }) {
             syncFolders()
@@ -111,6 +112,7 @@ struct SettlementBatch {
     /// `deliver` is told what came of it all, on the journal's queue.
     mutating func end(deliver: @escaping @Sendable ([Settler.Outcome]) -> Void) {
         names.release(reserved)
+        forgetLines()
         let now = Timestamp.now()
         let ended = steps.map { $0.failure == nil ? $0.ended(at: now) : nil }
         guard ended.contains(where: { $0 != nil }) else { return deliver(steps.map(\.outcome)) }

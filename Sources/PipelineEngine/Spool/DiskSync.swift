@@ -81,9 +81,13 @@ package struct DiskSync: Sendable {
     /// Brings the entries of these folders to the disk: by one sync of each file system, `whole` for its own. A sync of
     /// a folder proves nothing: XFS returns 0 after the file system has died (measured on Linux 6.18). Only where a
     /// server or another program keeps them, each folder is synced, since syncfs(2) does not reach there.
+    /// `vouching`: whether files on the file system of `whole` were written to that no sync of their own brought there.
+    /// Then it throws where a write to it has failed at all: another batch, or program, may have been told of theirs.
     /// The result: whether all of `whole` was synced by that.
     @discardableResult
-    package func sync(folders: some Sequence<FilePath>, by whole: FileSystemSync) throws(IOError) -> Bool {
+    package func sync(
+        folders: some Sequence<FilePath>, vouching: Bool = false, by whole: FileSystemSync
+    ) throws(IOError) -> Bool {
         guard isFull else { return false }
         var others: [UInt64: FilePath] = [:]
         var isOwn = false
@@ -101,8 +105,17 @@ package struct DiskSync: Sendable {
         }
         if isOwn { try whole.sync() }
         for folder in others.values { try FileSystemSync(of: folder).sync() }
+        if vouching, whole.hasLostWrites { throw IOError("sync", whole.folder, .ioError) }
         // Another batch may have received a report that concerned this one.
         return isOwn && !whole.hasLostWrites
+    }
+
+    /// Whether a file in this folder is to be synced by itself: a sync of `whole` does not reach it, or may not tell.
+    func syncsAlone(in folder: HeldFolder, by whole: FileSystemSync) throws(IOError) -> Bool {
+        guard isFull else { return false }
+        let device = UInt64(try folder.folder.file.status().st_dev)
+        if whole.hasLostWrites || device != whole.device { return true }
+        return FileSystemKind.of(folder.path) != .local
     }
 
     /// Every file and folder that must be synced for a complete tree.

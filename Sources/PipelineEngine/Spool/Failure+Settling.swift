@@ -40,6 +40,44 @@ extension Failure {
             remedy: "Move it away and drop the file again, or set `on_conflict: rename`.")
     }
 
+    /// It would take the name of a list of digests.
+    static func named(_ placement: Placement) -> Failure {
+        .file(
+            "conflict.list",
+            "'\(placement.folder.appending(placement.name).text)' is the name of a list of digests.",
+            remedy: "Send it again under another name, give the list another one with `manifest`, or set "
+                + "`on_conflict: rename`.")
+    }
+
+    /// Lines could not be added to a list. What they tell of is published by then, so it is never the drop's fault.
+    static func ofList(_ error: IOError) -> Failure {
+        var failure = Failure.unsettled(error)
+        if error.action == ListFile.adding {
+            failure.code = "list.strange"
+            failure.summary = "'\(error.path.text)' is no list that lines of digests can be added to."
+            failure.remedy =
+                "Only a file is that has no other names, and no link, folder or device. Move it away, or name another "
+                + "list with 'manifest'; processing resumes by itself."
+        }
+        return failure
+    }
+
+    /// It would go into a folder that came with something else in place of its list.
+    static func strangeList(_ path: FilePath) -> Failure {
+        .file(
+            "list.strange", "'\(path.text)' is no list that lines of digests can be added to.",
+            remedy: "What was published before has it in its place; move that away and drop the file again.")
+    }
+
+    /// A folder that has something else where a list would be.
+    static func holdsList(_ path: FilePath, _ drop: Drop) -> Failure {
+        .file(
+            "conflict.list",
+            "'\(drop.name)' holds '\(path.lastName?.text ?? path.text)', which is no file of its own that can be "
+                + "written to, where a list of digests has that name.",
+            remedy: "Send it again without that, or give the list another name with `manifest`.")
+    }
+
     /// A decided step failed: a problem of the surroundings, whatever the errno.
     static func unsettled(_ error: IOError) -> Failure {
         var failure = Failure(error)

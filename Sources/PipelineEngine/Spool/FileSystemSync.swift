@@ -16,7 +16,7 @@ package final class FileSystemSync: Sendable {
 
     /// The file system's number while it is mounted (st_dev).
     let device: UInt64
-    private let folder: FilePath
+    let folder: FilePath
     private let state = Mutex(State())
 
     /// For the file system that holds this folder, and for so many syncs at a time.

@@ -13,7 +13,7 @@ extension Mover {
         case taken
     }
 
-    func move(
+    mutating func move(
         _ intent: Intent, to folder: HeldFolder, of job: Job, isReplay: Bool, givesBack: Bool
     ) throws(IOError) -> Move {
         let (source, target) = (Spot(intent.source), Spot(intent.target.lastEntry, in: folder))
@@ -23,6 +23,7 @@ extension Mover {
         } catch {
             switch error.errno {
             case .fileExists where spool.pipeline.onConflict == .replace && Self.areAlike(source, target):
+                replaced.insert(intent.target)
                 try NoReplace.replace(target, with: source)
                 return .renamed
             // The source is still there, so what has the name is another file, even with the same content.
@@ -36,7 +37,7 @@ extension Mover {
 
     /// To another file system, or another mount: a copy under a hidden name of this job, compared with its source and
     /// brought to the disk, then renamed.
-    private func moveAcross(
+    private mutating func moveAcross(
         _ intent: Intent, to folder: HeldFolder, of job: Job, isReplay: Bool, givesBack: Bool
     ) throws(IOError) -> Move {
         let name = Self.partialName(job)
@@ -68,7 +69,10 @@ extension Mover {
                 try NoReplace.rename(partial, to: target)
             } catch {
                 guard error.errno == .fileExists else { throw error }
-                if mayReplace { try NoReplace.replace(target, with: partial) }
+                if mayReplace {
+                    replaced.insert(intent.target)
+                    try NoReplace.replace(target, with: partial)
+                }
                 try folder.folder.remove(name)
                 return mayReplace ? .copied : .taken
             }

@@ -13,6 +13,10 @@ struct Mover {
     private(set) var folders: Set<FilePath> = []
     /// Sources whose copies are in their places, to be removed once their jobs are.
     private(set) var copied: Set<FilePath> = []
+    /// Whether lists got lines that reach the disk with their folders.
+    private var hasWrittenLists = false
+    /// Targets where something older gave way.
+    var replaced: Set<FilePath> = []
     /// Folders that were made just now, by this batch or another, and are on the disk once those above them are.
     private var made: [FilePath] = []
 
@@ -24,16 +28,22 @@ struct Mover {
     /// Syncs the folders with changed entries. The result: whether the work folder's file system was synced as a whole.
     @discardableResult
     mutating func sync() throws(IOError) -> Bool {
-        let (changed, new) = (folders, made)
+        let (changed, isVouching, new) = (folders, hasWrittenLists, made)
         // A failed sync is not repeated: it might report success.
-        (folders, made) = ([], [])
-        let isWhole = try spool.diskSync.sync(folders: changed, by: spool.work.whole)
+        (folders, hasWrittenLists, made) = ([], false, [])
+        let isWhole = try spool.diskSync.sync(folders: changed, vouching: isVouching, by: spool.work.whole)
         if spool.diskSync.isFull { spool.made.forget(new) }
         return isWhole
     }
 
     /// Notes a folder below which entries changed, to be synced.
     mutating func changed(_ folder: FilePath) { folders.insert(folder) }
+
+    /// Notes that a list in this folder gets lines, which are to be synced with it unless they are `alone`.
+    mutating func writes(listIn folder: FilePath, alone: Bool) {
+        folders.insert(folder)
+        if !alone { hasWrittenLists = true }
+    }
 
     /// Removes the sources of those moves that were made by copying.
     func removeCopied(of intents: some Sequence<Intent>) throws(IOError) {

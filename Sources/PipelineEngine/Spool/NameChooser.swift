@@ -25,11 +25,17 @@ package final class NameChooser: Sendable {
     func choose(
         _ placement: Placement, in folder: HeldFolder?, of job: Job, looking: Bool = true
     ) throws(IOError) -> Placement.Name {
-        if placement.onConflict == .replace, mayReplace(placement, in: folder) { return placement.name(1, of: job) }
+        if placement.onConflict == .replace, mayReplace(placement, in: folder) {
+            let name = placement.name(1, of: job)
+            guard let list = name.targets.first(where: placement.isList) else { return name }
+            if !placement.isFailure { throw IOError("publish", list, .fileExists) }
+        }
         let wanted = placement.folder.appending(placement.name)
         let chosen = try placement.firstName(
             of: job, after: { lastNumber(of: wanted, placement, in: folder) },
-            takenPath: { reserve($0.targets, in: looking ? folder : nil) })
+            takenPath: { name in
+                name.targets.first(where: placement.isList) ?? reserve(name.targets, in: looking ? folder : nil)
+            })
         if chosen.number > 1 { note(chosen.number, for: wanted) }
         return chosen
     }

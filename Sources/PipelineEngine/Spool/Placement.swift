@@ -24,11 +24,13 @@ package struct Placement: Sendable {
     var isFailure = false
     /// What happens where the name is taken.
     package var onConflict: Pipeline.ConflictPolicy
+    /// The names of lists where it goes, which it does not get.
+    var lists = ListNames()
     /// The drop's marker, which goes along under the name that fits the final one.
     package var marker: MarkerPlacement?
 
     /// The placement with `folder` the very one that it goes into. Where something that is no folder of ours has the
-    /// name that one needs below the configured folder, ours steps aside: `2026.2`.
+    /// name that one needs below the configured folder, ours steps aside: `2026.2`; and so it does where a list has it.
     func inSubfolders(_ open: inout OpenFolders) throws(IOError) -> Placement {
         if subfolders.isEmpty, open.holds(folder) { return self }
         var placement = self
@@ -40,11 +42,15 @@ package struct Placement: Sendable {
         for name in below + subfolders {
             var number = 1
             var path = placement.folder.appending(name)
-            while !isMissing, case let found = try open.look(path) {
-                if case .open = found { break }
-                if case .missing = found {
-                    isMissing = true
-                    break
+            while true {
+                if !isList(path) {
+                    if isMissing { break }
+                    let found = try open.look(path)
+                    if case .open = found { break }
+                    if case .missing = found {
+                        isMissing = true
+                        break
+                    }
                 }
                 if role == .output, onConflict == .fail { throw IOError("publish", path, .fileExists) }
                 number += 1
@@ -54,4 +60,7 @@ package struct Placement: Sendable {
         }
         return placement
     }
+
+    /// Whether it is the path of a list.
+    func isList(_ path: FilePath) -> Bool { !lists.isEmpty && (path.lastName.map(lists.contains) ?? false) }
 }

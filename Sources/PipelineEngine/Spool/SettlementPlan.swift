@@ -66,7 +66,7 @@ struct SettlementPlan: Sendable {
                     subfolders: try processedFolders(),
                     name: job.drop.name, isFolder: job.drop.isFolder,
                     sidecars: payload.isDrop ? payload.sidecars : [], onConflict: pipeline.onConflict,
-                    marker: marker))
+                    lists: pipeline.lists, marker: marker))
         }
         return placements
     }
@@ -107,7 +107,8 @@ struct SettlementPlan: Sendable {
             subfolders: failedFolders(), name: job.drop.name, isFolder: job.drop.isFolder,
             sidecars: report.map { [Sidecar(suffix: ".error.json", parts: [.text($0.json)])] } ?? [],
             // A failed original must always find a place.
-            onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict, marker: marker)
+            onConflict: pipeline.onConflict == .fail ? .rename : pipeline.onConflict, lists: pipeline.listsInFailed,
+            marker: marker)
         placement.isFailure = true
         return placement
     }
@@ -121,6 +122,7 @@ struct SettlementPlan: Sendable {
         }
         return Placement(
             role: .output, source: path, folder: isFolder ? destination.removingLastComponent() : destination,
-            name: name, isFolder: isFolder, sidecars: sidecars, onConflict: pipeline.onConflict)
+            name: name, isFolder: isFolder, sidecars: sidecars, onConflict: pipeline.onConflict,
+            lists: pipeline.lists)
     }
 }

@@ -21,16 +21,19 @@ package struct Spool: Sendable {
     let bounds: IntentBounds
     /// The folders that it publishes nothing into.
     let reserved: ReservedFolders
+    /// What jobs are still to add to lists.
+    let outstanding: OutstandingLines
     /// Asked after each slice of a look at a folder, with when the look began: whether to break it off.
     private(set) var breaksOff: @Sendable (_ begun: MonotonicTime) -> Bool = { @Sendable _ in false }
 
-    /// A spool. `reserved`, `made` and `renames` are shared by all that run beside each other; nil: reserved are those
-    /// of this pipeline.
+    /// A spool. `reserved`, `made`, `renames` and `outstanding` are shared by all that run beside each other; nil:
+    /// reserved are those of this pipeline.
     init(
         pipeline: Pipeline, work: WorkFolder, reserved: ReservedFolders? = nil, made: MadeFolders = MadeFolders(),
-        renames: RenameTurns = RenameTurns()
+        renames: RenameTurns = RenameTurns(), outstanding: OutstandingLines = OutstandingLines()
     ) {
         self.reserved = reserved ?? ReservedFolders(of: [pipeline], state: nil)
+        self.outstanding = outstanding
         var pipeline = pipeline
         // Only sparse files can be larger than their file system: exabytes of zeros for whatever reads
         // them.

@@ -17,6 +17,8 @@ package struct Payload: Sendable, Hashable {
     package var isDrop: Bool
     /// Files to write beside the payload wherever it is published.
     package var sidecars: [Sidecar] = []
+    /// Lines that lists get wherever it is published.
+    package var lines: [ListLine] = []
     /// Where it is to be published at settlement; nil: not at all (an unchanged drop then goes to processed).
     package var destination: FilePath?
     /// What is to be published besides, at the same time.
@@ -50,7 +52,7 @@ package struct Payload: Sendable, Hashable {
         isDrop = false
     }
 
-    /// This payload in place of another, with its destination. Sidecars and facts described the other one.
+    /// This payload in place of another, with its destination. Sidecars, lines and facts described the other one.
     package func inPlace(of other: Payload) -> Payload {
         var payload = self
         payload.destination = other.destination

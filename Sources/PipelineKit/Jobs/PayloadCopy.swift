@@ -10,16 +10,20 @@ package struct PayloadCopy: Sendable, Hashable {
     package var isFolder: Bool
     /// What is to lie beside it.
     package var sidecars: [Sidecar]
+    /// What lists are to say of it.
+    package var lines: [ListLine]
     /// Where it is published, as a payload's `destination`.
     package var destination: FilePath
 
     package init(
-        path: FilePath, of source: FilePath, isFolder: Bool, sidecars: [Sidecar], destination: FilePath
+        path: FilePath, of source: FilePath, isFolder: Bool, sidecars: [Sidecar], lines: [ListLine] = [],
+        destination: FilePath
     ) {
         self.path = path
         self.source = source
         self.isFolder = isFolder
         self.sidecars = sidecars
+        self.lines = lines
         self.destination = destination
     }
 }

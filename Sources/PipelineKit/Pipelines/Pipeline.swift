@@ -27,6 +27,9 @@ package struct Pipeline: Sendable {
     package var ownership = Ownership.take
     /// What outputs are given.
     package var rights = OutputRights()
+    /// The names of lists of digests, its own and those of others, where it publishes; and where failed originals go.
+    package var lists = ListNames()
+    package var listsInFailed = ListNames()
     /// What happens where a name is taken.
     package var onConflict: ConflictPolicy
     /// In which order complete drops are claimed.

@@ -18,6 +18,10 @@ package protocol Stage: Sendable {
     /// name. None unless it says otherwise.
     var facts: [String] { get }
 
+    /// The lists that it adds lines to wherever payloads are published (`Payload.lines`): nothing else gets their names
+    /// there. None unless it says otherwise.
+    var lists: [FileName] { get }
+
     /// Whether what earlier stages found out about the payload holds for what this one hands on. Not for a kind that
     /// may replace the payload, unless it says otherwise.
     var keepsFacts: Bool { get }
@@ -46,6 +50,7 @@ package protocol Stage: Sendable {
 extension Stage {
     package var effects: Set<StageDescriptor.Effect> { Self.descriptor.effects }
     package var facts: [String] { [] }
+    package var lists: [FileName] { [] }
     package var keepsFacts: Bool { !effects.contains(.replacesPayload) }
     package func examine(in bench: FilePath?) -> [Finding] { [] }
     package var tellsJob: Bool { false }

@@ -76,13 +76,16 @@ enum JournalSamples {
             Sidecar(suffix: ".sfv", parts: [.name(.verbatim), .text(" 352441C2\n")]),
             Sidecar(suffix: ".json", parts: [.text("{"), .name(.jsonMember("path"))]), Sidecar(suffix: "", parts: []),
         ]
+        payload.lines = [
+            ListLine(list: name, start: [.escapeMark], digest: "00ff", end: [.text("  "), .name(.checksumList)])
+        ]
         payload.destination = FilePath("/out").appending(name)
         payload.digests = ["sha256": "00ff"]
         payload.facts = ["type": "text/plain"]
         payload.copies = [
             PayloadCopy(
                 path: "/spool/x/.1-copy/1", of: "/spool/x/.0", isFolder: true, sidecars: payload.sidecars,
-                destination: "/box")
+                lines: payload.lines, destination: "/box")
         ]
         return payload
     }
