@@ -14,6 +14,7 @@ stages: {stages}
 """
 
 CHECKSUM = "[checksum: { workers: 2 }]"
+CHECKSUM_LIST = "[checksum: { workers: 2, into: list }]"
 MOVE = '[move: { to: "../output" }]'
 
 
@@ -25,8 +26,10 @@ def archives(limits=""):
   - move: {{ to: "../output/{{name}}", when: "*.{{zip,tar.gz,tar.zst}}" }}"""
 
 
-def stages_for(load):
-    return archives() if load.archives else CHECKSUM
+def stages_for(load, into_list=False):
+    if load.archives:
+        return archives()
+    return CHECKSUM_LIST if into_list else CHECKSUM
 
 
 class Mill(Scratch):
@@ -34,6 +37,7 @@ class Mill(Scratch):
         super().__init__("bench", folder, ("inbox", "outside", "output", "processed", "failed", "pipelines"))
         self.binary = binary
         self.quiet = quiet
+        self.list = self.path("processed/SHA256SUMS") if stages == CHECKSUM_LIST else None
         with open(self.path("pipelines/bench.yaml"), "w") as file:
             quiet = f"{round(quiet * 1000)}ms"
             file.write(PIPELINE.format(stages=stages, include=include, quiet=quiet, durability=durability))
@@ -53,6 +57,8 @@ class Mill(Scratch):
         """Waits until it watches its inbox: a probe that is settled says so."""
         self.drop("probe", b"probe")
         self.wait_for(1)
+        while self.list and not (os.path.exists(self.list) and os.path.getsize(self.list)):
+            time.sleep(0.01)
         for folder in ("processed", "output"):
             for name in os.listdir(self.path(folder)):
                 os.unlink(self.path(f"{folder}/{name}"))
@@ -65,7 +71,7 @@ class Mill(Scratch):
     def settled(self):
         """How many drops are in processed or, where they were the payload, in the output."""
         with os.scandir(self.path("processed")) as entries:
-            count = sum(not entry.name.endswith(".sha256") for entry in entries)
+            count = sum(not entry.name.endswith((".sha256", "SHA256SUMS")) for entry in entries)
         if count:
             return count
         with os.scandir(self.path("output")) as entries:

@@ -19,10 +19,12 @@ def judged(results):
     def both(by_durability, get):
         return [get(by_durability[name]) if name in by_durability else None for name in COLUMNS]
 
-    def of_limit(kind, ratio):
-        """The name of the load of that kind, and its ratios."""
+    def of_limit(kind, ratio, suffix=""):
+        """The name of the load of that kind, and its ratios; `suffix`: which contenders'."""
         name = next((name for name in results if name.startswith(kind)), kind)
-        return name, both(results.get(name, {}), lambda figures: figures["ratios"][ratio])
+        measured = results.get(name, {})
+        by_durability = {column: measured[column + suffix] for column in COLUMNS if column + suffix in measured}
+        return name, both(by_durability, lambda figures: figures["ratios"][ratio])
 
     def full(values):
         """The worst of what is measured with `durability: full` only."""
@@ -30,6 +32,8 @@ def judged(results):
 
     name, values = of_limit("small-20000", "rate")
     target(f"{name}: part of the limit's rate, at least 0.6 (fast), 0.4 (full)", values, least=(0.6, 0.4))
+    name, values = of_limit("small-20000", "rate", "-list")
+    target(f"{name}, digests in one list: the same, at least 0.6 (fast), 0.35 (full)", values, least=(0.6, 0.35))
     values = both(results.get("latency", {}), lambda figures: figures["p99"])
     target("p99 of single drops beyond quiet, at most 20 ms", values, 20)
     for kind, most in (("archives-", 1.2), ("zip-", 1.1), ("tar.zst-", 1.1)):

@@ -39,11 +39,18 @@ def _result(load, wall, cpu, memory):
     }
 
 
+# What is added to the name of a durability where digests go into one list in place of a sidecar each.
+LIST = "-list"
+
+
 def compared(folder, binary, durabilities, load, store, rounds):
     """Rounds of one after another (A B C A B C), so that what changes on the machine meets all. Medians of each, and of
     the ratios to the limit in the same round. What was settled stays until the last round is over, as long as the disk
     holds one more: ext4 is slow at new files after many were removed, which would meet only those who come next."""
-    found = {name: [] for name in ("limit", *durabilities)}
+    contenders = [(name, name, False) for name in durabilities]
+    if not load.archives:
+        contenders += [(name + LIST, name, True) for name in durabilities]
+    found = {name: [] for name in ("limit", *(name for name, _, _ in contenders))}
     with contextlib.ExitStack() as kept:
         taken = (0, 0)
         for number in range(rounds):
@@ -54,9 +61,10 @@ def compared(folder, binary, durabilities, load, store, rounds):
                 left = _free(folder)
             limit = kept.enter_context(Limit(folder))
             found["limit"].append(of_limit(limit, load, store))
-            for durability in durabilities:
-                mill = kept.enter_context(Mill(folder, binary, stages=stages_for(load), durability=durability))
-                found[durability].append(of_mill(mill, load, store))
+            for name, durability, into_list in contenders:
+                stages = stages_for(load, into_list)
+                mill = kept.enter_context(Mill(folder, binary, stages=stages, durability=durability))
+                found[name].append(of_mill(mill, load, store))
                 if number == 0:
                     verify.same(mill, limit)
             taken = [before - after for before, after in zip(left, _free(folder))]

@@ -25,6 +25,7 @@ import load
 
 HERE = Path(__file__).resolve().parent
 PROBE = ".probe"        # ends the name of the files that find out when a peer is ready
+MANIFESTS = "*.sha256", "*/SHA256SUMS", "SHA256SUMS"
 
 
 class Group:
@@ -116,7 +117,7 @@ def settled(root):
     for place in ("processed", "failed"):
         for folder, _, names in os.walk(root / place):
             for n in names:
-                if not n.endswith((".sha256", PROBE)):
+                if not n.endswith((".sha256", PROBE, "SHA256SUMS")):
                     found.setdefault(n, []).append(os.path.join(folder, n))
     return found
 
@@ -125,7 +126,7 @@ def recorded(root, names):
     """Every sum the peer wrote down: NAME or NAME/ENTRY -> set of sums."""
     sums = {}
     for place in ("output", "processed"):
-        for m in [*(root / place).glob("*.sha256"), *(root / place).glob("*/SHA256SUMS")]:
+        for m in [p for pattern in MANIFESTS for p in (root / place).glob(pattern)]:
             owner = m.parent.name if m.name == "SHA256SUMS" else m.name[:-7]
             for line in m.read_text(errors="surrogateescape").splitlines():
                 hexa, _, path = line.partition(" ")
