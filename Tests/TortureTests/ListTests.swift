@@ -115,6 +115,17 @@ extension Torture {
             #expect(try site.mill.violations(.settled) == [])
         }
 
+        /// Or a second cut could leave NULs in two places, which are nobody's damage.
+        @Test func damageIsMendedOnTheDiskBeforeLinesAreAdded() throws {
+            let site = try Self.site(.damaged)
+            var fault = Self.fault(site.mill)
+            let log = site.mill.logs.appending("calls")
+            fault.log = log
+            _ = try site.mill.runOnce(fault)
+            let calls = try Faultline.calls(in: log).map(\.name)
+            #expect(calls.filter { $0 != "openat" } == ["pwrite64", "fsync", "write"])
+        }
+
         /// From the write on, also while somebody else's syncs bring the list's size to the disk and not its data.
         @Test(
             .enabled(if: DiskImage.isPossible, "\(DiskImage.skip)"), arguments: Found.allCases, [false, true])

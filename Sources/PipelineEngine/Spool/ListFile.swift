@@ -216,6 +216,8 @@ struct ListFile {
         }
         let mending = scan.mending()
         try write(mending.patches, over: file)
+        // A cut that leaves NULs behind what is added now must not find the old ones, too.
+        if !mending.patches.isEmpty { try file.sync() }
         guard try file.status().st_size == status.st_size else { return false }
         return mending.added.isEmpty ? true : try append(mending.added, to: file)
     }
