@@ -116,6 +116,13 @@ int64_t dm_mount_id_of(int descriptor) {
     return info.stx_mask & STATX_MNT_ID ? (int64_t)info.stx_mnt_id : -1;
 }
 
+uint64_t dm_mounting(const char *path) {
+    struct statx info;
+    const unsigned unique = 0x4000; // STATX_MNT_ID_UNIQUE; headers of older kernels do not have it.
+    if (statx(AT_FDCWD, path, 0, unique, &info) != 0) return 0;
+    return info.stx_mask & unique ? info.stx_mnt_id : 0;
+}
+
 int dm_is_empty_folder(const char *path) {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) return -1;

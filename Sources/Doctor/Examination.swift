@@ -26,6 +26,8 @@ package struct Examination {
         let state = state.absolute
         let examiner = FolderCheck(state, mounts: mounts)
         var journal = ExaminedPlace(role: "state", path: state, findings: examiner.basics(minFree: nil))
+        let space = examiner.space(ByteSize(bytes: 0))
+        if space.grade == .problem { journal.findings.append(space) }
         if case .network(let kind) = FileSystemKind.of(examiner.existing) {
             journal.findings.append(
                 .problem(

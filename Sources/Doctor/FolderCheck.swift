@@ -69,6 +69,9 @@ struct FolderCheck {
         return .good(.rights, "files can be listed, created, renamed and removed")
     }
 
+    /// Less than this is as good as none: a start writes about as much.
+    private static let least = 128 << 10
+
     func space(_ floor: ByteSize) -> Finding {
         var info = statvfs()
         guard existing.withPlatformString({ statvfs($0, &info) }) == 0 else {
@@ -76,6 +79,9 @@ struct FolderCheck {
         }
         let free = ByteSize(
             bytes: Int64(clamping: UInt64(info.f_bavail).multipliedSaturated(by: UInt64(info.f_frsize))))
+        if !Folder.hasRoom(for: Self.least, in: existing) {
+            return .problem(.space, "the file system is full: \(free) free", "Free space there")
+        }
         if floor.bytes > 0, free < floor {
             return .problem(
                 .space, "\(free) free, but `min_free` keeps \(floor), so nothing is claimed",

@@ -250,7 +250,9 @@ extension JSONValue {
 
     package var workPlace: WorkPlace? {
         guard let path = object?["path"]?.path, let inbox = object?["inbox"]?.integer(UInt64.self) else { return nil }
-        return WorkPlace(path: path, inbox: inbox, fileSystem: object?["file_system"]?.integer(UInt64.self) ?? 0)
+        return WorkPlace(
+            path: path, inbox: inbox, fileSystem: object?["file_system"]?.integer(UInt64.self) ?? 0,
+            mount: object?["mount"]?.integer(UInt64.self) ?? 0)
     }
 
     package var transition: Transition? {

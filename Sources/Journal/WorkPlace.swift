@@ -11,11 +11,20 @@ package struct WorkPlace: Sendable, Hashable {
     package var inbox: UInt64
     /// What its file system is known by; 0 if unknown.
     package var fileSystem: UInt64
+    /// The number of its mount, which no other has until the machine is started again; 0 if unknown.
+    package var mount: UInt64
 
-    package init(path: FilePath, inbox: UInt64, fileSystem: UInt64 = 0) {
+    package init(path: FilePath, inbox: UInt64, fileSystem: UInt64 = 0, mount: UInt64 = 0) {
         self.path = path
         self.inbox = inbox
         self.fileSystem = fileSystem
+        self.mount = mount
+    }
+
+    /// Whether it was mounted anew after a run that had one of these places, so that what was not synced may be lost.
+    package func isRemounted(since places: [WorkPlace]) -> Bool {
+        let before = places.first { $0.path == path }?.mount ?? 0
+        return mount != 0 && before != 0 && mount != before
     }
 
     /// Whether the inbox beside it was the same one, as far as known.

@@ -38,6 +38,7 @@ enum PipelineRow {
                         json.path("path", place.path)
                         json.integer("inbox", place.inbox)
                         json.integer("file_system", place.fileSystem)
+                        json.integer("mount", place.mount)
                     }
                 }
             }

@@ -20,6 +20,7 @@ extension SQLiteJournal {
                 "The state folder '\(folder.text)' is on \(kind), where the journal's locks and shared memory are "
                     + "not reliable. Choose a folder on a local disk with --state-dir.")
         }
+        guard hasRoom(path) else { throw noRoom(path) }
         do {
             let name = try text(of: path)
             if Folder.kind(of: path) == nil { try create(path) } else { try inspect(name, path, checking: checking) }
@@ -44,16 +45,18 @@ extension SQLiteJournal {
                 "There is no journal in '\(folder.text)'; 'dropmill run' creates it, and --state-dir says where it is.")
         }
         do {
+            let hasRoom = hasRoom(path)
             let path = try text(of: path)
             let queue: DatabaseQueue
             do {
+                guard hasRoom else { throw DatabaseError(resultCode: .SQLITE_FULL) }
                 queue = try openForReading(path)
             } catch let error as DatabaseError
-                where error.resultCode == .SQLITE_CANTOPEN || error.resultCode == .SQLITE_READONLY
+                where [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_FULL].contains(error.resultCode)
             {
                 // Even a reader makes the files `-wal` and `-shm` where they are missing, which takes the right to
                 // write to the folder. If they are missing nothing writes, so the database is complete by itself.
-                guard isAtRest(path) else { throw error }
+                guard isAtRest(path) else { throw hasRoom ? error : noRoom(FilePath(path)) as any Error }
                 queue = try openForReading("file:\(escaped(path))?immutable=1")
             }
             return SQLiteJournal(path: file(in: folder), reader: queue, writer: nil)

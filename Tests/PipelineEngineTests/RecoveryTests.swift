@@ -31,9 +31,10 @@ import Testing
 
     private func reconcile(
         _ records: [JobRecord], _ folders: Recovery.Folders = Recovery.Folders(), after run: RunRecord?,
-        boot: String = "now"
+        boot: String = "now", remounted isRemounted: Bool = false
     ) throws -> Recovery.Findings {
-        try Recovery(of: pipeline, in: work, lastRun: run, boot: boot).reconcile(records, folders)
+        try Recovery(of: pipeline, in: work, lastRun: run, boot: boot, isRemounted: isRemounted)
+            .reconcile(records, folders)
     }
 
     /// A job folder with its drop, and the record of a job that has stood at a stage.
@@ -249,6 +250,12 @@ import Testing
         let rebooted = try #require(try reconcile([record], after: Self.killed, boot: "another").resumed.first)
         #expect(rebooted.record.stage == 0)
         #expect(rebooted.record.payload == nil)
+        // A run that ended in order brought them to the disk; one that was killed did not.
+        for (run, stage) in [(Self.stopped, 3), (Self.killed, 0)] {
+            try scratch.write("made", to: ".dropmill/test/active/\(record.id)/.3-fake/file")
+            let resumed = try #require(try reconcile([record], after: run, remounted: true).resumed.first)
+            #expect(resumed.record.stage == stage)
+        }
     }
 
     @Test("Jobs that no earlier run of the journal knows are said loudly", arguments: [true, false])

@@ -202,10 +202,15 @@ import Testing
         var disk: TemporaryMount? = try TemporaryMount(tmpfs: "size=1m,mode=700", at: pipeline.inbox)
         let work = try WorkFolder(for: pipeline)
         let place = WorkPlace(path: work.path, beside: pipeline.inbox)
+        let before = WorkPlace(path: pipeline.inbox, beside: pipeline.inbox)
         #expect(place.covered(by: [place], isEmpty: true) == [])
         disk = nil
         disk = try TemporaryMount(tmpfs: "size=1m,mode=700", at: pipeline.inbox)
         let other = WorkPlace(path: work.path, beside: pipeline.inbox)
+        let after = WorkPlace(path: pipeline.inbox, beside: pipeline.inbox)
+        // Kernels before 6.8 have no such number.
+        #expect(after.isRemounted(since: [before]) == (before.mount != 0))
+        #expect(!after.isRemounted(since: [after]) && !after.isRemounted(since: []))
         #expect(place.inbox == other.inbox)
         #expect(try !work.remake(for: pipeline))
         #expect(!place.isGone(beside: pipeline.inbox))

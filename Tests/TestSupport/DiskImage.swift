@@ -56,13 +56,13 @@ package final class DiskImage: Sendable {
     /// Makes and mounts an image of xfs at `path`, which is made if missing.
     package convenience init(xfs path: FilePath) throws { try self.init(.xfs, at: path) }
 
-    /// Makes and mounts an image of ext4 at `path`, which is made if missing; its file lies beside it.
-    package convenience init(at path: FilePath, megabytes: Int? = nil) throws {
-        try self.init(.ext4, at: path, megabytes: megabytes)
+    /// Makes and mounts an image of ext4 at `path`, which is made if missing; its file lies beside it. `block`: bytes.
+    package convenience init(at path: FilePath, megabytes: Int? = nil, block: Int = 4096) throws {
+        try self.init(.ext4, at: path, megabytes: megabytes, ["-b", "\(block)"])
     }
 
     /// Makes and mounts an image at `path`, which is made if missing; its file lies beside it.
-    package init(_ kind: Kind, at path: FilePath, megabytes: Int? = nil) throws {
+    package init(_ kind: Kind, at path: FilePath, megabytes: Int? = nil, _ options: [String] = []) throws {
         self.path = path
         image = FilePath(path.string + ".img")
         try Folder.make(path)
@@ -71,7 +71,7 @@ package final class DiskImage: Sendable {
             throw IOError("size", image, .last)
         }
         try file.close()
-        try Self.run(kind.maker.name, kind.maker.options + [image.string])
+        try Self.run(kind.maker.name, kind.maker.options + options + [image.string])
         try mount()
     }
 

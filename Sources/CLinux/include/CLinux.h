@@ -62,6 +62,10 @@ int64_t dm_mount_id(const char *path);
 /// The same for what is open.
 int64_t dm_mount_id_of(int descriptor);
 
+/// A number of the mount that no other has until the machine is started again (statx(2), STATX_MNT_ID_UNIQUE); 0 where the
+/// kernel (before 6.8) has none. A file system that is mounted once more has another one.
+uint64_t dm_mounting(const char *path);
+
 /// 1 for a folder with no entries, 0 for one with some, -1 with errno where that cannot be told. Without the buffer and
 /// the two questions that fdopendir(3) begins with.
 int dm_is_empty_folder(const char *path);

@@ -76,14 +76,17 @@ nonisolated extension Engine {
     /// The error when the journal prevents the start, which needs an operator.
     private func notStarted(_ error: JournalError) -> EngineError {
         let remedy: String
+        var kind = EngineError.Kind.configuration
         switch error.kind {
         case .corrupt:
             remedy = " Start Dropmill again: it is then moved aside, and every unfinished job is kept."
             OpenedState.noteDamage(in: configuration.state, observer)
-        case .environment: remedy = " Dropmill has not started; start it again afterwards."
+        case .environment:
+            kind = .shortage
+            remedy = " Dropmill has not started; start it again afterwards."
         case .newer, .missing: remedy = ""
         }
-        return EngineError(kind: .configuration, message: error.message + remedy)
+        return EngineError(kind: kind, message: error.message + remedy)
     }
 
     /// Opens the pipelines' folders and brings them together with the journal's records; what changed by that is
@@ -154,7 +157,7 @@ nonisolated extension Engine {
             let covered = here.covered(by: works, isEmpty: folders.isEmpty)
             let recovery = Recovery(
                 of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot,
-                mayBeAway: !covered.isEmpty || !left.isEmpty)
+                isRemounted: here.isRemounted(since: works), mayBeAway: !covered.isEmpty || !left.isEmpty)
             let known = try Self.complete(records, of: pipeline, with: folders, state.journal)
             let findings = try recovery.reconcile(known.records, known.folders)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }

@@ -251,8 +251,8 @@ package actor Engine: QueueActor {
         inotify?.stop()
         inotify = nil
         let summary = summary(of: retiring)
-        // Where a stage was left behind, the run has not ended in order.
-        if retiring.allSatisfy(\.isQuiet) { opened?.end(observer) }
+        // Where a stage was left behind, or what stages made is not on the disk, the run has not ended in order.
+        if retiring.allSatisfy({ $0.isQuiet && $0.hasResultsOnDisk() }) { opened?.end(observer) }
         opened?.close()
         for runner in retiring { runner.intake.spool.work.release() }
         inboxLocks.forEach { $0.release() }

@@ -157,6 +157,17 @@ final class PipelineRunner {
     /// Whether only timers can bring more: nothing is at work.
     var isQuiet: Bool { machine.isQuiet && intake.lane?.isIdle ?? true }
 
+    /// Brings what stages made to the disk, if jobs are left that go on from there; whether it is there.
+    func hasResultsOnDisk() -> Bool {
+        guard jobs.values.contains(where: { $0.record.payload != nil }) else { return true }
+        do throws(IOError) {
+            try intake.spool.work.whole.sync()
+        } catch {
+            warn("\(error): unfinished jobs may start again from their first stage")
+        }
+        return !intake.spool.work.whole.hasLostWrites
+    }
+
     /// Whether `once` is done: such a run does not wait forever for its surroundings.
     var isDone: Bool {
         machine.pause.isPaused ? machine.isQuiet && machine.pause.isStubborn : remaining != nil && machine.jobs.isEmpty

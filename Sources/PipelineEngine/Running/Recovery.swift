@@ -56,7 +56,8 @@ package struct Recovery: Sendable {
     private let hadSlots: Bool
     /// Whether the last run was killed or crashed.
     private let wasKilled: Bool
-    /// Whether the machine has been started since: what was not synced may be lost.
+    /// Whether the machine has been started or, after a kill, the disk been mounted anew since: what was not synced may
+    /// be lost.
     private let wasRebooted: Bool
     /// Whether what is missing from the work folder may be on an unmounted file system.
     private let mayBeAway: Bool
@@ -64,9 +65,11 @@ package struct Recovery: Sendable {
     private let ids: JobIDGenerator
 
     /// A recovery of one pipeline. `lastRun`: the one before this, nil for none; `boot`: the machine's present boot;
-    /// `mayBeAway`: whether what is not in the work folder may be away with its file system.
+    /// `isRemounted`: whether the work folder's file system was mounted anew since; `mayBeAway`: whether what is not in
+    /// the work folder may be away with its file system.
     package init(
-        of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, mayBeAway: Bool = false,
+        of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, isRemounted: Bool = false,
+        mayBeAway: Bool = false,
         ids: JobIDGenerator = JobIDGenerator(), at time: Timestamp = .now()
     ) {
         self.ids = ids
@@ -77,7 +80,7 @@ package struct Recovery: Sendable {
         isFirstRun = lastRun == nil
         hadSlots = lastRun?.hasSlots ?? true
         wasKilled = lastRun.map { $0.endedAt == nil } ?? true
-        wasRebooted = lastRun.map { $0.boot != boot } ?? true
+        wasRebooted = lastRun.map { $0.boot != boot || $0.endedAt == nil && isRemounted } ?? true
         now = time
     }
 

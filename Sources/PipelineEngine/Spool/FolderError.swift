@@ -31,6 +31,10 @@ package struct FolderError: Error, Sendable {
         switch error.errno {
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory:
             remedy = Self.descriptors
+        case .noSpace, .diskQuotaExceeded:
+            remedy = "make room on the file system of '\(error.path.text)'; then start again"
+        case .readOnlyFileSystem:
+            remedy = "have the file system of '\(error.path.text)' mounted for writing; then start again"
         case let errno where errno == .ioError || errno.isOfNetwork:
             remedy = "check the disk, mount or server of '\(error.path.text)' and the kernel's log; then start again"
         default: kind = .configuration

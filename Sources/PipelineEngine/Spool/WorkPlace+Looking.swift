@@ -7,7 +7,9 @@ extension WorkPlace {
     /// A place beside an inbox as that is now.
     init(path: FilePath, beside inbox: FilePath) {
         let found = InboxIdentity(of: inbox)
-        self.init(path: path, inbox: found?.folder.inode ?? 0, fileSystem: found?.fileSystem ?? 0)
+        self.init(
+            path: path, inbox: found?.folder.inode ?? 0, fileSystem: found?.fileSystem ?? 0,
+            mount: path.withPlatformString { dm_mounting($0) })
     }
 
     /// Whether what was there is gone, and not merely unmounted: the inbox is unchanged, and it
