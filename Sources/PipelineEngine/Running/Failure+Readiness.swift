@@ -14,11 +14,12 @@ extension Failure {
             detail: "ready.timeout")
     }
 
-    /// The drop was complete, but changed before it was claimed; `reason` as for drops in the inbox.
+    /// The drop was complete, but changed before it was claimed, or cannot be made ours; `reason` as for drops in the
+    /// inbox.
     static func unfit(_ name: FileName, _ reason: String) -> Failure {
         .file(
-            "ready.unfit", "'\(name)' was replaced or extended while it was claimed: \(reason).",
-            remedy: "Drop it again, and do not change it afterwards.")
+            "ready.unfit", "'\(name)' cannot be taken as it was claimed: \(reason).",
+            remedy: "Drop it again, as a copy and not as a link, and do not change it afterwards.")
     }
 
     /// The drop exceeds a limit of its pipeline.
