@@ -21,7 +21,7 @@ package struct WorkPlace: Sendable, Hashable {
         self.mount = mount
     }
 
-    /// Whether it was mounted anew after a run that had one of these places, so that what was not synced may be lost.
+    /// Whether it was remounted after a run that had one of these places: what was not synced may be lost.
     package func isRemounted(since places: [WorkPlace]) -> Bool {
         let before = places.first { $0.path == path }?.mount ?? 0
         return mount != 0 && before != 0 && mount != before

@@ -56,8 +56,7 @@ package struct Recovery: Sendable {
     private let hadSlots: Bool
     /// Whether the last run was killed or crashed.
     private let wasKilled: Bool
-    /// Whether the machine has been started or, after a kill, the disk been mounted anew since: what was not synced may
-    /// be lost.
+    /// Whether the machine was rebooted since, or the disk remounted after a kill: what was not synced may be lost.
     private let wasRebooted: Bool
     /// Whether what is missing from the work folder may be on an unmounted file system.
     private let mayBeAway: Bool
@@ -65,7 +64,7 @@ package struct Recovery: Sendable {
     private let ids: JobIDGenerator
 
     /// A recovery of one pipeline. `lastRun`: the one before this, nil for none; `boot`: the machine's present boot;
-    /// `isRemounted`: whether the work folder's file system was mounted anew since; `mayBeAway`: whether what is not in
+    /// `isRemounted`: whether the work folder's file system was remounted since; `mayBeAway`: whether what is not in
     /// the work folder may be away with its file system.
     package init(
         of pipeline: Pipeline, in work: WorkFolder, lastRun: RunRecord?, boot: String, isRemounted: Bool = false,
