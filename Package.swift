@@ -61,7 +61,9 @@ let package = Package(
             cSettings: [.define("DROPMILL_COMMIT", to: "\"\(Context.environment["DROPMILL_COMMIT"] ?? "")\"")]),
 
         // L1
-        .target(name: "PipelineKit", dependencies: ["CLinux", system], swiftSettings: strict),
+        .target(name: "Platform", swiftSettings: strict),
+        .target(name: "Files", dependencies: ["CLinux", "Platform", system], swiftSettings: strict),
+        .target(name: "PipelineKit", dependencies: ["Files", "CLinux", system], swiftSettings: strict),
         .target(name: "Helpers", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(
             name: "Archive", dependencies: ["CArchive", "CISAL", "CLinux", "Helpers", system], swiftSettings: strict),
@@ -72,33 +74,43 @@ let package = Package(
             name: "FileTypes", dependencies: ["CLinux", "CMagic", "Helpers", system], swiftSettings: strict),
         .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(name: "Web", dependencies: ["CCurl", "CLinux"], swiftSettings: strict),
+        .target(name: "FolderWatch", dependencies: ["Files", "Platform", system], swiftSettings: strict),
         .target(
-            name: "FolderWatch", dependencies: ["PipelineKit", "CLinux", "Digests", system, heap],
+            name: "Readiness",
+            dependencies: ["Files", "FolderWatch", "PipelineKit", "CLinux", "Digests", system, deque, heap],
             swiftSettings: strict),
-        .target(name: "Journal", dependencies: ["PipelineKit", system], swiftSettings: strict),
+        .target(name: "Journal", dependencies: ["Files", "PipelineKit", system], swiftSettings: strict),
 
         // L2
         .target(
             name: "BuiltinStages",
-            dependencies: ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web", system],
+            dependencies: ["Files", "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web", system],
             swiftSettings: strict),
         .target(
-            name: "SQLiteJournal", dependencies: ["PipelineKit", "Journal", "CLinux", system, database, sqlite],
+            name: "SQLiteJournal",
+            dependencies: ["Files", "PipelineKit", "Journal", "CLinux", system, database, sqlite],
             swiftSettings: strict),
         .target(
             name: "PipelineEngine",
-            dependencies: ["PipelineKit", "FolderWatch", "Journal", "SQLiteJournal", "CLinux", system, deque, heap],
+            dependencies: [
+                "Files", "PipelineKit", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "CLinux", system, deque,
+                heap,
+            ],
             swiftSettings: strict),
         .target(
-            name: "Doctor", dependencies: ["PipelineKit", "FolderWatch", "PipelineEngine", "CLinux", system],
+            name: "Doctor",
+            dependencies: ["Files", "PipelineKit", "FolderWatch", "Readiness", "PipelineEngine", "CLinux", system],
             swiftSettings: strict),
-        .target(name: "PipelineConfig", dependencies: ["PipelineKit", "CYaml", system], swiftSettings: strict),
+        .target(
+            name: "PipelineConfig", dependencies: ["Files", "PipelineKit", "CYaml", system], swiftSettings: strict),
 
         // L3
         .target(
             name: "DropmillCommand",
             dependencies: [
-                "PipelineKit", "BuiltinStages", "Completeness", "Doctor", "FolderWatch", "Journal", "PipelineEngine",
+                "Files", "PipelineKit", "BuiltinStages", "Completeness", "Doctor", "FolderWatch", "Readiness",
+                "Journal",
+                "PipelineEngine",
                 "PipelineConfig", "SQLiteJournal", "CLinux", "CVersion", system, log, arguments,
             ],
             swiftSettings: strict),
@@ -111,23 +123,27 @@ let package = Package(
         // How many tests run at once.
         .target(name: "width", path: "Tests/width", publicHeadersPath: "."),
         .target(
-            name: "TestSupport", dependencies: ["PipelineKit", "Digests", "width", system], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Files", "PipelineKit", "Digests", "width", system],
+            path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
-            name: "ArchitectureTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "width", system],
+            name: "ArchitectureTests",
+            dependencies: ["Files", "PipelineKit", "TestSupport", "dropmill", "width", system],
             swiftSettings: strict),
-        .testTarget(name: "PipelineKitTests", dependencies: ["PipelineKit", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "FilesTests", dependencies: ["Files", "PipelineKit", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "PipelineKitTests", dependencies: ["Files", "PipelineKit", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ArchiveTests", dependencies: ["Archive", "CLinux", "TestSupport", system], swiftSettings: strict),
         .testTarget(
             name: "CompletenessTests",
-            dependencies: ["Completeness", "PipelineKit", "TestSupport", "dropmill", "served", system],
+            dependencies: ["Completeness", "Files", "PipelineKit", "TestSupport", "dropmill", "served", system],
             swiftSettings: strict),
         .testTarget(name: "DigestsTests", dependencies: ["Digests", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "BuiltinStagesTests",
             dependencies: [
-                "BuiltinStages", "Archive", "FileTypes", "PipelineKit", "TestSupport", "dropmill", "beneath",
+                "BuiltinStages", "Archive", "FileTypes", "Files", "PipelineKit", "TestSupport", "dropmill", "beneath",
                 "confined",
                 "oldkernel", "served",
                 system,
@@ -135,24 +151,28 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PipelineConfigTests",
-            dependencies: ["PipelineConfig", "BuiltinStages", "PipelineKit", "TestSupport"],
+            dependencies: ["PipelineConfig", "BuiltinStages", "Files", "PipelineKit", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "PipelineEngineTests",
             dependencies: [
-                "PipelineEngine", "Doctor", "FolderWatch", "Journal", "SQLiteJournal", "PipelineKit", "Digests",
+                "PipelineEngine", "Doctor", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "Files",
+                "PipelineKit",
+                "Digests",
                 "TestSupport", database,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "DropmillCommandTests",
             dependencies: [
-                "DropmillCommand", "dropmill", "BuiltinStages", "Doctor", "FolderWatch", "Journal", "PipelineEngine",
-                "PipelineConfig", "PipelineKit", "SQLiteJournal", "TestSupport", system, log, arguments,
+                "DropmillCommand", "dropmill", "BuiltinStages", "Doctor", "FolderWatch", "Readiness", "Journal",
+                "PipelineEngine",
+                "PipelineConfig", "Files", "PipelineKit", "SQLiteJournal", "TestSupport", system, log, arguments,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["PipelineKit", "TestSupport", "dropmill", "oldkernel", system],
+            name: "EndToEndTests",
+            dependencies: ["Files", "PipelineKit", "TestSupport", "dropmill", "oldkernel", system],
             swiftSettings: strict),
         // Kills, faults and power cuts; `faultline` is the program that causes them.
         .executableTarget(name: "faultline", path: "Tests/faultline"),
@@ -168,14 +188,18 @@ let package = Package(
         .executableTarget(name: "stranger", path: "Tests/stranger"),
         .testTarget(
             name: "StrangerTests",
-            dependencies: ["PipelineKit", "TestSupport", "dropmill", "faultline", "oldkernel", "stranger", system],
+            dependencies: [
+                "Files", "PipelineKit", "TestSupport", "dropmill", "faultline", "oldkernel", "stranger", system,
+            ],
             swiftSettings: strict),
         .target(name: "fakeclock", path: "Tests/fakeclock", publicHeadersPath: "."),
         .target(name: "heapcount", path: "Tests/heapcount", publicHeadersPath: "."),
         .testTarget(
             name: "TortureTests",
             dependencies: [
-                "PipelineEngine", "FolderWatch", "Journal", "SQLiteJournal", "PipelineKit", "TestSupport", "dropmill",
+                "PipelineEngine", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "Files", "PipelineKit",
+                "TestSupport",
+                "dropmill",
                 "faultline", system,
             ],
             swiftSettings: strict),
@@ -189,7 +213,7 @@ if Context.environment["DROPMILL_FUZZ"] != nil {
     for target in package.targets where target.name == "Archive" { target.swiftSettings = fuzzing }
     package.targets.append(
         .executableTarget(
-            name: "fuzz-archive", dependencies: ["Archive", "PipelineKit", system], path: "Tests/fuzz",
+            name: "fuzz-archive", dependencies: ["Archive", "Files", "PipelineKit", system], path: "Tests/fuzz",
             exclude: ["corpus"], swiftSettings: fuzzing, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]))
     package.products.append(.executable(name: "fuzz-archive", targets: ["fuzz-archive"]))
 }

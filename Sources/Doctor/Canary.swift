@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 
 /// A test file with a hidden name, which no pipeline takes. It is removed with this value, wherever it was renamed to.

@@ -1,7 +1,9 @@
 @preconcurrency import Dispatch
+package import Files
 package import FolderWatch
 import Glibc
 package import PipelineKit
+package import Readiness
 import SystemPackage
 
 /// Watches one drop of an inbox for a moment, where no daemon runs that could be asked: by the same gate and the same

@@ -1,7 +1,9 @@
+import Files
 import FolderWatch
 import Glibc
 import PipelineEngine
 package import PipelineKit
+import Readiness
 package import SystemPackage
 
 /// Tries, in every folder that pipelines use, what a daemon would do there. Nothing stays behind, nothing is made, and

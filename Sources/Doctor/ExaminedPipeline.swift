@@ -1,4 +1,3 @@
-import PipelineKit
 import SystemPackage
 
 /// A pipeline's folders.

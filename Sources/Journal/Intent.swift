@@ -1,4 +1,4 @@
-package import PipelineKit
+package import Files
 package import SystemPackage
 
 /// A move that settlement is going to make, written down before it is made. Recovery looks at the target first: if it

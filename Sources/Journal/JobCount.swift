@@ -1,4 +1,3 @@
-import PipelineKit
 import SystemPackage
 
 /// A number of jobs that are alike.

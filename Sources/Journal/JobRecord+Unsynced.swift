@@ -1,3 +1,4 @@
+package import Files
 package import PipelineKit
 
 /// What a failed sync leaves behind. It is kept in the job's history, since who sees a disk fail restarts the daemon.

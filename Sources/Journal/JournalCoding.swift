@@ -1,3 +1,4 @@
+import Files
 import FoundationEssentials
 package import PipelineKit
 package import SystemPackage

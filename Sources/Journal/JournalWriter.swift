@@ -1,4 +1,5 @@
 @preconcurrency package import Dispatch
+import Files
 import PipelineKit
 import Synchronization
 

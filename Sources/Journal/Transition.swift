@@ -1,4 +1,4 @@
-package import PipelineKit
+package import Files
 import SystemPackage
 
 /// One thing that happened to a job.

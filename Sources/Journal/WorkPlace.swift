@@ -1,4 +1,3 @@
-import PipelineKit
 package import SystemPackage
 
 /// Where a pipeline's work folder was in a run, and beside which inbox: a later start finds jobs there whose folders

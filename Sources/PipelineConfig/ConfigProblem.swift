@@ -1,3 +1,4 @@
+import Files
 package import PipelineKit
 package import SystemPackage
 

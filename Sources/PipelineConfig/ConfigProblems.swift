@@ -1,4 +1,3 @@
-import PipelineKit
 import SystemPackage
 
 /// Why pipelines cannot be used: every problem of every file, sorted.

@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 
 /// Puts the environment's values in place of `${VAR}` and `${VAR:-default}`. A `$` without a brace stays as it is;

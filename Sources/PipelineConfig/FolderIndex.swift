@@ -1,4 +1,3 @@
-import PipelineKit
 import SystemPackage
 
 /// The folders of all pipelines, each resolved once.

@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 
 /// A map of a pipeline file while it is being read: which keys it may have, and a place for all that is wrong with it.

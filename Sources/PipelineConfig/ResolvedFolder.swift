@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 package import SystemPackage
 
 /// A folder as the kernel will find it, so that two spellings of one folder are seen to be one: absolute, with the

@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 
 /// Values of pipeline files, as JSON Schema has them.

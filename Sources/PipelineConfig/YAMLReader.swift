@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 
 /// Turns the YAML of a pipeline file into nodes; no later step sees YAML.

@@ -1,6 +1,6 @@
+import Files
 import GRDB
 import Journal
-import PipelineKit
 import SystemPackage
 
 /// Reads a row's columns from left to right. GRDB's own subscripts trap where a value is of another type; a damaged

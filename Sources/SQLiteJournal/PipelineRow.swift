@@ -1,6 +1,5 @@
 import GRDB
 import Journal
-import PipelineKit
 import SystemPackage
 
 /// The rows of the table `pipelines`.

@@ -1,6 +1,6 @@
+import Files
 import GRDB
 import Journal
-import PipelineKit
 import SystemPackage
 
 /// The rows of the table `runs`.

@@ -1,8 +1,8 @@
+import Files
 import GRDB
 import GRDBSQLite
 import Glibc
 package import Journal
-import PipelineKit
 package import SystemPackage
 
 extension SQLiteJournal {

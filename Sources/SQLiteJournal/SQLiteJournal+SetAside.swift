@@ -1,6 +1,7 @@
+package import Files
 import Glibc
 package import Journal
-package import PipelineKit
+import PipelineKit
 package import SystemPackage
 
 extension SQLiteJournal {

@@ -1,4 +1,5 @@
 import Dispatch
+package import Files
 import GRDB
 package import Journal
 package import PipelineKit

@@ -1,6 +1,5 @@
 import GRDB
 import Journal
-import PipelineKit
 import SystemPackage
 
 /// The rows of the table `totals`: how many jobs of a pipeline are finished, by state. What a transaction changes is

@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 extension HouseRules {
     /// Who turns seconds into nanoseconds: of the machine's own clocks, or by sums that cannot trap.
     static let clocks: Set<String> = [
-        "Sources/PipelineKit/Values/Timestamp.swift", "Sources/PipelineKit/Values/Duration+Text.swift",
-        "Sources/PipelineKit/System/MonotonicTime.swift", "Sources/Archive/Helper/UnpackWorker.swift",
+        "Sources/Files/Values/Timestamp.swift", "Sources/Files/Values/Duration+Text.swift",
+        "Sources/Files/System/MonotonicTime.swift", "Sources/Archive/Helper/UnpackWorker.swift",
         "Sources/Helpers/Clock.swift",
     ]
 

@@ -1,7 +1,8 @@
 extension HouseRules {
     /// Who knows stages by their descriptors alone.
     private static let kindless: Set<String> = [
-        "PipelineKit", "PipelineEngine", "FolderWatch", "Journal", "SQLiteJournal", "PipelineConfig",
+        "Files", "PipelineKit", "PipelineEngine", "FolderWatch", "Readiness", "Journal", "SQLiteJournal",
+        "PipelineConfig",
     ]
 
     /// The kinds that Dropmill brings along, as their descriptors say them.

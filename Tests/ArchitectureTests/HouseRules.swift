@@ -3,7 +3,9 @@ enum HouseRules {
     /// Who may import whom of ours. What is not here is not allowed; the libraries of others are Package.swift's
     /// matter.
     static let arrows: [String: Set<String>] = [
-        "PipelineKit": ["CLinux"],
+        "Platform": [],
+        "Files": ["CLinux", "Platform"],
+        "PipelineKit": ["Files", "CLinux"],
         "Helpers": ["CLinux"],
         "Archive": ["CArchive", "CISAL", "CLinux", "Helpers"],
         "Completeness": ["CISAL", "CLinux", "Helpers"],
@@ -11,17 +13,19 @@ enum HouseRules {
         "FileTypes": ["CLinux", "CMagic", "Helpers"],
         "Programs": ["CLinux"],
         "Web": ["CCurl", "CLinux"],
-        "FolderWatch": ["PipelineKit", "CLinux", "Digests"],
-        "Journal": ["PipelineKit"],
-        "BuiltinStages": ["PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web"],
-        "SQLiteJournal": ["PipelineKit", "CLinux", "Journal"],
-        "PipelineEngine": ["PipelineKit", "CLinux", "FolderWatch", "Journal", "SQLiteJournal"],
-        "PipelineConfig": ["PipelineKit", "CYaml"],
-        "Doctor": ["PipelineKit", "CLinux", "FolderWatch", "PipelineEngine"],
+        "FolderWatch": ["Files", "Platform"],
+        "Readiness": ["Files", "FolderWatch", "PipelineKit", "CLinux", "Digests"],
+        "Journal": ["Files", "PipelineKit"],
+        "BuiltinStages": ["Files", "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web"],
+        "SQLiteJournal": ["Files", "PipelineKit", "CLinux", "Journal"],
+        "PipelineEngine": [
+            "Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "Journal", "SQLiteJournal",
+        ],
+        "PipelineConfig": ["Files", "PipelineKit", "CYaml"],
+        "Doctor": ["Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "PipelineEngine"],
         "DropmillCommand": [
-            "PipelineKit", "CLinux", "CVersion", "Completeness", "FolderWatch", "Journal", "BuiltinStages",
-            "SQLiteJournal",
-            "PipelineEngine", "PipelineConfig", "Doctor",
+            "Files", "PipelineKit", "CLinux", "CVersion", "Completeness", "FolderWatch", "Readiness", "Journal",
+            "BuiltinStages", "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Doctor",
         ],
         "dropmill": ["BuiltinStages", "DropmillCommand"],
     ]

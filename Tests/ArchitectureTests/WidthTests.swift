@@ -1,5 +1,4 @@
 import Glibc
-import PipelineKit
 import Synchronization
 import Testing
 import width

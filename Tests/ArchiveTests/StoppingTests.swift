@@ -1,6 +1,5 @@
 import Archive
 import Glibc
-import PipelineKit
 import Synchronization
 import SystemPackage
 import TestSupport

@@ -1,4 +1,3 @@
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing

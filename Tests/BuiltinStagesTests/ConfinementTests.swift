@@ -1,5 +1,4 @@
 import Glibc
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing

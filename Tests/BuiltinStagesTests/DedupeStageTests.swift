@@ -1,4 +1,5 @@
 import BuiltinStages
+import Files
 import PipelineKit
 import Synchronization
 import TestSupport

@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 
 /// What a folder has that is made after another.

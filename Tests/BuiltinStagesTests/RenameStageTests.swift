@@ -1,4 +1,5 @@
 import BuiltinStages
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage

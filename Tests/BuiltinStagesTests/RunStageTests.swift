@@ -1,5 +1,6 @@
 import BuiltinStages
 import Dispatch
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage

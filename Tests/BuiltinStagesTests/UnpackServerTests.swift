@@ -1,6 +1,6 @@
 import Archive
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import BuiltinStages
 import Digests
+import Files
 import PipelineKit
 import SystemPackage
 import TestSupport

@@ -1,5 +1,6 @@
+import Files
+import FolderWatch
 import Glibc
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing

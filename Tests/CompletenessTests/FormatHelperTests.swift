@@ -1,6 +1,7 @@
 import Completeness
+import Files
+import FolderWatch
 import Glibc
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing

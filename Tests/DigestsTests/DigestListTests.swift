@@ -1,5 +1,4 @@
 import Digests
-import PipelineKit
 import Testing
 
 private let md5 = String(repeating: "a1", count: 16)

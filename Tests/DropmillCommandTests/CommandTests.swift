@@ -1,5 +1,6 @@
 import ArgumentParser
 import BuiltinStages
+import Files
 import PipelineConfig
 import PipelineKit
 import SystemPackage

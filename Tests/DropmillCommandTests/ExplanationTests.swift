@@ -1,4 +1,5 @@
 import BuiltinStages
+import Files
 import Glibc
 import PipelineConfig
 import PipelineEngine
@@ -9,6 +10,7 @@ import Testing
 
 @testable import DropmillCommand
 @testable import FolderWatch
+@testable import Readiness
 
 @Suite struct ExplanationTests {
     private let fixture: JournalFixture

@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 
 /// The files and folders that are to be there, exactly.

@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 import TestSupport
 

@@ -1,4 +1,3 @@
-import PipelineKit
 import SystemPackage
 
 /// An end-to-end test as text: what is dropped and started, and what is expected then. The language is described in

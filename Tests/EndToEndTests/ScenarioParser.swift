@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 
 extension Scenario {
     /// A scenario from its text.

@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 import Testing
 
 @Suite struct ScenarioParserTests {

@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,3 @@
-import PipelineKit
-
 /// Takes one line of a scenario apart: words, and values in quotation marks.
 ///
 /// A value is `"text"`, repeated by `"x" * 251`, joined by `"x" * 251 + ".txt"`. Escapes are those that names are shown

@@ -1,6 +1,6 @@
 import Dispatch
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 
 /// Somebody who writes a file piece by piece, held open or opened anew for each piece. It has a thread of its own: a

@@ -1,7 +1,6 @@
 import BuiltinStages
 import Glibc
 import PipelineConfig
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing

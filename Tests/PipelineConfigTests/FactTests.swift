@@ -1,6 +1,5 @@
 import BuiltinStages
 import PipelineConfig
-import PipelineKit
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import BuiltinStages
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing

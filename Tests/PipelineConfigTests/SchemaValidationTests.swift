@@ -1,4 +1,5 @@
 import BuiltinStages
+import Files
 import PipelineConfig
 import PipelineKit
 import SystemPackage

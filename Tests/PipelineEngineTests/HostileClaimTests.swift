@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -6,6 +7,7 @@ import Testing
 
 @testable import FolderWatch
 @testable import PipelineEngine
+@testable import Readiness
 
 /// What somebody who may change the inbox can do just before a claim.
 @Suite("Claims of what was exchanged") struct HostileClaimTests {

@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import Files
 import Glibc
 import PipelineKit
 import Synchronization
@@ -7,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 @Suite("InboxWatcher: folders, limits, absences", .timeLimit(.minutes(5)), .serialized) struct InboxFoldersTests {
     private let scratch: ScratchFolder

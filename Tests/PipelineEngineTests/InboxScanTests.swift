@@ -1,9 +1,10 @@
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 @Suite("InboxScan") struct InboxScanTests {
     private func list(_ scan: inout InboxScan, _ folder: InboxFolder, _ names: [String], folders: [String] = []) throws

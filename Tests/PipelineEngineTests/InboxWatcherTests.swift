@@ -1,12 +1,13 @@
 @preconcurrency import Dispatch
+import Files
 import Glibc
-import PipelineKit
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 @Suite("InboxWatcher", .timeLimit(.minutes(5)), .serialized) struct InboxWatcherTests {
     private let scratch: ScratchFolder

@@ -1,5 +1,4 @@
 import Glibc
-import PipelineKit
 import Testing
 
 @testable import PipelineEngine

@@ -1,10 +1,11 @@
-import PipelineKit
+import Files
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import FolderWatch
 @testable import PipelineEngine
+@testable import Readiness
 
 @Suite("Long looks") struct LongLooksTests {
     private let scratch: ScratchFolder

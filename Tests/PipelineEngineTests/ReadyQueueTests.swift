@@ -1,8 +1,10 @@
+import Files
 import PipelineKit
 import Testing
 
 @testable import FolderWatch
 @testable import PipelineEngine
+@testable import Readiness
 
 @Suite("ReadyQueue and ActiveRoom") struct ReadyQueueTests {
     private func fingerprint(_ size: Int64, modified: Int = 0) -> Fingerprint {

@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import PipelineKit
 import Synchronization
 import SystemPackage

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import PipelineKit
 import Synchronization
@@ -8,6 +9,7 @@ import Testing
 @testable import FolderWatch
 @testable import Journal
 @testable import PipelineEngine
+@testable import Readiness
 @testable import SQLiteJournal
 
 @Suite("Spool") struct SpoolTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import FolderWatch
 @testable import PipelineEngine
+@testable import Readiness
 
 @Suite("Stopping", .timeLimit(.minutes(5))) struct StopTests {
     private let scratch: ScratchFolder

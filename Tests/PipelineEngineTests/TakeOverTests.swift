@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -6,6 +7,7 @@ import Testing
 
 @testable import FolderWatch
 @testable import PipelineEngine
+@testable import Readiness
 
 /// Drops of other users, which only root can make and take over.
 @Suite("Taking over", .enabled(if: geteuid() == 0, "only root has other users' files"))

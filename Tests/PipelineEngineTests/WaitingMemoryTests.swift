@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 import SystemPackage
 import TestSupport
@@ -5,6 +6,7 @@ import Testing
 
 @testable import FolderWatch
 @testable import PipelineEngine
+@testable import Readiness
 
 /// What names cost while they are known.
 @Suite("Memory of those that wait") struct WaitingMemoryTests {

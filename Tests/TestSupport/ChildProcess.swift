@@ -1,5 +1,5 @@
+package import Files
 package import Glibc
-package import PipelineKit
 package import SystemPackage
 
 /// Starting and awaiting programs (posix_spawn(3), waitpid(2)).

@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 package import SystemPackage
 
 /// An ext4 or xfs file system in a file, mounted through a loop device: a disk whose power can be cut. Needs root.

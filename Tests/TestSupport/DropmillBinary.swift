@@ -1,5 +1,4 @@
 import Glibc
-import PipelineKit
 package import SystemPackage
 
 /// The real program.

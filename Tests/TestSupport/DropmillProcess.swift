@@ -1,5 +1,6 @@
+package import Files
 package import Glibc
-package import PipelineKit
+import PipelineKit
 package import SystemPackage
 
 /// One run of the real program, its standard output and error in a file.

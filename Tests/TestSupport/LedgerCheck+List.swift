@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 import SystemPackage
 
 /// The list of `output/by-listed`.

@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 package import SystemPackage
 
 /// A folder shown a second time through bindfs, a FUSE file system: what changes behind it gives no events in it, as on

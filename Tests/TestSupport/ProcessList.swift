@@ -1,5 +1,5 @@
+import Files
 package import Glibc
-import PipelineKit
 import SystemPackage
 
 /// The processes of the machine, as /proc tells.

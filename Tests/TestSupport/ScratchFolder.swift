@@ -1,5 +1,6 @@
+package import Files
 import Glibc
-package import PipelineKit
+import PipelineKit
 package import SystemPackage
 
 /// A folder of one test's own, made new and removed with all it holds when the last reference to it goes.

@@ -1,5 +1,5 @@
+package import Files
 import Glibc
-package import PipelineKit
 package import SystemPackage
 
 /// A file system that a test mounts for itself, and that goes with the last reference. Needs root.

@@ -1,5 +1,5 @@
+package import Files
 import Glibc
-package import PipelineKit
 package import SystemPackage
 
 /// A program of the system that a test compares with or prepares its files by, such as `sha256sum` or `zip`.

@@ -1,6 +1,6 @@
+import Files
 import Glibc
 import PipelineEngine
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing

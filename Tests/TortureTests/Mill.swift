@@ -1,6 +1,6 @@
+import Files
 import Glibc
 import Journal
-import PipelineKit
 import SQLiteJournal
 import SystemPackage
 import TestSupport

@@ -1,4 +1,5 @@
 import Digests
+package import Files
 import Glibc
 package import PipelineKit
 import SystemPackage

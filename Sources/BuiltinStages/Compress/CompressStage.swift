@@ -1,4 +1,5 @@
 import Archive
+import Files
 import Glibc
 package import PipelineKit
 import SystemPackage

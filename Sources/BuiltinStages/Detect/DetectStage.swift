@@ -1,4 +1,5 @@
 import FileTypes
+import Files
 import PipelineKit
 import SystemPackage
 

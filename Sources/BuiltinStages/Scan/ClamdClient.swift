@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 
 /// One question to clamd over its socket (clamd(8)): is this file clean?

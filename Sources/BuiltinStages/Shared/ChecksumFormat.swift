@@ -1,4 +1,5 @@
 import Digests
+import Files
 import PipelineKit
 
 /// How digests are written down.

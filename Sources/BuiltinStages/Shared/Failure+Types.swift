@@ -1,4 +1,5 @@
 import FileTypes
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage

@@ -1,4 +1,5 @@
 import Digests
+import Files
 import PipelineKit
 
 /// The texts of a BagIt bag, as RFC 8493 has them. Pure.

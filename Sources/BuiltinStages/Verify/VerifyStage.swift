@@ -1,4 +1,5 @@
 import Digests
+import Files
 import Glibc
 package import PipelineKit
 import SystemPackage

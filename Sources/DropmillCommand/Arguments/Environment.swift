@@ -1,7 +1,6 @@
 import ArgumentParser
 import Glibc
 import PipelineConfig
-import PipelineKit
 import SystemPackage
 
 /// The environment that the program was started in.

@@ -1,5 +1,4 @@
 import Glibc
-import PipelineKit
 import SystemPackage
 
 /// The program's arguments as they were given: bytes, which need not be UTF-8. They go through the parser as text in

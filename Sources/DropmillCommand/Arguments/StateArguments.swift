@@ -1,7 +1,6 @@
 import ArgumentParser
 import Journal
 import PipelineEngine
-import PipelineKit
 import SQLiteJournal
 import SystemPackage
 

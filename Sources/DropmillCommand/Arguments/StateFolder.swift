@@ -1,7 +1,7 @@
 import ArgumentParser
+import Files
 import Journal
 import PipelineEngine
-import PipelineKit
 import SQLiteJournal
 import SystemPackage
 

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Files
 import Glibc
-import PipelineKit
 
 /// Durations and times on the command line.
 enum TimeArgument {

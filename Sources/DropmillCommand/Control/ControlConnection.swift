@@ -1,6 +1,5 @@
 @preconcurrency import Dispatch
 import Glibc
-import PipelineKit
 
 /// One client: hears one line, is sent one, and is gone. The server's own.
 final class ControlConnection {

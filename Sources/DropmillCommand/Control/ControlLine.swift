@@ -1,6 +1,5 @@
 import FoundationEssentials
 import PipelineEngine
-import PipelineKit
 
 /// One line of JSON, without the newline.
 enum ControlLine {

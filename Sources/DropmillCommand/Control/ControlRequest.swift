@@ -1,6 +1,5 @@
 import FoundationEssentials
 import PipelineEngine
-import PipelineKit
 
 /// What is asked of a running daemon: one line of JSON. Nothing can be changed this way.
 struct ControlRequest: Codable, Equatable {

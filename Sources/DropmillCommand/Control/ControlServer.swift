@@ -1,6 +1,6 @@
 @preconcurrency import Dispatch
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 
 /// Answers requests on the control socket. Slow, hostile or numerous clients cost the daemon only these

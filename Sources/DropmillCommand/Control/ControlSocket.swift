@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 
 /// The socket in the state folder, on which a running daemon answers questions.

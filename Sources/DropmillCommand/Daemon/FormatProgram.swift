@@ -1,5 +1,5 @@
 import Completeness
-import FolderWatch
+import Readiness
 import SystemPackage
 
 /// The program that looks whether files are whole by their formats: this one, in processes of its own.

@@ -1,5 +1,4 @@
 import Logging
-import PipelineKit
 
 /// One log line before it is laid out: a sentence for people and fields for programs. It travels through `Logger` as
 /// one metadata value, so that the fields keep their order and types.

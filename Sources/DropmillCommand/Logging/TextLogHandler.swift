@@ -1,5 +1,5 @@
+import Files
 import Logging
-import PipelineKit
 
 /// Writes lines for people: the time, a mark, what happened; reason and remedy indented below. Colours only where asked
 /// for.

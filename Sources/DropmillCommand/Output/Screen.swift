@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 import Journal
 import PipelineConfig
-import PipelineKit
 import SystemPackage
 
 /// A terminal that is redrawn in place: longer lines wrap, and lines that do not fit are cut.

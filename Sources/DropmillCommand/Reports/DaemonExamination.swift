@@ -1,4 +1,5 @@
 import Doctor
+import Files
 import Journal
 import PipelineEngine
 import PipelineKit

@@ -1,4 +1,5 @@
 import Doctor
+import Files
 import FolderWatch
 import Journal
 import PipelineKit

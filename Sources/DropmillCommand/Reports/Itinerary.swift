@@ -1,3 +1,4 @@
+import Files
 import PipelineEngine
 import PipelineKit
 import SystemPackage

@@ -1,5 +1,5 @@
+import Files
 import Journal
-import PipelineKit
 
 /// Jobs for people: one line each.
 enum JobTable {

@@ -1,3 +1,4 @@
+import Files
 import PipelineConfig
 import PipelineEngine
 import PipelineKit

@@ -1,6 +1,7 @@
 package import ArgumentParser
 import BuiltinStages
 import Completeness
+import Files
 import Glibc
 package import PipelineKit
 

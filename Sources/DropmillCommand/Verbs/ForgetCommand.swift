@@ -1,7 +1,7 @@
 import ArgumentParser
+import Files
 import Journal
 import PipelineEngine
-import PipelineKit
 import SystemPackage
 
 /// `dropmill forget`: gives up jobs that no daemon can finish.

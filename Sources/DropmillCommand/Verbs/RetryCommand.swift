@@ -1,6 +1,5 @@
 import ArgumentParser
 import Journal
-import PipelineKit
 
 /// `dropmill retry`: failed originals go back into their inboxes.
 struct RetryCommand: ParsableCommand {

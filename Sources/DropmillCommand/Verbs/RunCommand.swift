@@ -1,6 +1,7 @@
 import ArgumentParser
 import CLinux
 import Dispatch
+import Files
 import Glibc
 import Logging
 import PipelineEngine

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Journal
-import PipelineKit
 
 /// `dropmill show`: one job's whole story.
 struct ShowCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import PipelineKit
 
 /// `dropmill stages`: the stage kinds, from their own descriptors.

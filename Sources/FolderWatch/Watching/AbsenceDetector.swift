@@ -1,5 +1,5 @@
-import Glibc
-import PipelineKit
+import Files
+import Platform
 
 /// Notices that the process was away: the machine slept, the process was stopped, or the clock was set. Pure: it
 /// is shown the clocks at a steady pulse and compares how far each went.

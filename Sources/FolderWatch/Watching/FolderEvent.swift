@@ -1,6 +1,6 @@
 @preconcurrency import Dispatch
-import Glibc
-package import PipelineKit
+package import Files
+import Platform
 import Synchronization
 import SystemPackage
 

@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 
 /// The folders of one inbox that the kernel watches, by folder and by watch. A folder that moved may have its watch
 /// under its new name already when its old name is forgotten.

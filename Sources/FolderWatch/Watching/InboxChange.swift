@@ -1,4 +1,4 @@
-package import PipelineKit
+package import Files
 import SystemPackage
 
 /// A change of an inbox's listing.

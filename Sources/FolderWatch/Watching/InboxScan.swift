@@ -1,4 +1,4 @@
-package import PipelineKit
+package import Files
 import SystemPackage
 
 /// The names of an inbox as they were last seen, folder by folder, and what became different. Pure: it is told what was

@@ -1,4 +1,4 @@
-package import PipelineKit
+package import Files
 
 extension InboxWatcher {
     /// What the watcher says.

@@ -1,6 +1,5 @@
-import CLinux
-import Glibc
-import PipelineKit
+import Files
+import Platform
 import SystemPackage
 
 /// The walk through an inbox's folders.
@@ -11,7 +10,7 @@ extension InboxWatcher {
     /// Watches and lists a folder and all in it that are looked into. Each is watched before it is listed, so that what
     /// appears in it meanwhile is heard or found.
     func walk(_ inbox: OpenInbox, from start: InboxFolder) throws(IOError) {
-        let mount = dm_mount_id_of(inbox.top.file.descriptor)
+        let mount = inbox.top.file.mount
         var pending = [start]
         while let folder = pending.popLast() {
             guard folder.depth <= deepest else {
@@ -23,7 +22,7 @@ extension InboxWatcher {
                 continue
             }
             guard let opened = try open(folder, in: inbox) else { continue }
-            guard folder.isTop || dm_mount_id_of(opened.file.descriptor) == mount else {
+            guard folder.isTop || opened.file.mount == mount else {
                 refuse(folder, "another file system is mounted there; give it a pipeline of its own")
                 continue
             }
@@ -78,10 +77,10 @@ extension InboxWatcher {
         var inside: [InboxFolder] = []
         let gone = try listing.list(folder) { (seen) throws(IOError) in
             try Folder.forEachEntry(of: opened.file) { (name, kind) throws(IOError) in
-                if isFolder(name, kind, opened), match.enters(name, in: folder) {
+                if isFolder(name, kind, opened), selection.enters(name, folder) {
                     seen.sawFolder(name)
                     inside.append(folder.appending(name))
-                } else if isOfInterest(name), seen.saw(name) {
+                } else if selection.takes(name), seen.saw(name) {
                     report(.appeared(DropPath(name, in: folder)))
                 }
             }
@@ -92,7 +91,7 @@ extension InboxWatcher {
     }
 
     private func isFolder(_ name: FileName, _ kind: FileKind, _ above: OpenInbox.Opened) -> Bool {
-        guard match.depth > 1, kind == .unknown else { return kind == .folder }
+        guard selection.depth > 1, kind == .unknown else { return kind == .folder }
         return FileStatus.of(name, in: above.file).map { FileKind(mode: $0.st_mode) } == .folder
     }
 

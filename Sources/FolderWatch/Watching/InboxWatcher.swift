@@ -1,6 +1,6 @@
 @preconcurrency import Dispatch
-import Glibc
-package import PipelineKit
+package import Files
+import Platform
 import Synchronization
 package import SystemPackage
 
@@ -13,10 +13,9 @@ package import SystemPackage
 /// It lives on its owner's queue; the listener is called there.
 package actor InboxWatcher: QueueActor {
     let inbox: FilePath
-    let match: MatchRule
+    let selection: InboxSelection
     /// Folders deeper than this are not searched.
     let deepest: Int
-    private let alsoOfInterest: @Sendable (FileName) -> Bool
     let listener: Listener
     private let inotify: InotifyEvents?
     package nonisolated let executor: QueueExecutor
@@ -47,26 +46,21 @@ package actor InboxWatcher: QueueActor {
     private var identity: FileIdentity?
 
     /// A watcher that is not started. `inotify`: nil where the kernel gave none; `check` throws while the inbox is not
-    /// what it should be (its file system is away). `alsoOfInterest`: other names to report.
+    /// what it should be (its file system is away).
     package init(
-        inbox: FilePath, match: MatchRule, deepest: Int = .max,
-        alsoOfInterest: @escaping @Sendable (FileName) -> Bool = { _ in false },
-        inotify: InotifyEvents?, executor: QueueExecutor, pace: Pace = Pace(), listener: Listener,
+        inbox: FilePath, selection: InboxSelection, deepest: Int = .max, inotify: InotifyEvents?,
+        executor: QueueExecutor, pace: Pace = Pace(), listener: Listener,
         check: @escaping @Sendable () throws(WatchError) -> Void = {}
     ) {
         self.inbox = inbox
-        self.match = match
+        self.selection = selection
         self.deepest = deepest
-        self.alsoOfInterest = alsoOfInterest
         self.inotify = inotify
         self.executor = executor
         self.pace = pace
         self.listener = listener
         self.check = check
     }
-
-    /// Whether changes to this name are reported.
-    func isOfInterest(_ name: FileName) -> Bool { alsoOfInterest(name) || match.verdict(on: name) == .taken }
 
     /// Begins to watch and scans at once. When it runs already, nothing happens.
     package func start() {
@@ -185,16 +179,16 @@ package actor InboxWatcher: QueueActor {
     /// Handles one event; returns whether a scan is needed.
     private func handle(_ event: FolderEvent, in folder: InboxFolder) throws(IOError) -> Bool {
         switch event {
-        case .appeared(let name, isFolder: true) where match.enters(name, in: folder),
-            .touched(let name, isFolder: true) where match.enters(name, in: folder):
+        case .appeared(let name, isFolder: true) where selection.enters(name, folder),
+            .touched(let name, isFolder: true) where selection.enters(name, folder):
             let new = folder.appending(name)
             listing.heard(ofFolder: name, in: folder)
             // One that is known was found by a scan, or by the walk through the one above it.
             if !listing.knows(new) { try walk(try OpenInbox(inbox), from: new) }
-        case .vanished(let name, isFolder: true) where match.enters(name, in: folder):
+        case .vanished(let name, isFolder: true) where selection.enters(name, folder):
             forget(folder.appending(name))
         case .appeared(let name, _), .touched(let name, _):
-            if isOfInterest(name) { report(listing.heard(of: name, in: folder)) }
+            if selection.takes(name) { report(listing.heard(of: name, in: folder)) }
         case .vanished(let name, _):
             if let change = listing.lost(name, in: folder) { report(change) }
         case .rightsChanged: return true

@@ -1,5 +1,5 @@
-import Glibc
-package import PipelineKit
+package import Files
+import Platform
 import Synchronization
 import SystemPackage
 

@@ -1,7 +1,6 @@
-import CLinux
 @preconcurrency import Dispatch
-import Glibc
-import PipelineKit
+import Files
+import Platform
 import Synchronization
 import SystemPackage
 
@@ -29,13 +28,12 @@ final class InotifyReader: Sendable {
     init() throws(IOError) {
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0 else { throw IOError("open inotify for", "/proc/sys/fs/inotify", .last) }
-        var pipe: [Int32] = [-1, -1]
-        guard dm_pipe(&pipe) == 0 else {
-            let error = IOError("open inotify for", "/proc/sys/fs/inotify", .last)
+        do throws(Errno) {
+            (end, stopper) = try OpenFile.pipe()
+        } catch {
             close(descriptor)
-            throw error
+            throw IOError("open inotify for", "/proc/sys/fs/inotify", error)
         }
-        (end, stopper) = (pipe[0], pipe[1])
     }
 
     /// What its thread is given.
@@ -118,7 +116,7 @@ final class InotifyReader: Sendable {
     private func read(into buffer: UnsafeMutableRawBufferPointer, _ deliver: (UnsafeRawBufferPointer) -> Void) -> Int {
         turn.wait()
         defer { turn.signal() }
-        let count = retrying { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+        let count = retrying { Platform.read(descriptor, buffer.baseAddress, buffer.count) }
         // EAGAIN: nothing there.
         guard count > 0 else { return 0 }
         reads.add(1, ordering: .relaxed)

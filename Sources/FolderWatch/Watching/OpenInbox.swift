@@ -1,5 +1,5 @@
-import Glibc
-package import PipelineKit
+package import Files
+import Platform
 package import SystemPackage
 
 /// An inbox opened to examine its contents once. Its folders are opened name by name from the inbox on,

@@ -1,4 +1,4 @@
-package import PipelineKit
+package import Files
 
 /// Why an inbox cannot be watched now.
 package enum WatchError: Error, Sendable {

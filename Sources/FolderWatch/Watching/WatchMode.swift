@@ -1,4 +1,3 @@
-import PipelineKit
 import SystemPackage
 
 /// How an inbox is watched.

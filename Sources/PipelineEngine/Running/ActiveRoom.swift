@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 
 /// How much more a pipeline may claim: jobs and bytes. Pure.
 struct ActiveRoom {

@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 
 /// Until when claims have to wait so that an order holds: among all drops that were due to be looked at when something

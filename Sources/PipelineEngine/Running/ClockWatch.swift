@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 
 /// Notices that the wall clock was set. Pure: it is shown both clocks now and then.
 struct ClockWatch {

@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import Files
 import PipelineKit
 import SystemPackage
 

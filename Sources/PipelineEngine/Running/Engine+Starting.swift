@@ -1,7 +1,8 @@
-import FolderWatch
+import Files
 import Glibc
 import Journal
 import PipelineKit
+import Readiness
 import SQLiteJournal
 import SystemPackage
 

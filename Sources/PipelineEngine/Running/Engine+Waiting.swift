@@ -1,5 +1,4 @@
 @preconcurrency import Dispatch
-import PipelineKit
 import Synchronization
 
 extension Engine {

@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+package import Files
 import FolderWatch
 import Journal
 package import PipelineKit

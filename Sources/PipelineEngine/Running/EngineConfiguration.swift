@@ -1,5 +1,4 @@
-package import FolderWatch
-import PipelineKit
+package import Readiness
 package import SystemPackage
 
 /// How an engine is to run.

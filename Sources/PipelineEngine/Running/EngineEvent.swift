@@ -1,5 +1,7 @@
+package import Files
 package import FolderWatch
 package import PipelineKit
+package import Readiness
 package import SystemPackage
 
 /// Something that happened, reported to observers. One per state change; never a decision.

@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 
 /// Drops held open for long: reported after ten minutes, then each hour. Pure.
 struct HeldOpen<Key: Hashable> {

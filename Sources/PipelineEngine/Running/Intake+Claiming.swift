@@ -1,5 +1,7 @@
+import Files
 import FolderWatch
 import PipelineKit
+import Readiness
 import SystemPackage
 
 /// Examines drops, and claims them.

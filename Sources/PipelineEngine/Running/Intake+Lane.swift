@@ -1,5 +1,4 @@
-import FolderWatch
-import PipelineKit
+import Files
 
 /// What takes the quick lane.
 extension Intake {

@@ -1,5 +1,7 @@
+import Files
 import FolderWatch
 import PipelineKit
+import Readiness
 import SystemPackage
 
 // Handles files that must come with drops, and drops that will never be complete. All of

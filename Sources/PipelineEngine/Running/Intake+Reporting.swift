@@ -1,5 +1,5 @@
+import Files
 import FolderWatch
-import PipelineKit
 
 // Reports for `status` and `explain`.
 extension Intake {

@@ -1,3 +1,4 @@
+import Files
 import FolderWatch
 import PipelineKit
 
@@ -7,10 +8,10 @@ extension Intake {
         let spool = spool
         let rule = spool.pipeline.ready.holding(in: spool.pipeline.inbox)
         let watcher = InboxWatcher(
-            inbox: spool.pipeline.inbox, match: spool.pipeline.match, deepest: rule.limits.depth,
-            alsoOfInterest: { @Sendable [rule] name in
+            inbox: spool.pipeline.inbox,
+            selection: InboxSelection(spool.pipeline.match) { @Sendable [rule] name in
                 rule.isMarkerBeside(name) || SiblingNames.drop(of: name) != nil
-            }, inotify: inotify, executor: executor,
+            }, deepest: rule.limits.depth, inotify: inotify, executor: executor,
             listener: InboxWatcher.Listener(
                 changed: { @Sendable [weak self] changes in self?.assumeIsolated { $0.receive(changes) } },
                 scanned: { @Sendable [weak self] isFirst in self?.assumeIsolated { $0.scanned(isInitial: isFirst) } },

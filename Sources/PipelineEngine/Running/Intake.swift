@@ -1,7 +1,9 @@
 @preconcurrency import Dispatch
+import Files
 import FolderWatch
 import Glibc
 import PipelineKit
+import Readiness
 import SystemPackage
 
 /// Brings the drops of one pipeline from its inbox to the engine: watches, waits until they are complete, claims as

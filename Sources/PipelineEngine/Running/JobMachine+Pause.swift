@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 
 /// Whether the pipeline is paused, and how it detects that the problem is solved.

@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 
 /// The state of a pipeline and of each of its jobs. Pure: events go in, effects come out, and the

@@ -1,4 +1,5 @@
 import CLinux
+import Files
 package import PipelineKit
 import SystemPackage
 

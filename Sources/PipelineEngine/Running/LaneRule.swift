@@ -1,3 +1,4 @@
+package import Files
 package import PipelineKit
 
 /// Which drops take the quick lane: small single files of our own, in pipelines whose stages can do with their content

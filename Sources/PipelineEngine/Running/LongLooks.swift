@@ -1,5 +1,5 @@
-import FolderWatch
-import PipelineKit
+import Files
+import Readiness
 
 /// Looks at folders that take longer than a time slice: each continues for one slice at its turn, while others are
 /// examined, claimed and reported. The rest gets a place in order of request. A value of the

@@ -1,5 +1,6 @@
 import CLinux
 @preconcurrency import Dispatch
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage

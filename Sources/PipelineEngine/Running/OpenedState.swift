@@ -1,6 +1,6 @@
 @preconcurrency import Dispatch
+import Files
 import Journal
-import PipelineKit
 import SQLiteJournal
 import Synchronization
 import SystemPackage

@@ -1,5 +1,6 @@
+package import Files
 import Journal
-package import PipelineKit
+import PipelineKit
 import SystemPackage
 
 /// Jobs whose folder was removed while they ran: they cannot continue.

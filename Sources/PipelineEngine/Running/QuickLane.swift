@@ -1,5 +1,5 @@
 @preconcurrency import Dispatch
-import FolderWatch
+import Files
 import Journal
 import PipelineKit
 import Synchronization

@@ -1,4 +1,5 @@
 import CLinux
+package import Files
 package import Journal
 package import PipelineKit
 import SystemPackage

@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 
 /// Files that are left alone, and why; there may be very many of them for the same reason. Pure.
 struct Reported {

@@ -1,4 +1,4 @@
-package import PipelineKit
+package import Files
 import SystemPackage
 
 /// What an engine did until it stopped.

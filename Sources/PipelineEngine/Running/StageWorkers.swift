@@ -1,5 +1,6 @@
 import DequeModule
 @preconcurrency import Dispatch
+package import Files
 package import PipelineKit
 import Synchronization
 import SystemPackage

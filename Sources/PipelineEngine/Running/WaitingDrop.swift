@@ -1,6 +1,5 @@
 @preconcurrency import Dispatch
 package import FolderWatch
-import PipelineKit
 import Synchronization
 
 /// A file or folder that is in an inbox and not claimed, or claimed and still being written, and what it waits for.

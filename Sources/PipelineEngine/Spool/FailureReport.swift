@@ -1,3 +1,4 @@
+package import Files
 import FoundationEssentials
 package import PipelineKit
 

@@ -1,6 +1,6 @@
 import CLinux
+package import Files
 import Glibc
-package import PipelineKit
 import Synchronization
 package import SystemPackage
 

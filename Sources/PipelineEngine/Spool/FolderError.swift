@@ -1,4 +1,4 @@
-import PipelineKit
+import Files
 import SystemPackage
 
 /// Why one of our folders cannot be used: a sentence with its remedy.

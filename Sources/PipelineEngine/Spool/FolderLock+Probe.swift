@@ -1,5 +1,5 @@
+package import Files
 import Glibc
-package import PipelineKit
 package import SystemPackage
 
 extension FolderLock {

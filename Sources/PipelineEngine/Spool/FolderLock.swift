@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 package import SystemPackage
 
 /// Holds a folder for this process alone: a lock on the folder itself (flock(2)), which the kernel gives back when the

@@ -1,6 +1,6 @@
 import CLinux
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 
 /// Which folder an inbox is. Its inode's number alone does not tell: the root of every disk has the same one.

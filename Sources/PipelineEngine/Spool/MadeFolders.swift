@@ -1,4 +1,3 @@
-import PipelineKit
 import Synchronization
 import SystemPackage
 

@@ -1,5 +1,5 @@
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 
 /// Where in its inbox a claimed drop lay, kept in its job's folder until the journal knows: a symbolic link that says

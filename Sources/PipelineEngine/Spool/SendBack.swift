@@ -1,7 +1,8 @@
+package import Files
 import FolderWatch
 import Glibc
 package import Journal
-package import PipelineKit
+import PipelineKit
 package import SystemPackage
 
 /// Sends failed originals back into an inbox, as if they were dropped again. Works beside a running daemon, which sees

@@ -1,3 +1,4 @@
+import Files
 package import Journal
 package import PipelineKit
 import SystemPackage

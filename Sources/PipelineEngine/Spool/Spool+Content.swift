@@ -1,6 +1,7 @@
-import FolderWatch
+import Files
 import Glibc
 import PipelineKit
+import Readiness
 import SystemPackage
 
 extension Spool {

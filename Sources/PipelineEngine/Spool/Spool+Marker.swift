@@ -1,6 +1,7 @@
+package import Files
 import FolderWatch
 import Glibc
-package import PipelineKit
+import PipelineKit
 import SystemPackage
 
 extension Spool {

@@ -1,4 +1,5 @@
 import CLinux
+import Files
 import FolderWatch
 import Glibc
 import PipelineKit

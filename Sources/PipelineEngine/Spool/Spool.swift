@@ -1,7 +1,9 @@
 import CLinux
-package import FolderWatch
+package import Files
+import FolderWatch
 import Glibc
 package import PipelineKit
+package import Readiness
 package import SystemPackage
 
 /// Moves drops and outputs of one pipeline: claim, publish, settle. The only renames are here.

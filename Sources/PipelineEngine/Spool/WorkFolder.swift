@@ -1,4 +1,5 @@
 import CLinux
+package import Files
 import FolderWatch
 import Glibc
 import Journal

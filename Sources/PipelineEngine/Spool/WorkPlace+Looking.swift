@@ -1,6 +1,6 @@
 import CLinux
+import Files
 import Journal
-import PipelineKit
 import SystemPackage
 
 extension WorkPlace {

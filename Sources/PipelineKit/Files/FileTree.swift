@@ -1,3 +1,4 @@
+package import Files
 package import SystemPackage
 
 /// The entries below a folder.
@@ -10,6 +11,9 @@ package struct FileTree: Sendable {
     package var links: [FilePath] = []
     /// FIFOs, sockets and devices.
     package var specials: [FilePath] = []
+
+    /// A tree of these regular files alone.
+    package init(files: [TreeFile] = []) { self.files = files }
 
     /// The empty folders.
     package var emptyFolders: [FilePath] {

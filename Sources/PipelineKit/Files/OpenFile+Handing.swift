@@ -1,4 +1,5 @@
 import CLinux
+import Files
 package import SystemPackage
 
 extension OpenFile {

@@ -1,3 +1,4 @@
+import Files
 package import Glibc
 
 /// Who owns a file.

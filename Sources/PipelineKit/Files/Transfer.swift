@@ -1,4 +1,5 @@
 import CLinux
+package import Files
 import Glibc
 package import SystemPackage
 

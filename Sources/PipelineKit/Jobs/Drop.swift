@@ -1,3 +1,4 @@
+package import Files
 import SystemPackage
 
 /// One thing that was put into an inbox.

@@ -1,3 +1,5 @@
+package import Files
+
 /// Why a stage, a claim or a settlement did not succeed, and what follows from it.
 package struct Failure: Error, Sendable, Equatable {
     /// What is at fault; decides what happens next.

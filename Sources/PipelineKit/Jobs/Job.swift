@@ -1,3 +1,4 @@
+package import Files
 package import SystemPackage
 
 /// One drop's journey, from claim to settlement.

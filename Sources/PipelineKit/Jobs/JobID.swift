@@ -1,3 +1,4 @@
+package import Files
 import Synchronization
 
 /// The id of a job: 26 characters that sort by the time the job was made, then by a random part (as ULIDs do: 48 bits

@@ -1,3 +1,4 @@
+package import Files
 import Synchronization
 
 /// Makes ids that sort in the order they are asked for, also within a millisecond and when the clock is set back.

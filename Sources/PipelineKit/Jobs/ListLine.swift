@@ -1,3 +1,5 @@
+package import Files
+
 /// A line about a single-file payload in a list of the folder that it is published to, such as `SHA256SUMS`. As with a
 /// `Sidecar`, the payload's name is settled only when it is published.
 package struct ListLine: Sendable, Hashable {

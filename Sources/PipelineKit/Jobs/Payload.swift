@@ -1,3 +1,4 @@
+package import Files
 package import SystemPackage
 
 /// The files that a job carries: at first the drop itself; a stage hands on the same or a new payload.

@@ -1,3 +1,5 @@
+package import Files
+
 /// A file that goes beside a single-file payload, such as `report.pdf.sha256`. Its text may name the payload, whose
 /// name is settled only when it is published (`on_conflict: rename`), so the text is made then.
 package struct Sidecar: Sendable, Hashable {

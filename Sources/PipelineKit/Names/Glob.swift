@@ -1,3 +1,4 @@
+package import Files
 import Glibc
 
 /// A shell pattern on one name: `*`, `?`, `[a-z]` as fnmatch(3) has them, and `{a,b}` as shells have it. Case counts; a

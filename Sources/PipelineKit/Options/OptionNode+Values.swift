@@ -1,3 +1,5 @@
+package import Files
+
 extension OptionNode {
     /// The text of a scalar. Refuses one that names a secret, which would be visible here.
     package func string() throws(OptionProblem) -> String {

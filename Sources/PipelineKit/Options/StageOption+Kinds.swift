@@ -1,3 +1,4 @@
+import Files
 package import SystemPackage
 
 extension StageOption where Value == Bool {

@@ -1,3 +1,5 @@
+package import Files
+
 /// Names that are never drops: those that programs give to files they are not done with. They are drops once they are
 /// renamed. The list is data; `docs/readiness.md` shows it, and `match.exclude` adds to it.
 package enum IgnoredNames {

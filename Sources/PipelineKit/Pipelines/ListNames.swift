@@ -1,3 +1,5 @@
+package import Files
+
 /// Names of lists of digests in the folders that a pipeline publishes to, which nothing else gets there. Some file
 /// systems fold case, and drop dots and blanks at the end: what differs in these only counts as the same name.
 package struct ListNames: Sendable, Hashable {

@@ -1,3 +1,5 @@
+package import Files
+
 /// The name of the file that says of a drop that it is complete, such as `{name}.done`. A name without placeholders is
 /// one marker for all drops of its folder; with `unit: folder` it lies in each dropped folder.
 package struct MarkerRule: Sendable, Hashable {

@@ -1,3 +1,5 @@
+package import Files
+
 /// Which names of an inbox are drops, and which of its folders are looked into.
 package struct MatchRule: Sendable, Hashable {
     /// A name must match one of these …

@@ -1,3 +1,4 @@
+package import Files
 import SystemPackage
 
 /// Where an original goes below `processed` or `failed`: `processed: done/{date:%Y}`. What its path may name is known

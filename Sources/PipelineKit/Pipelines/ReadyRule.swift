@@ -1,3 +1,5 @@
+package import Files
+
 /// When a drop is complete.
 package struct ReadyRule: Sendable, Hashable {
     /// How long it must stand unchanged, over at least two samples.

@@ -1,3 +1,5 @@
+package import Files
+
 /// Names beside a drop that say that it is not done: what programs keep there as long as they work on it, or leave
 /// where they were broken off. The list is data; `docs/readiness.md` shows it.
 package enum SiblingNames {

@@ -1,3 +1,5 @@
+package import Files
+
 /// A question for content that came before.
 package struct SeenQuery: Sendable, Hashable {
     /// What tells one content from another: `sha256:e3b0c4…`.

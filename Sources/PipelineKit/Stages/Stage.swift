@@ -1,3 +1,4 @@
+package import Files
 package import SystemPackage
 
 /// One step of a pipeline: takes a job's payload and hands on the same or a new one.

@@ -1,3 +1,4 @@
+import Files
 package import SystemPackage
 
 /// What a stage may use while it runs one job.

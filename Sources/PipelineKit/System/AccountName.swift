@@ -1,3 +1,4 @@
+import Files
 package import Glibc
 
 /// What users and groups are called, safe to print; their numbers where they have no names.

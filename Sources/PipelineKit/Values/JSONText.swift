@@ -1,3 +1,5 @@
+import Files
+
 /// Writes JSON (RFC 8259) straight into bytes, in the order it is told. Text that holds controls or bidirectional
 /// overrides is escaped, so that a line may be shown anywhere.
 package struct JSONText {

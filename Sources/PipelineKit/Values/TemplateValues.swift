@@ -1,3 +1,4 @@
+package import Files
 import SystemPackage
 
 /// What the placeholders of a job's templates stand for.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Doctor
+@testable import Files
 @testable import PipelineKit
 
 @Suite("Mounts") struct MountTableTests {

@@ -1,5 +1,5 @@
 import Dispatch
-import PipelineKit
+import Files
 import Synchronization
 import TestSupport
 import Testing

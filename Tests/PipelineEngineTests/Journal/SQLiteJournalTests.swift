@@ -1,7 +1,7 @@
 import Dispatch
+import Files
 import GRDB
 import Glibc
-import PipelineKit
 import Synchronization
 import SystemPackage
 import TestSupport

@@ -1,5 +1,4 @@
 import GRDB
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Digests
 import Dispatch
+import Files
 import Glibc
 import PipelineKit
 import Synchronization

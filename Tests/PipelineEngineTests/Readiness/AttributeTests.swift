@@ -4,8 +4,10 @@ import TestSupport
 import Testing
 
 @testable import Doctor
+@testable import Files
 @testable import FolderWatch
 @testable import PipelineKit
+@testable import Readiness
 
 /// A file system that answers from memory what others have changed since.
 @Suite("Remembered attributes", .timeLimit(.minutes(5))) struct AttributeTests {

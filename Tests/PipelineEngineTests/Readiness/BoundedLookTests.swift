@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 /// Trees that a sender makes to hold up the daemon.
 @Suite("Looks at large trees", .timeLimit(.minutes(5)), .serialized) struct BoundedLookTests {

@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 @Suite("Folders as drops", .timeLimit(.minutes(5)), .serialized) struct FolderDropTests {
     private let scratch: ScratchFolder

@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import Files
 import Glibc
 import PipelineKit
 import Synchronization
@@ -7,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 /// What the engine makes of what those say who know formats.
 @Suite("Complete by format", .timeLimit(.minutes(5))) struct FormatCheckTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 @Suite("KeyedHeap") struct KeyedHeapTests {
     /// The same without any cleverness: a dictionary, searched and sorted whenever something is asked.

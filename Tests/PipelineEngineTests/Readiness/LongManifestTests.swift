@@ -1,4 +1,5 @@
 import Digests
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 /// Lists of strangers: however long they are, they cost little memory, and nobody waits for them.
 @Suite struct LongManifestTests {

@@ -1,7 +1,8 @@
-import PipelineKit
+import Files
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 @Suite("MarkerIndex") struct MarkerIndexTests {
     private func seconds(_ count: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(count) * 1_000_000_000) }

@@ -1,5 +1,6 @@
 import Digests
 @preconcurrency import Dispatch
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage

@@ -1,7 +1,9 @@
+import Files
 import PipelineKit
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 /// One look at a candidate in a story, or something that happened to it.
 private enum Step: Sendable {

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -5,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 /// What a sender can do to her own file is no trouble of any other.
 @Suite("Trouble of one drop", .timeLimit(.minutes(5)), .serialized) struct SendersTroubleTests {

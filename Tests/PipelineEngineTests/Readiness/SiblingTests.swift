@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -6,6 +7,7 @@ import Testing
 
 @testable import Doctor
 @testable import FolderWatch
+@testable import Readiness
 
 @Suite("Siblings", .timeLimit(.minutes(5))) struct SiblingTests {
     private let scratch: ScratchFolder

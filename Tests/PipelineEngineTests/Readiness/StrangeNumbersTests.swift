@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import Files
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 /// What anybody can make the file system say of a file, and what the daemon must live with.
 @Suite("Strange times and sizes", .timeLimit(.minutes(5))) struct StrangeNumbersTests {

@@ -1,7 +1,8 @@
-import PipelineKit
+import Files
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 private let marker = FileName("a.csv.done")
 private let sums = FileName("SHA256SUMS")

@@ -1,10 +1,11 @@
+import Files
 import Glibc
-import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import FolderWatch
+@testable import Readiness
 
 @Suite("WriterSight", .timeLimit(.minutes(5))) struct WriterSightTests {
     private let scratch: ScratchFolder

@@ -1,6 +1,6 @@
+import Files
 import GRDB
 import Glibc
-import PipelineKit
 import SystemPackage
 import TestSupport
 

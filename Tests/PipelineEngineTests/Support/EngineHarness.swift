@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import Glibc
 import PipelineKit
 import Synchronization
@@ -7,6 +8,7 @@ import TestSupport
 
 @testable import FolderWatch
 @testable import PipelineEngine
+@testable import Readiness
 
 /// An engine over one pipeline in a scratch folder, with what it said.
 final class EngineHarness: Sendable {

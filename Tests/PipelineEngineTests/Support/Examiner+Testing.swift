@@ -1,8 +1,10 @@
 @preconcurrency import Dispatch
+import Files
 import PipelineKit
 import SystemPackage
 
 @testable import FolderWatch
+@testable import Readiness
 
 extension Examiner {
     /// One that looks at an inbox for a test. `isNotified`: whether it hears of each change, or looks for itself.

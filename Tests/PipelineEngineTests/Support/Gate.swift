@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import PipelineKit
 
 @testable import PipelineEngine

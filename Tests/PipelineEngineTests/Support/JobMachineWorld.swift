@@ -1,8 +1,10 @@
+import Files
 import PipelineKit
 import TestSupport
 
 @testable import FolderWatch
 @testable import PipelineEngine
+@testable import Readiness
 
 /// Performs what a machine says, as surroundings that chance decides about would, and sees whether it is sound.
 struct JobMachineWorld {

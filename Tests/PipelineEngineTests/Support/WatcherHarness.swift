@@ -1,10 +1,12 @@
 @preconcurrency import Dispatch
+import Files
 import PipelineKit
 import Synchronization
 import SystemPackage
 
 @testable import FolderWatch
 @testable import PipelineEngine
+@testable import Readiness
 
 /// A watcher with what it said.
 final class WatcherHarness: Sendable {
@@ -47,7 +49,8 @@ final class WatcherHarness: Sendable {
             failed: { @Sendable [self] failure in heard.withLock { $0.failures.append(Failure(failure).code) } },
             recovered: { @Sendable [self] in heard.withLock { $0.recoveries += 1 } })
         let made = InboxWatcher(
-            inbox: inbox, match: MatchRule(depth: depth), deepest: deepest, inotify: inotify, executor: executor,
+            inbox: inbox, selection: InboxSelection(MatchRule(depth: depth)), deepest: deepest, inotify: inotify,
+            executor: executor,
             pace: pace, listener: listener, check: check)
         watcher.withLock { $0 = made }
     }

@@ -1,0 +1,128 @@
+package import Files
+
+/// Drops that are complete and wait to be claimed, next first in the order that was asked for. Pure. One that
+/// waits costs about 80 bytes; its name is the inbox's own copy.
+package struct ReadyQueue: Sendable {
+    private struct Ready {
+        let inode: UInt64
+        let size: Int64
+        private let modifiedSeconds: Int64
+        private let changedSeconds: Int64
+        private let modifiedNanoseconds: UInt32
+        private let changedNanoseconds: UInt32
+        /// Its place in `devices`.
+        private let place: UInt16
+
+        init(_ fingerprint: Fingerprint, device: Int) {
+            inode = fingerprint.inode
+            size = fingerprint.size
+            modifiedSeconds = fingerprint.modified.seconds
+            changedSeconds = fingerprint.changed.seconds
+            modifiedNanoseconds = fingerprint.modified.nanoseconds
+            changedNanoseconds = fingerprint.changed.nanoseconds
+            place = UInt16(device)
+        }
+
+        var modified: FileTime { FileTime(seconds: Int(modifiedSeconds), nanoseconds: Int(modifiedNanoseconds)) }
+        var changed: FileTime { FileTime(seconds: Int(changedSeconds), nanoseconds: Int(changedNanoseconds)) }
+        var device: Int { Int(place) }
+    }
+
+    private typealias Drops = KeyedHeap<DropPath, Ready>
+
+    /// In which order they are taken.
+    package enum Order: Sendable {
+        /// As they became complete.
+        case arrival
+        /// By path, as bytes.
+        case name
+        /// The oldest mtime first.
+        case modified
+        /// By bytes, the least first.
+        case size
+        /// By bytes, the most first.
+        case sizeDescending
+    }
+
+    private let order: Order
+    private var drops: Drops
+    /// Every device that drops came from: one, or one for each mount of the file system.
+    private var devices: [UInt64] = []
+    /// What a fingerprint of a folder has beside: files have none.
+    private var listings: [Drops.Slot: Int] = [:]
+
+    /// A queue that is empty.
+    package init(by order: Order) {
+        self.order = order
+        drops =
+            switch order {
+            case .arrival, .size, .sizeDescending: KeyedHeap()
+            case .modified: KeyedHeap { @Sendable _, ready, _, other in ready.modified < other.modified }
+            case .name: KeyedHeap { @Sendable path, _, other, _ in path < other }
+            }
+    }
+
+    /// What the order goes by first.
+    private func rank(of ready: Ready) -> Int64 {
+        switch order {
+        case .arrival, .name: 0
+        case .modified: ready.modified.seconds
+        case .size: ready.size
+        case .sizeDescending: ~ready.size
+        }
+    }
+
+    /// How many wait.
+    package var count: Int { drops.count }
+
+    /// Whether none waits.
+    package var isEmpty: Bool { drops.count == 0 }
+
+    /// Whether the drop waits.
+    package func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
+
+    /// Some of the waiting entries, in no order.
+    package func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
+
+    /// Adds a drop in the state in which it was found complete.
+    package mutating func add(_ path: DropPath, _ fingerprint: Fingerprint) {
+        remove(path)
+        // Beyond what has a place it is that of another: then it is found changed at its claim and examined again.
+        let device = devices.firstIndex(of: fingerprint.device) ?? min(devices.count, Int(UInt16.max))
+        if device == devices.count { devices.append(fingerprint.device) }
+        let drop = Ready(fingerprint, device: device)
+        let slot = drops.insert(path, drop)
+        drops.enqueue(slot, rank: rank(of: drop))
+        if fingerprint.listing != 0 { listings[slot] = fingerprint.listing }
+    }
+
+    /// Takes a drop out: it is gone, or not complete any more. Whether it was there.
+    @discardableResult
+    package mutating func remove(_ path: DropPath) -> Bool {
+        guard let slot = drops.find(path) else { return false }
+        remove(slot)
+        return true
+    }
+
+    /// The next drop, which stays.
+    package func first() -> (path: DropPath, fingerprint: Fingerprint)? {
+        guard let slot = drops.first else { return nil }
+        let ready = drops[slot]
+        return (
+            drops.key(of: slot),
+            Fingerprint(
+                device: devices[ready.device], inode: ready.inode, size: ready.size, modified: ready.modified,
+                changed: ready.changed, listing: listings[slot] ?? 0)
+        )
+    }
+
+    /// Takes the next drop out.
+    package mutating func removeFirst() {
+        if let slot = drops.first { remove(slot) }
+    }
+
+    private mutating func remove(_ slot: Drops.Slot) {
+        listings[slot] = nil
+        if let moved = drops.remove(slot) { listings[slot] = listings.removeValue(forKey: moved) }
+    }
+}

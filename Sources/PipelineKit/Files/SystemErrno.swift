@@ -1,4 +1,0 @@
-import Glibc
-
-/// errno, which SystemPackage does not expose.
-func systemErrno() -> Int32 { errno }
