@@ -25,7 +25,6 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
-let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
 // The layers, lowest first; a target imports from lower layers only (Tests/ArchitectureTests reads the imports).
 let package = Package(
@@ -77,7 +76,7 @@ let package = Package(
         .target(name: "FolderWatch", dependencies: ["Files", "Platform", system], swiftSettings: strict),
         .target(
             name: "Readiness",
-            dependencies: ["Files", "FolderWatch", "PipelineKit", "CLinux", "Digests", system, deque, heap],
+            dependencies: ["Files", "FolderWatch", "PipelineKit", "CLinux", "Digests", system, deque],
             swiftSettings: strict),
         .target(name: "Journal", dependencies: ["Files", "PipelineKit", system], swiftSettings: strict),
 
@@ -94,7 +93,6 @@ let package = Package(
             name: "PipelineEngine",
             dependencies: [
                 "Files", "PipelineKit", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "CLinux", system, deque,
-                heap,
             ],
             swiftSettings: strict),
         .target(
@@ -109,9 +107,8 @@ let package = Package(
             name: "DropmillCommand",
             dependencies: [
                 "Files", "PipelineKit", "BuiltinStages", "Completeness", "Doctor", "FolderWatch", "Readiness",
-                "Journal",
-                "PipelineEngine",
-                "PipelineConfig", "SQLiteJournal", "CLinux", "CVersion", system, log, arguments,
+                "Journal", "PipelineEngine", "PipelineConfig", "SQLiteJournal", "CLinux", "CVersion", system, log,
+                arguments,
             ],
             swiftSettings: strict),
 
@@ -144,9 +141,7 @@ let package = Package(
             name: "BuiltinStagesTests",
             dependencies: [
                 "BuiltinStages", "Archive", "FileTypes", "Files", "PipelineKit", "TestSupport", "dropmill", "beneath",
-                "confined",
-                "oldkernel", "served",
-                system,
+                "confined", "oldkernel", "served", system,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -157,17 +152,15 @@ let package = Package(
             name: "PipelineEngineTests",
             dependencies: [
                 "PipelineEngine", "Doctor", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "Files",
-                "PipelineKit",
-                "Digests",
-                "TestSupport", database,
+                "PipelineKit", "Digests", "TestSupport", database,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "DropmillCommandTests",
             dependencies: [
                 "DropmillCommand", "dropmill", "BuiltinStages", "Doctor", "FolderWatch", "Readiness", "Journal",
-                "PipelineEngine",
-                "PipelineConfig", "Files", "PipelineKit", "SQLiteJournal", "TestSupport", system, log, arguments,
+                "PipelineEngine", "PipelineConfig", "Files", "PipelineKit", "SQLiteJournal", "TestSupport", system, log,
+                arguments,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -198,9 +191,7 @@ let package = Package(
             name: "TortureTests",
             dependencies: [
                 "PipelineEngine", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "Files", "PipelineKit",
-                "TestSupport",
-                "dropmill",
-                "faultline", system,
+                "TestSupport", "dropmill", "faultline", system,
             ],
             swiftSettings: strict),
     ],

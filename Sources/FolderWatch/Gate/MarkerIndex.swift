@@ -22,9 +22,9 @@ package struct MarkerIndex {
 
     /// The marker is there, or was touched. `drop`: the only one that it can speak for, if that is there. The drops
     /// that it speaks for must be examined again.
-    package mutating func appeared(_ marker: DropPath, with drop: DropPath? = nil, at now: MonotonicTime) -> Set<
-        DropPath
-    > {
+    package mutating func appeared(
+        _ marker: DropPath, with drop: DropPath? = nil, at now: MonotonicTime
+    ) -> Set<DropPath> {
         let drops = drop.map { [$0] } ?? drops(needing: marker)
         if markers.find(marker) == nil {
             let slot = markers.insert(marker, Self.accompanied)

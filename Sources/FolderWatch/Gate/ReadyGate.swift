@@ -362,16 +362,16 @@ extension ReadyGate {
     /// The waiting candidates known for longest, longest first.
     package func longest(_ limit: Int) -> [DropPath] {
         var longest: [(admitted: MonotonicTime, slot: Slot)] = []
-        for slot in candidates.slots where candidates[slot].marks.isDisjoint(with: .parked) {
-            let admitted = candidates[slot].admitted
-            if longest.count >= limit {
-                guard let last = longest.last, admitted < last.admitted else { continue }
-                longest.removeLast()
-            }
-            // They come mostly in the order of their admission.
-            let place = (longest.lastIndex { $0.admitted <= admitted } ?? -1) + 1
-            longest.insert((admitted, slot), at: place)
+        func cut() {
+            longest.sort { $0.admitted < $1.admitted }
+            longest.removeLast(max(0, longest.count - limit))
         }
+        for slot in candidates.slots where candidates[slot].marks.isDisjoint(with: .parked) {
+            longest.append((candidates[slot].admitted, slot))
+            // Twice as many as are wanted, so that a sort is paid for by as many candidates as it leaves.
+            if longest.count / 2 > limit { cut() }
+        }
+        cut()
         return longest.map { candidates.key(of: $0.slot) }
     }
 

@@ -17,7 +17,4 @@ package struct InboxSelection: Sendable {
         self.takes = takes
         self.enters = enters
     }
-
-    /// All that lies in the folder itself.
-    package static let all = InboxSelection(depth: 1, takes: { _ in true }, enters: { _, _ in false })
 }
