@@ -33,8 +33,10 @@ import Testing
         #expect(try engine.scratch.jobStates() == [.processed: 2])
     }
 
-    @Test("A stage that ran while the work folder was away, and fails once it is back, runs again")
-    func failedLate() async throws {
+    @Test(
+        "A stage that ran while the work folder was away, and fails once it is back, runs again",
+        arguments: ["seen by a job", "seen by the intake"])
+    func failedLate(_ witness: String) async throws {
         let (gate, late) = (Gate(), Gate())
         let failures = Mutex(0)
         let entry = StageEntry.fake(workers: 2) { (payload, context) throws(Failure) in
@@ -56,11 +58,12 @@ import Testing
         try NoReplace.rename(inbox, to: engine.scratch.path("former"))
         try NoReplace.rename(work, to: engine.scratch.path("away"))
         try Folder.make(inbox)
-        gate.open()
+        if witness == "seen by a job" { gate.open() }
         #expect(await eventually { engine.events.contains { if case .paused = $0 { true } else { false } } })
         try Folder.remove(inbox)
         try NoReplace.rename(engine.scratch.path("away"), to: work)
         try NoReplace.rename(engine.scratch.path("former"), to: inbox)
+        gate.open()
         late.open()
         #expect(await eventually { engine.reports.count == 2 }, "\(engine.warnings)")
         _ = await engine.stop()

@@ -35,7 +35,7 @@ final class PipelineRunner {
     var isLookDue = false
     /// Where its work folder is, and was.
     var works: [WorkPlace] = []
-    /// When its work folder was last seen to be away.
+    /// When its folders were last seen to be away, by a job or by the intake.
     var lastAway: MonotonicTime?
     /// When the machine's current problem began, by both clocks.
     var pausedAt: (since: MonotonicTime, time: Timestamp)?
@@ -110,6 +110,7 @@ final class PipelineRunner {
         case .withdraw: send(.withdrawn(workers.flatMap { $0.withdraw() }.map(\.job.id)))
         case .pause(let failure, let isNews):
             intake.pause(because: failure)
+            if failure.isOfPlace { lastAway = .now() }
             note()
             if isNews { observer(.paused(pipeline: pipeline.name, failure)) }
         case .resume: intake.resume()

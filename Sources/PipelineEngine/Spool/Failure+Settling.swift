@@ -19,6 +19,9 @@ extension Failure {
                 + "created again.")
     }
 
+    /// Whether the inbox or the work folder is not where it was, as where their file system is not mounted.
+    var isOfPlace: Bool { ["inbox.gone", "inbox.away", "work.gone", "work.lost"].contains(code) }
+
     /// Another host works in the work folder now.
     static func workLost(_ spool: Spool) -> Failure {
         Failure(
