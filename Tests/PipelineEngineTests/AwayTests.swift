@@ -70,6 +70,34 @@ import Testing
         #expect(try engine.scratch.jobStates() == [.processed: 2])
     }
 
+    @Test("A stage that fails while the inbox alone is gone runs again")
+    func failedWithoutInbox() async throws {
+        let gate = Gate()
+        let failures = Mutex(0)
+        let entry = StageEntry.fake { (payload, context) throws(Failure) in
+            let isFirst = failures.withLock { count in
+                count += 1
+                return count == 1
+            }
+            let passed = try gate.entry.stage.run(payload, in: context)
+            if isFirst { throw Failure.file("test.missing", "It is gone.") }
+            return passed
+        }
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [entry])
+        try engine.start()
+        try engine.drop("a")
+        #expect(await eventually { engine.claimed.count == 1 && failures.withLock(\.self) == 1 })
+        let inbox = engine.scratch.path("inbox")
+        try NoReplace.rename(inbox, to: engine.scratch.path("former"))
+        #expect(await eventually { engine.pauses == ["inbox.gone"] })
+        gate.open()
+        try NoReplace.rename(engine.scratch.path("former"), to: inbox)
+        #expect(await eventually { engine.reports.count == 1 }, "\(engine.warnings)")
+        _ = await engine.stop()
+        #expect(try engine.scratch.jobStates() == [.processed: 1])
+        #expect(engine.pauses == ["inbox.gone"] && failures.withLock(\.self) == 2)
+    }
+
     @Test("What may not answer is asked on the pipeline's own queue, and holds up no other")
     func unanswered() async throws {
         let gate = Gate()
@@ -92,5 +120,12 @@ import Testing
         #expect(await eventually { engine.reports.count == 2 }, "\(engine.warnings)")
         #expect(!engine.warnings.contains { $0.contains("is lost") })
         _ = await engine.stop()
+    }
+}
+
+extension EngineHarness {
+    /// The codes of what it was paused for, in order.
+    fileprivate var pauses: [String] {
+        events.compactMap { if case .paused(_, let failure) = $0 { failure.code } else { nil } }
     }
 }

@@ -19,7 +19,7 @@ extension PipelineRunner {
         ask(
             { work in Self.gone(folders, from: work) },
             then: { runner, gone in
-                if gone == nil { runner.lastAway = .now() }
+                if gone == nil { runner.lastAway = (.now(), .workAway(runner.intake.spool)) }
                 then(runner, gone)
             })
     }

@@ -33,7 +33,9 @@ extension PipelineRunner {
                     + "closed; set `ready.timeout` to fail such drops")
         case .watching(let mode, let reason):
             if let reason { observer(.watching(pipeline: pipeline.name, mode, reason: reason)) }
-        case .failed(let failure): send(.intakeFailed(failure))
+        case .failed(let failure):
+            if failure.isOfPlace { lastAway = (.now(), failure) }
+            send(.intakeFailed(failure))
         case .recovered: send(.intakeRecovered)
         case .waiting(let count):
             waiting = count
@@ -89,11 +91,11 @@ extension PipelineRunner {
         }
         let start = MonotonicTime.now() - result.duration
         look(for: [result.work.job.id]) { runner, gone in
-            // A stage that ran while the folder was away may have failed for want of it.
-            guard let gone, runner.lastAway.map({ $0 < start }) ?? true else {
-                return runner.receive(result.ofWorkAway(runner.intake.spool), isGone: false)
+            // A stage that ran while a folder was away may have failed for want of it.
+            if let away = runner.lastAway, away.time >= start {
+                return runner.receive(result.failing(because: away.reason), isGone: false)
             }
-            runner.receive(result, isGone: !gone.isEmpty)
+            runner.receive(result, isGone: gone?.isEmpty == false)
         }
     }
 

@@ -35,8 +35,8 @@ final class PipelineRunner {
     var isLookDue = false
     /// Where its work folder is, and was.
     var works: [WorkPlace] = []
-    /// When its folders were last seen to be away, by a job or by the intake.
-    var lastAway: MonotonicTime?
+    /// When its folders were last seen to be away, by a job or by the intake, and what was said of that.
+    var lastAway: (time: MonotonicTime, reason: Failure)?
     /// When the machine's current problem began, by both clocks.
     var pausedAt: (since: MonotonicTime, time: Timestamp)?
     var lastNote: PipelineRecord?
@@ -110,7 +110,6 @@ final class PipelineRunner {
         case .withdraw: send(.withdrawn(workers.flatMap { $0.withdraw() }.map(\.job.id)))
         case .pause(let failure, let isNews):
             intake.pause(because: failure)
-            if failure.isOfPlace { lastAway = .now() }
             note()
             if isNews { observer(.paused(pipeline: pipeline.name, failure)) }
         case .resume: intake.resume()

@@ -34,9 +34,9 @@ package final class StageWorkers: Sendable {
         /// Whether the stage ran, that is, `before` succeeded.
         package let hasRun: Bool
 
-        /// The same result if the job's folder was unreachable, which is not the drop's fault.
-        func ofWorkAway(_ spool: Spool) -> Result {
-            Result(work: work, result: .failure(.workAway(spool)), duration: duration, notes: notes, hasRun: hasRun)
+        /// The same where something else was the reason, such as a folder that was away, which is not the drop's fault.
+        func failing(because failure: Failure) -> Result {
+            Result(work: work, result: .failure(failure), duration: duration, notes: notes, hasRun: hasRun)
         }
     }
 
