@@ -185,14 +185,14 @@ import Testing
     @Test(
         "A folder that is unmounted is told of as gone", .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
     func unmounted() async throws {
-        let heard = Mutex<[InotifyEvents.Event]>([])
+        let heard = Mutex<[WatchEvent]>([])
         let inotify = try InotifyEvents()
         defer { inotify.stop() }
         var mount: TemporaryMount? = try TemporaryMount(tmpfs: "size=1m", at: inbox)
-        let subscriber = inotify.subscribe { @Sendable events in heard.withLock { $0 += events } }
+        let subscriber = inotify.subscribe(isSharing: false) { @Sendable events in heard.withLock { $0 += events } }
         let watch = try inotify.watch(try OpenFile.openFolder(inbox), for: subscriber)
         mount = nil
-        #expect(await eventually { heard.withLock { $0.contains(.folder(watch, .gone)) } })
+        #expect(await eventually { heard.withLock { $0.contains(.of(watch, .gone)) } })
         withExtendedLifetime(mount) {}
     }
 
@@ -206,7 +206,8 @@ import Testing
             try Folder.make(scratch.path(folder))
             let names = HeardNames()
             _ = try inotify.watch(
-                try OpenFile.openFolder(scratch.path(folder)), for: inotify.subscribe { @Sendable in names.add($0) })
+                try OpenFile.openFolder(scratch.path(folder)),
+                for: inotify.subscribe(isSharing: false) { @Sendable in names.add($0) })
             heard.append(names)
         }
         let count = 2000
@@ -232,9 +233,9 @@ import Testing
 
         var all: [String] { names.withLock { $0 } }
 
-        func add(_ events: [InotifyEvents.Event]) {
+        func add(_ events: [WatchEvent]) {
             names.withLock { names in
-                for case .folder(_, .appeared(let name, _)) in events { names.append(name.text) }
+                for case .of(_, .appeared(let name, _)) in events { names.append(name.text) }
             }
         }
     }
@@ -243,9 +244,9 @@ import Testing
     func tooMany() throws {
         let inotify = try InotifyEvents()
         defer { inotify.stop() }
-        let subscriber = inotify.subscribe { @Sendable _ in }
+        let subscriber = inotify.subscribe(isSharing: false) { @Sendable _ in }
         let watch = try inotify.watch(try OpenFile.openFolder(inbox), for: subscriber)
-        let event = InotifyEvents.Event.folder(watch, .appeared(try "a".fileName, isFolder: false))
+        let event = WatchEvent.of(watch, .appeared(try "a".fileName, isFolder: false))
         let heard = HeardEvents()
         let isFirst = heard.add(Array(repeating: event, count: 16_384))
         let isFirstAgain = heard.add([event])

@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import FolderWatch
 @testable import Journal
 @testable import PipelineEngine
 
@@ -155,7 +156,8 @@ import Testing
         #expect(folder.appending("b").withPlatformString { symlink("/etc/passwd", $0) } == 0)
         _ = try work.makeFolder(for: unused)
         let said = Mutex<[String]>([])
-        let intake = Intake(spool: harness.spool, inotify: nil, ids: ids, once: false) { @Sendable message in
+        let intake = Intake(spool: harness.spool, events: NoEvents(because: "none here"), ids: ids, once: false) {
+            @Sendable message in
             switch message {
             case .claimed(let claimed, let adopted):
                 said.withLock { $0 += claimed.map { "\($0.job.drop.name)\(adopted ? " adopted" : "")" } }

@@ -2,12 +2,12 @@ import Synchronization
 
 /// Events that were heard and wait for the watcher's queue. More than can be handled are as good as lost ones.
 final class HeardEvents: Sendable {
-    private let events = Mutex<[InotifyEvents.Event]>([])
+    private let events = Mutex<[WatchEvent]>([])
     /// As many as the kernel itself keeps (fs.inotify.max_queued_events).
     private static let most = 16_384
 
     /// Adds events; whether they are to be taken, since none were waiting.
-    func add(_ new: [InotifyEvents.Event]) -> Bool {
+    func add(_ new: [WatchEvent]) -> Bool {
         events.withLock { events in
             let wasEmpty = events.isEmpty
             if events.count + new.count > Self.most {
@@ -22,7 +22,7 @@ final class HeardEvents: Sendable {
     }
 
     /// All that wait.
-    func take() -> [InotifyEvents.Event] {
+    func take() -> [WatchEvent] {
         events.withLock { events in
             defer { events = [] }
             return events

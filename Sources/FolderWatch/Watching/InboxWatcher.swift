@@ -17,7 +17,8 @@ package actor InboxWatcher: QueueActor {
     /// Folders deeper than this are not searched.
     let deepest: Int
     let listener: Listener
-    private let inotify: InotifyEvents?
+    private let events: any FolderEvents
+    private let isSharing: Bool
     package nonisolated let executor: QueueExecutor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     private let pace: Pace
@@ -45,17 +46,19 @@ package actor InboxWatcher: QueueActor {
     /// Which folder the inbox was at the last scan.
     private var identity: FileIdentity?
 
-    /// A watcher that is not started. `inotify`: nil where the kernel gave none; `check` throws while the inbox is not
-    /// what it should be (its file system is away).
+    /// A watcher that is not started. `isSharing`: whether its folders may be others' inboxes too; `check` throws while
+    /// the inbox is not what it should be (its file system is away).
     package init(
-        inbox: FilePath, selection: InboxSelection, deepest: Int = .max, inotify: InotifyEvents?,
+        inbox: FilePath, selection: InboxSelection, deepest: Int = .max, events: any FolderEvents,
+        isSharing: Bool = false,
         executor: QueueExecutor, pace: Pace = Pace(), listener: Listener,
         check: @escaping @Sendable () throws(WatchError) -> Void = {}
     ) {
         self.inbox = inbox
         self.selection = selection
         self.deepest = deepest
-        self.inotify = inotify
+        self.events = events
+        self.isSharing = isSharing
         self.executor = executor
         self.pace = pace
         self.listener = listener
@@ -68,12 +71,10 @@ package actor InboxWatcher: QueueActor {
         isRunning = true
         hasScanned = false
         isLost = false
-        if let inotify {
-            let heard = heard
-            watches = FolderWatches(inotify) { @Sendable [weak self] events in
-                guard let self, heard.add(events) else { return }
-                enqueue { watcher in watcher.receive(heard.take()) }
-            }
+        let heard = heard
+        watches = FolderWatches(events, isSharing: isSharing) { @Sendable [weak self] events in
+            guard let self, heard.add(events) else { return }
+            enqueue { watcher in watcher.receive(heard.take()) }
         }
         scan()
         startTimer()
@@ -160,14 +161,14 @@ package actor InboxWatcher: QueueActor {
 
     // MARK: Events
 
-    private func receive(_ events: [InotifyEvents.Event]) {
+    private func receive(_ events: [WatchEvent]) {
         guard isRunning, !isLost else { return }
         var mustScan = false
         attempt { () throws(IOError) in
             for event in events {
                 switch event {
                 case .overflow: mustScan = true
-                case .folder(let watch, let event):
+                case .of(let watch, let event):
                     guard let folder = watches?.folder(of: watch) else { continue }
                     if try handle(event, in: folder) { mustScan = true }
                 }
@@ -191,7 +192,7 @@ package actor InboxWatcher: QueueActor {
             if selection.takes(name) { report(listing.heard(of: name, in: folder)) }
         case .vanished(let name, _):
             if let change = listing.lost(name, in: folder) { report(change) }
-        case .rightsChanged: return true
+        case .rightsChanged, .somethingChanged: return true
         case .gone:
             if folder.isTop {
                 watches?.end(.top)
@@ -216,10 +217,7 @@ package actor InboxWatcher: QueueActor {
         let reason =
             switch FileSystemKind.of(inbox) {
             case .network(let name): "a \(name) file system reports no events for changes made elsewhere"
-            case .local:
-                inotify == nil
-                    ? "inotify could not be opened; raise fs.inotify.max_user_instances (see sysctl) or the limit of "
-                        + "open files" : blindness
+            case .local: events.lack ?? blindness
             }
         let new: WatchMode = reason == nil ? .events : .polling(every: pace.poll)
         guard new != mode else { return }

@@ -3,32 +3,14 @@ import Platform
 import Synchronization
 import SystemPackage
 
-/// One inotify descriptor for the whole daemon, which one thread reads. Each subscriber watches any number of
-/// folders and receives all events in the kernel's order, since moves between folders depend on it.
-package final class InotifyEvents: Sendable {
-    /// One subscriber.
-    package struct Subscriber: Hashable, Sendable {
-        fileprivate let number: Int
-    }
-
-    /// A watched folder.
-    package struct Watch: Hashable, Sendable {
-        fileprivate let descriptor: Int32
-    }
-
-    /// What a subscriber receives.
-    package enum Event: Sendable, Equatable {
-        /// Something happened to a folder.
-        case folder(Watch, FolderEvent)
-        /// The kernel's queue overflowed and events are lost: only a scan shows what happened.
-        case overflow
-    }
-
-    package typealias Handler = @Sendable ([Event]) -> Void
+/// One inotify descriptor, which one thread reads.
+package final class InotifyEvents: FolderEvents {
+    private typealias Handler = @Sendable ([WatchEvent]) -> Void
 
     private struct State {
         var handlers: [Subscriber: Handler] = [:]
-        var owners: [Int32: Subscriber] = [:]
+        /// Who watches what: mostly one, but folders may be shared.
+        var owners: [Int32: [Subscriber]] = [:]
         var lastNumber = 0
         /// As many watches as there may be here; the kernel's own limit holds for all processes of a user, so tests
         /// have this one.
@@ -55,7 +37,9 @@ package final class InotifyEvents: Sendable {
 
     deinit { stop() }
 
-    /// Ends all watches and closes the descriptor. Calling it again does nothing.
+    package var lack: String? { nil }
+    package var tellsOfWrites: Bool { true }
+
     package func stop() {
         let isFirst = state.withLock { state in
             state.handlers = [:]
@@ -66,23 +50,25 @@ package final class InotifyEvents: Sendable {
         if isFirst { reader.stop() }
     }
 
-    /// Adds a subscriber; the handler is called on a queue of this object.
-    package func subscribe(_ handler: @escaping Handler) -> Subscriber {
+    package func subscribe(isSharing: Bool, _ handler: @escaping @Sendable ([WatchEvent]) -> Void) -> Subscriber {
         state.withLock { state in
             state.lastNumber += 1
-            let subscriber = Subscriber(number: state.lastNumber)
+            let subscriber = Subscriber(number: state.lastNumber, isSharing: isSharing)
             state.handlers[subscriber] = handler
             return subscriber
         }
     }
 
-    /// Forgets a subscriber, whose watches should have ended.
-    package func unsubscribe(_ subscriber: Subscriber) { state.withLock { $0.handlers[subscriber] = nil } }
+    package func unsubscribe(_ subscriber: Subscriber) {
+        state.withLock { state in
+            state.handlers[subscriber] = nil
+            for (watch, owners) in state.owners where owners.contains(subscriber) {
+                disown(watch, subscriber, &state)
+            }
+        }
+    }
 
-    /// Watches a folder that is open: this very one, whatever has its name by now. One that is watched already keeps
-    /// its watch. Throws EEXIST if another subscriber watches it under another path to it (a bind mount), since the
-    /// kernel has one watch for both; ENOSPC where the user's limit of watches is reached
-    /// (fs.inotify.max_user_watches).
+    /// The kernel has one watch for a folder, also where there are several ways to it (bind mounts).
     package func watch(_ folder: borrowing OpenFile, for subscriber: Subscriber) throws(IOError) -> Watch {
         let path = "/proc/self/fd/\(folder.descriptor)"
         // Within the lock, so that no event is read before its owner is known.
@@ -91,9 +77,14 @@ package final class InotifyEvents: Sendable {
             guard state.owners.count < state.mostWatches else { return .failure(.noSpace) }
             let watch = inotify_add_watch(descriptor, path, Self.mask)
             guard watch >= 0 else { return .failure(.last) }
-            guard state.owners[watch] ?? subscriber == subscriber else { return .failure(.fileExists) }
-            state.owners[watch] = subscriber
-            return .success(Watch(descriptor: watch))
+            let owners = state.owners[watch] ?? []
+            if !owners.contains(subscriber) {
+                guard owners.isEmpty || subscriber.isSharing && owners.allSatisfy(\.isSharing) else {
+                    return .failure(.fileExists)
+                }
+                state.owners[watch] = owners + [subscriber]
+            }
+            return .success(Watch(number: Int(watch)))
         }
         switch result {
         case .success(let watch): return watch
@@ -101,13 +92,21 @@ package final class InotifyEvents: Sendable {
         }
     }
 
-    /// Ends one watch; its events are no longer delivered.
-    package func end(_ watch: Watch) {
+    package func end(_ watch: Watch, of subscriber: Subscriber) {
         state.withLock { state in
-            guard !state.isStopped, state.owners.removeValue(forKey: watch.descriptor) != nil else { return }
-            // Fails only where the kernel ended the watch itself, which is as good.
-            _ = inotify_rm_watch(descriptor, watch.descriptor)
+            if !state.isStopped { disown(Int32(watch.number), subscriber, &state) }
         }
+    }
+
+    private func disown(_ watch: Int32, _ subscriber: Subscriber, _ state: inout State) {
+        guard var owners = state.owners.removeValue(forKey: watch) else { return }
+        owners.removeAll { $0 == subscriber }
+        guard owners.isEmpty else {
+            state.owners[watch] = owners
+            return
+        }
+        // Fails only where the kernel ended the watch itself, which is as good.
+        _ = inotify_rm_watch(descriptor, watch)
     }
 
     /// Has `watch` fail as where the kernel's limit is reached: for tests.
@@ -123,8 +122,8 @@ package final class InotifyEvents: Sendable {
         let (handlers, owners) = state.withLock { ($0.handlers, $0.owners) }
         // Few subscribers have events at a time, mostly one.
         var subscribers: [Subscriber] = []
-        var batches: [[Event]] = []
-        func add(_ event: Event, for subscriber: Subscriber) {
+        var batches: [[WatchEvent]] = []
+        func add(_ event: WatchEvent, for subscriber: Subscriber) {
             if let number = subscribers.lastIndex(of: subscriber) { return batches[number].append(event) }
             subscribers.append(subscriber)
             batches.append([event])
@@ -138,8 +137,8 @@ package final class InotifyEvents: Sendable {
             offset = nameEnd
             if header.mask & UInt32(IN_Q_OVERFLOW) != 0 {
                 for subscriber in handlers.keys { add(.overflow, for: subscriber) }
-            } else if let owner = owners[header.wd], let event = Self.event(header.mask, FileName(name)) {
-                add(.folder(Watch(descriptor: header.wd), event), for: owner)
+            } else if let owners = owners[header.wd], let event = Self.event(header.mask, FileName(name)) {
+                for owner in owners { add(.of(Watch(number: Int(header.wd)), event), for: owner) }
             }
             if header.mask & UInt32(IN_IGNORED) != 0 { state.withLock { $0.owners[header.wd] = nil } }
         }

@@ -14,6 +14,7 @@ final class InotifyReader: Sendable {
     /// A pipe, whose end is closed once reading is to end.
     private let (end, stopper): (Int32, Int32)
     private let hasEnded = Atomic(false)
+    private let thread = EventThread(named: "dropmill.inotify")
     /// Held while something is read and delivered.
     private let turn = DispatchSemaphore(value: 1)
     /// How often something was read; for tests.
@@ -36,37 +37,14 @@ final class InotifyReader: Sendable {
         }
     }
 
-    /// What its thread is given.
-    private final class Work: Sendable {
-        let reader: InotifyReader
-        let deliver: @Sendable (UnsafeRawBufferPointer) -> Void
-
-        init(_ reader: InotifyReader, _ deliver: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) {
-            self.reader = reader
-            self.deliver = deliver
-        }
-    }
-
-    /// Begins to read; `deliver` is called on the reader's thread. To be called once. Not on a queue: that would take
-    /// one of Dispatch's threads for good, of which a process has 255.
+    /// Begins to read; `deliver` is called on the reader's thread. To be called once.
     func start(_ deliver: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) throws(IOError) {
-        let work = Unmanaged.passRetained(Work(self, deliver))
-        var thread = pthread_t()
-        let error = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
-                work.reader.read(work.deliver)
-                return nil
-            }, work.toOpaque())
-        guard error == 0 else {
-            work.release()
-            // As the thread would; the stopper is closed by `stop`.
-            [descriptor, end].forEach { close($0) }
-            throw IOError("start a thread for", "/proc/sys/fs/inotify", Errno(rawValue: error))
+        do throws(Errno) {
+            try thread.start { @Sendable [self] in read(deliver) }
+        } catch {
+            [descriptor, end, stopper].forEach { close($0) }
+            throw IOError("start a thread for", "/proc/sys/fs/inotify", error)
         }
-        pthread_detach(thread)
     }
 
     private func read(_ deliver: (UnsafeRawBufferPointer) -> Void) {
@@ -79,10 +57,11 @@ final class InotifyReader: Sendable {
         close(end)
     }
 
-    /// Ends reading. To be called once.
+    /// Ends reading; the descriptor is closed then. To be called once, after a start.
     func stop() {
         hasEnded.store(true, ordering: .releasing)
         close(stopper)
+        thread.waitForEnd()
     }
 
     /// Runs the body on another queue, so that nothing is read meanwhile; tests use it to overflow the kernel's queue.

@@ -25,7 +25,7 @@ package actor Engine: QueueActor {
     let outstandingLines = OutstandingLines()
     var runners: [PipelineRunner] = []
     private var retiring: [PipelineRunner] = []
-    private var inotify: InotifyEvents?
+    private var events: (any FolderEvents)?
     private var opened: OpenedState?
     private var inboxLocks: [FolderLock] = []
     private var ticker: (any DispatchSourceTimer)?
@@ -84,12 +84,9 @@ package actor Engine: QueueActor {
     // MARK: Starting
 
     private func run(_ prepared: [Prepared], _ state: OpenedState) {
-        do throws(IOError) {
-            inotify = try InotifyEvents()
-        } catch {
-            // Every watcher says that it polls, and why.
-            inotify = nil
-        }
+        // Where there are none, every watcher says that it polls, and why.
+        let events = SystemEvents.open()
+        self.events = events
         inboxLocks = prepared.compactMap(\.inboxLock)
         let ids = JobIDGenerator()
         let mailbox = Mailbox<Message>(on: executor.queue) { @Sendable [self] messages in
@@ -97,7 +94,7 @@ package actor Engine: QueueActor {
         }
         for (index, pipeline) in prepared.enumerated() {
             let intake = Intake(
-                spool: pipeline.spool, inotify: inotify, ids: ids, once: configuration.once, judge: configuration.judge
+                spool: pipeline.spool, events: events, ids: ids, once: configuration.once, judge: configuration.judge
             ) { message in
                 mailbox.post(.intake(index, message))
             }
@@ -249,8 +246,8 @@ package actor Engine: QueueActor {
     }
 
     private func close() -> RunSummary {
-        inotify?.stop()
-        inotify = nil
+        events?.stop()
+        events = nil
         let summary = summary(of: retiring)
         // Where a stage was left behind, or what stages made is not on the disk, the run has not ended in order.
         if retiring.allSatisfy({ $0.isQuiet && $0.hasResultsOnDisk() }) { opened?.end(observer) }

@@ -11,7 +11,7 @@ extension Intake {
             inbox: spool.pipeline.inbox,
             selection: InboxSelection(spool.pipeline.match) { @Sendable [rule] name in
                 rule.isMarkerBeside(name) || SiblingNames.drop(of: name) != nil
-            }, deepest: rule.limits.depth, inotify: inotify, executor: executor,
+            }, deepest: rule.limits.depth, events: events, executor: executor,
             listener: InboxWatcher.Listener(
                 changed: { @Sendable [weak self] changes in self?.assumeIsolated { $0.receive(changes) } },
                 scanned: { @Sendable [weak self] isFirst in self?.assumeIsolated { $0.scanned(isInitial: isFirst) } },

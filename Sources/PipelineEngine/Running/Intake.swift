@@ -53,7 +53,7 @@ actor Intake: QueueActor {
     let deliver: @Sendable (Message) -> Void
     nonisolated let executor: QueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-    let inotify: InotifyEvents?
+    let events: any FolderEvents
     var watcher: InboxWatcher?
 
     var gate: ReadyGate
@@ -117,7 +117,7 @@ actor Intake: QueueActor {
     static let troubledPause = Duration.seconds(1)
 
     init(
-        spool: Spool, inotify: InotifyEvents?, ids: JobIDGenerator, once: Bool, judge: FormatJudge? = nil,
+        spool: Spool, events: any FolderEvents, ids: JobIDGenerator, once: Bool, judge: FormatJudge? = nil,
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         self.spool = spool
@@ -128,7 +128,7 @@ actor Intake: QueueActor {
         self.deliver = deliver
         isOnce = once
         executor = QueueExecutor(label: "dropmill.\(spool.pipeline.name).inbox")
-        self.inotify = inotify
+        self.events = events
         proofs = Proofs(of: spool.pipeline.name)
         let rule = spool.pipeline.ready.holding(in: spool.pipeline.inbox)
         gate = ReadyGate(

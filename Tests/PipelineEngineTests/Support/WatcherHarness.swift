@@ -26,7 +26,7 @@ final class WatcherHarness: Sendable {
     private let watcher: Mutex<InboxWatcher?> = Mutex(nil)
 
     init(
-        _ inbox: FilePath, _ inotify: InotifyEvents?, depth: Int = 1, deepest: Int = .max,
+        _ inbox: FilePath, _ inotify: (any FolderEvents)?, depth: Int = 1, deepest: Int = .max,
         pace: InboxWatcher.Pace = .untimed,
         check: @escaping @Sendable () throws(WatchError) -> Void = {}
     ) {
@@ -49,7 +49,8 @@ final class WatcherHarness: Sendable {
             failed: { @Sendable [self] failure in heard.withLock { $0.failures.append(Failure(failure).code) } },
             recovered: { @Sendable [self] in heard.withLock { $0.recoveries += 1 } })
         let made = InboxWatcher(
-            inbox: inbox, selection: InboxSelection(MatchRule(depth: depth)), deepest: deepest, inotify: inotify,
+            inbox: inbox, selection: InboxSelection(MatchRule(depth: depth)), deepest: deepest,
+            events: inotify ?? NoEvents(because: SystemEvents.unavailable),
             executor: executor,
             pace: pace, listener: listener, check: check)
         watcher.withLock { $0 = made }
