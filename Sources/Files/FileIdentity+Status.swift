@@ -3,7 +3,7 @@ package import SystemPackage
 
 extension FileIdentity {
     package init(_ status: stat) {
-        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        self.init(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino))
     }
 
     /// The identity of the entry at a path; nil if there is none.

@@ -26,7 +26,8 @@ package struct Fingerprint: Hashable, Sendable {
 
     package init(_ status: stat) {
         self.init(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: max(0, Int64(status.st_size)),
+            device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino),
+            size: max(0, Int64(status.st_size)),
             modified: FileTime(status.st_mtim), changed: FileTime(status.st_ctim))
     }
 

@@ -1,4 +1,3 @@
-import CLinux
 import Platform
 package import SystemPackage
 
@@ -60,7 +59,7 @@ package struct FolderTrust: Sendable {
     ) -> Fault.Reason? {
         if owner != 0, owner != user { return .owner }
         // The mode of a link means nothing.
-        guard kind == .folder, mode & (S_IWGRP | S_IWOTH) != 0, isEnd || mode & S_ISVTX == 0 else { return nil }
+        guard kind == .folder, mode & 0o022 != 0, isEnd || mode & 0o1000 == 0 else { return nil }
         return .writable
     }
 
@@ -126,11 +125,11 @@ private struct Place {
         kind = FileKind(mode: status.st_mode)
         owner = status.st_uid
         group = status.st_gid
-        mode = status.st_mode & 0o7777
+        mode = UInt32(status.st_mode & 0o7777)
     }
 
     /// Whether others may create entries in it, but not remove existing ones.
-    var isSharedBySticky: Bool { kind == .folder && mode & 0o022 != 0 && mode & S_ISVTX != 0 }
+    var isSharedBySticky: Bool { kind == .folder && mode & 0o022 != 0 && mode & 0o1000 != 0 }
 }
 
 /// Goes down a path step by step.
@@ -193,32 +192,5 @@ private struct Walk {
         rest += target.components.reversed()
         if target.isAbsolute { held = nil }
         return Place(link.path, try link.status())
-    }
-}
-
-/// Something that is held without being opened.
-private final class HeldPlace {
-    let descriptor: Int32
-    let path: FilePath
-
-    init(_ name: FilePath, in folder: Int32, at path: FilePath) throws(IOError) {
-        descriptor = name.withPlatformString { name in retrying { dm_open_place(folder, name) } }
-        self.path = path
-        guard descriptor >= 0 else { throw IOError("look at", path, .last) }
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
-    func status() throws(IOError) -> stat {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw IOError("examine", path, .last) }
-        return status
-    }
-
-    func linkTarget() throws(IOError) -> FilePath {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = dm_read_link(descriptor, &buffer, buffer.count)
-        guard count > 0 else { throw IOError("read the link", path, .last) }
-        return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
     }
 }

@@ -8,12 +8,6 @@ package struct OpenFile: ~Copyable, Sendable {
     /// The path it was opened by, for messages.
     package let path: FilePath
 
-    /// O_PATH of open(2), which is not visible to Swift: a handle that can be neither read nor written.
-    package static let pathOnly: Int32 = 0o10_000_000
-
-    /// O_NOATIME of open(2), which is not visible to Swift either.
-    private static let noAccessTime: Int32 = 0o1_000_000
-
     /// Opens a path for reading without a new time of access, where it is ours; that would be written to the disk.
     package static func openQuietly(_ path: FilePath, _ flags: Int32) throws(IOError) -> OpenFile {
         do throws(IOError) {
@@ -76,13 +70,13 @@ package struct OpenFile: ~Copyable, Sendable {
     package static func open(
         _ path: FilePath, below folder: borrowing OpenFile, _ flags: Int32, mode: mode_t = 0
     ) throws(IOError) -> OpenFile {
-        let parent = folder.descriptor
-        let descriptor = (path.isEmpty ? "." : path).withPlatformString {
-            openBeneath(parent, $0, flags, mode: mode)
-        }
         let full = folder.path.pushing(path)
-        guard descriptor >= 0 else { throw IOError(flags & O_CREAT == 0 ? "open" : "create", full, .last) }
-        return OpenFile(descriptor: descriptor, path: full)
+        do throws(Errno) {
+            let descriptor = try openBeneath(folder.descriptor, path.isEmpty ? "." : path, flags, mode: mode)
+            return OpenFile(descriptor: descriptor, path: full)
+        } catch {
+            throw IOError(flags & O_CREAT == 0 ? "open" : "create", full, error)
+        }
     }
 
     /// Opens a folder in the same way, for listing and for the `*at` calls.

@@ -11,7 +11,7 @@ package struct MonotonicTime: Hashable, Sendable, Comparable {
     /// Never.
     package static let distantFuture = MonotonicTime(nanoseconds: .max)
 
-    package static func now() -> MonotonicTime { MonotonicTime(nanoseconds: read(CLOCK_MONOTONIC)) }
+    package static func now() -> MonotonicTime { MonotonicTime(nanoseconds: read(uptime)) }
 
     /// Processor time that the calling thread has used: what something costs, however busy the machine is.
     package static func spentByThread() -> Duration { .nanoseconds(read(CLOCK_THREAD_CPUTIME_ID)) }

@@ -22,7 +22,7 @@ package struct AbsenceDetector: Sendable {
         /// The clocks now.
         package static func now() -> Clocks {
             Clocks(
-                monotonic: MonotonicTime.read(CLOCK_MONOTONIC), boot: MonotonicTime.read(CLOCK_BOOTTIME),
+                monotonic: MonotonicTime.read(MonotonicTime.uptime), boot: MonotonicTime.read(MonotonicTime.bootTime),
                 wall: MonotonicTime.read(CLOCK_REALTIME))
         }
     }
