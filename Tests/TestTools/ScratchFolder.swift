@@ -1,6 +1,5 @@
 package import Files
-import Glibc
-import PipelineKit
+import Platform
 package import SystemPackage
 
 /// A folder of one test's own, made new and removed with all it holds when the last reference to it goes.
@@ -27,10 +26,10 @@ package final class ScratchFolder: Sendable {
 
     deinit {
         do throws(IOError) {
-            try Folder.remove(path)
+            try Self.remove(path)
         } catch {
             // A test cannot be failed from here, but whoever runs it should see what stayed behind.
-            _ = Array("warning: \(error)\n".utf8).withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+            _ = Array("warning: \(error)\n".utf8).withUnsafeBytes { Platform.write(2, $0.baseAddress, $0.count) }
         }
     }
 
@@ -44,7 +43,7 @@ package final class ScratchFolder: Sendable {
     @discardableResult
     package func makeFolder(_ relative: String) throws(IOError) -> FilePath {
         let folder = path(relative)
-        try Folder.make(folder)
+        try Self.make(folder)
         return folder
     }
 
@@ -57,7 +56,7 @@ package final class ScratchFolder: Sendable {
     /// Writes a file of these bytes, with the folders above it; returns its path.
     @discardableResult
     package func write(_ contents: [UInt8], to path: FilePath) throws(IOError) -> FilePath {
-        try Folder.make(path.removingLastComponent())
+        try Self.make(path.removingLastComponent())
         let file = try OpenFile.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
         try file.write(contents)
         try file.close()
@@ -88,16 +87,6 @@ package final class ScratchFolder: Sendable {
     /// Whether there is anything of that name, be it a dangling link.
     package func exists(_ relative: String) -> Bool { Folder.kind(of: path(relative)) != nil }
 
-    /// Everything below a folder as sorted lines: files by their escaped path, folders with `/` behind it, links as
-    /// `NAME -> TARGET`.
-    package func tree(_ relative: String = "") throws(IOError) -> [String] {
-        let root = relative.isEmpty ? path : path(relative)
-        let tree = try FileTree.list(root)
-        var lines = tree.files.map { EscapedText.of($0.bytes) } + tree.folders.map { $0.text + "/" }
-        for link in tree.links { lines.append(link.text + " -> " + Self.target(of: root.pushing(link))) }
-        return lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    }
-
     /// The bytes of any file.
     package static func read(_ path: FilePath) throws(IOError) -> [UInt8] {
         let file = try OpenFile.open(path, O_RDONLY)
@@ -124,5 +113,48 @@ package final class ScratchFolder: Sendable {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = link.withPlatformString { readlink($0, &buffer, buffer.count) }
         return EscapedText.of(buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) })
+    }
+
+    /// Makes a folder and those above it.
+    static func make(_ folder: FilePath) throws(IOError) {
+        guard folder.withPlatformString({ mkdir($0, 0o777) }) != 0 else { return }
+        switch Errno.last {
+        case .fileExists where Folder.kind(of: folder, followingLinks: true) == .folder: return
+        case .noSuchFileOrDirectory where folder.lastComponent != nil:
+            try make(folder.removingLastComponent())
+            try make(folder)
+        case let error: throw IOError("create the folder", folder, error)
+        }
+    }
+
+    /// Removes a folder with all in it. What holds something is moved up to it first, so that nothing lies too deep.
+    private static func remove(_ path: FilePath) throws(IOError) {
+        if Folder.kind(of: path) == nil { return }
+        let top = try OpenFile.openFolder(path)
+        var moved = 0
+        var names = try Folder.names(in: top)
+        while !names.isEmpty {
+            for name in names where !isRemoved(name, in: top) {
+                // A test may have taken the right to.
+                _ = name.withCString { fchmodat(top.descriptor, $0, 0o700, 0) }
+                let folder = try OpenFile.open(name, in: top, O_RDONLY | O_DIRECTORY)
+                for inner in try Folder.names(in: folder) where !isRemoved(inner, in: folder) {
+                    moved += 1
+                    let result = inner.withCString { inner in
+                        fchmodat(folder.descriptor, inner, 0o700, 0)
+                        return renameat(folder.descriptor, inner, top.descriptor, ".moved-\(moved)")
+                    }
+                    guard result == 0 else { throw IOError("move", folder.path.appending(inner), .last) }
+                }
+                guard isRemoved(name, in: top) else { throw IOError("remove", folder.path, .last) }
+            }
+            names = try Folder.names(in: top)
+        }
+        guard path.withPlatformString({ rmdir($0) }) == 0 else { throw IOError("remove", path, .last) }
+    }
+
+    private static func isRemoved(_ name: FileName, in folder: borrowing OpenFile) -> Bool {
+        let folder = folder.descriptor
+        return name.withCString { unlinkat(folder, $0, 0) == 0 || unlinkat(folder, $0, AT_REMOVEDIR) == 0 }
     }
 }
