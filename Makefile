@@ -26,7 +26,7 @@ IS_OURS := $(filter $(shell id -u),$(shell stat -c %u .))
 # What finishes within minutes under a sanitizer, which slows everything and takes memory of its own. Not among it: what
 # starts a confined helper, for whose limits of memory and calls a sanitizer's own are too many; and what counts the memory
 # that the program takes, since it would count the sanitizer's.
-SANITIZED := ^(FilesTests|PipelineKitTests|DigestsTests|ArchiveTests|PipelineEngineTests|BuiltinStagesTests)\.
+SANITIZED := ^(FilesTests|FolderWatchTests|PipelineKitTests|DigestsTests|ArchiveTests|PipelineEngineTests|BuiltinStagesTests)\.
 UNSANITIZED := ConfinementTests|UnpackHelperTests|UnpackServerTests|UnpackStageTests|StageContractTests
 UNSANITIZED := $(UNSANITIZED)|WaitingMemoryTests|TypeHelperTests|NameMatcherTests
 # C is compiled to stop at undefined behaviour. Swift's has no sanitizer on Linux: it stops at overflow by itself.
@@ -61,6 +61,7 @@ demo: release ## run the samples through the quickstart pipeline and show the re
 	@packaging/demo.sh $(RELEASE)
 
 test: test-deps ## every test; of what kills, fails and cuts the power a spread of the points
+	DROPMILL_KQUEUE=1 $(SWIFT) test --scratch-path .build-kqueue
 	$(SWIFT) test
 
 torture: test-deps ## 200 random kills, every system call as a point to kill, to fail, to cut the power at; very large folders
@@ -109,5 +110,5 @@ install: $(if $(IS_OURS),release,built) ## install to PREFIX (below DESTDIR, if 
 	install -m 0644 pipelines/*.yaml $(DOCS)/examples
 
 clean: ## remove builds and what the demo left
-	rm -rf .build .build-release .build-torture .build-fuzz .build-asan .build-tsan
+	rm -rf .build .build-kqueue .build-release .build-torture .build-fuzz .build-asan .build-tsan
 	rm -rf samples/inbox samples/processed samples/failed samples/output samples/.dropmill samples/.dropmill-state

@@ -19,6 +19,17 @@ let hardenedLinking: [LinkerSetting] = [
     .unsafeFlags(["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] })
 ]
 
+// Where there is kqueue (Darwin, the BSDs) the package is FolderWatch alone: the daemon is Linux's. DROPMILL_KQUEUE makes
+// the same package on Linux, with a double of kqueue (Tests/fakekqueue).
+#if os(Linux)
+    let isFaking = Context.environment["DROPMILL_KQUEUE"] != nil
+    let isPortable = isFaking
+#else
+    let isFaking = false
+    let isPortable = true
+#endif
+let portable: [SwiftSetting] = strict + (isFaking ? [.define("DROPMILL_KQUEUE")] : [])
+
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -26,9 +37,32 @@ let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-col
 let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 
+// What is built everywhere.
+let watching: [Target] =
+    (isFaking
+        ? [.target(name: "CKqueue", path: "Tests/fakekqueue", publicHeadersPath: ".")]
+        : isPortable ? [.systemLibrary(name: "CKqueue")] : []) + [
+        .target(name: "Platform", swiftSettings: portable),
+        .target(
+            name: "Files", dependencies: ["Platform", system] + (isPortable ? [] : ["CLinux"]),
+            swiftSettings: portable),
+        .target(
+            name: "FolderWatch", dependencies: ["Files", "Platform", system] + (isPortable ? ["CKqueue"] : []),
+            swiftSettings: portable),
+        // How many tests run at once.
+        .target(name: "width", path: "Tests/width", publicHeadersPath: "."),
+        .target(
+            name: "TestTools", dependencies: ["Files", "Platform", "width", system], path: "Tests/TestTools",
+            swiftSettings: portable),
+        .testTarget(
+            name: "FolderWatchTests",
+            dependencies: ["FolderWatch", "Files", "Platform", "TestTools", system], swiftSettings: portable),
+    ]
+
 // The layers, lowest first; a target imports from lower layers only (Tests/ArchitectureTests reads the imports).
 let package = Package(
     name: "dropmill",
+    platforms: [.macOS(.v15)],
     products: [
         .executable(name: "dropmill", targets: ["dropmill"]),
         // Preloaded by the tests.
@@ -42,7 +76,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
-    targets: [
+    targets: watching + [
         // L0: module maps, and the few C lines that Swift cannot say. What has no pkgConfig is not linked, but loaded where
         // a pipeline needs it.
         .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
@@ -60,8 +94,6 @@ let package = Package(
             cSettings: [.define("DROPMILL_COMMIT", to: "\"\(Context.environment["DROPMILL_COMMIT"] ?? "")\"")]),
 
         // L1
-        .target(name: "Platform", swiftSettings: strict),
-        .target(name: "Files", dependencies: ["CLinux", "Platform", system], swiftSettings: strict),
         .target(name: "PipelineKit", dependencies: ["Files", "CLinux", system], swiftSettings: strict),
         .target(name: "Helpers", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(
@@ -73,7 +105,6 @@ let package = Package(
             name: "FileTypes", dependencies: ["CLinux", "CMagic", "Helpers", system], swiftSettings: strict),
         .target(name: "Programs", dependencies: ["CLinux", system], swiftSettings: strict),
         .target(name: "Web", dependencies: ["CCurl", "CLinux"], swiftSettings: strict),
-        .target(name: "FolderWatch", dependencies: ["Files", "Platform", system], swiftSettings: strict),
         .target(
             name: "Readiness",
             dependencies: ["Files", "FolderWatch", "PipelineKit", "CLinux", "Digests", system, deque],
@@ -117,10 +148,8 @@ let package = Package(
             name: "dropmill", dependencies: ["BuiltinStages", "DropmillCommand"], swiftSettings: strict,
             linkerSettings: hardenedLinking),
 
-        // How many tests run at once.
-        .target(name: "width", path: "Tests/width", publicHeadersPath: "."),
         .target(
-            name: "TestSupport", dependencies: ["Files", "PipelineKit", "Digests", "width", system],
+            name: "TestSupport", dependencies: ["Files", "PipelineKit", "Digests", "TestTools", system],
             path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
@@ -197,6 +226,14 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if isPortable {
+    package.products = []
+    package.dependencies.removeAll {
+        if case .sourceControl(_, let location, _) = $0.kind { !location.hasSuffix("/swift-system") } else { true }
+    }
+    package.targets = watching
+}
 
 // `make fuzz`: the reader of archives, told by libFuzzer which of its branches a made-up archive took.
 if Context.environment["DROPMILL_FUZZ"] != nil {

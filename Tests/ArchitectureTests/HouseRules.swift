@@ -13,7 +13,7 @@ enum HouseRules {
         "FileTypes": ["CLinux", "CMagic", "Helpers"],
         "Programs": ["CLinux"],
         "Web": ["CCurl", "CLinux"],
-        "FolderWatch": ["Files", "Platform"],
+        "FolderWatch": ["CKqueue", "Files", "Platform"],
         "Readiness": ["Files", "FolderWatch", "PipelineKit", "CLinux", "Digests"],
         "Journal": ["Files", "PipelineKit"],
         "BuiltinStages": ["Files", "PipelineKit", "Archive", "Digests", "FileTypes", "Programs", "Web"],
@@ -110,7 +110,7 @@ enum HouseRules {
 
     /// Tests wait on conditions (`eventually`), never for a time.
     static func sleeps(_ file: SourceFile) -> [String] {
-        guard file.path.hasPrefix("Tests/"), file.path != "Tests/TestSupport/Eventually.swift" else { return [] }
+        guard file.path.hasPrefix("Tests/"), file.path != "Tests/TestTools/Eventually.swift" else { return [] }
         let words = ["Task." + "sleep", ".sleep" + "(", " sleep" + "(", "usleep" + "(", "nano" + "sleep("]
         return file.lines.enumerated().flatMap { index, line in
             words.contains { codePart(of: line).contains($0) }

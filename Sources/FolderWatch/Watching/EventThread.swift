@@ -29,10 +29,10 @@ final class EventThread: Sendable {
     /// Runs the body on the thread. To be called once.
     func start(_ body: @escaping @Sendable () -> Void) throws(Errno) {
         let work = Unmanaged.passRetained(Work(self, body))
-        #if canImport(Darwin)
-            var thread: pthread_t?
-        #else
+        #if os(Linux)
             var thread = pthread_t()
+        #else
+            var thread: pthread_t?
         #endif
         let error = pthread_create(
             &thread, nil,
@@ -51,10 +51,10 @@ final class EventThread: Sendable {
             work.release()
             throw Errno(rawValue: error)
         }
-        #if canImport(Darwin)
-            if let thread { pthread_detach(thread) }
-        #else
+        #if os(Linux)
             pthread_detach(thread)
+        #else
+            if let thread { pthread_detach(thread) }
         #endif
     }
 

@@ -50,7 +50,7 @@ final class WatcherHarness: Sendable {
             recovered: { @Sendable [self] in heard.withLock { $0.recoveries += 1 } })
         let made = InboxWatcher(
             inbox: inbox, selection: InboxSelection(MatchRule(depth: depth)), deepest: deepest,
-            events: inotify ?? NoEvents(because: SystemEvents.unavailable),
+            events: inotify ?? NoEvents(because: SystemEvents.Kind.inotify.lack),
             executor: executor,
             pace: pace, listener: listener, check: check)
         watcher.withLock { $0 = made }
