@@ -29,7 +29,8 @@
             var watches: [Int: Watched] = [:]
             var numbers: [FileIdentity: [Int]] = [:]
             var lastNumber = 0
-            var isStopped = false
+            /// Until its thread has begun there is no end of it that could be waited for.
+            var isStopped = true
         }
 
         private let queue: Int32
@@ -53,11 +54,10 @@
                     close(queue)
                 }
             } catch {
-                // There is no thread whose end could be waited for.
-                state.withLock { $0.isStopped = true }
                 close(queue)
                 throw IOError("wait for", "kqueue", error)
             }
+            state.withLock { $0.isStopped = false }
         }
 
         deinit { stop() }

@@ -3,7 +3,7 @@ import Files
 /// The events of this system.
 package enum SystemEvents {
     /// What there is in this build.
-    package enum Kind: CaseIterable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
         #if os(Linux)
             /// Those of Linux.
             case inotify
