@@ -37,11 +37,12 @@ let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-col
 let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 
+let kqueue: Target =
+    isFaking
+    ? .target(name: "CKqueue", path: "Tests/fakekqueue", publicHeadersPath: ".") : .systemLibrary(name: "CKqueue")
 // What is built everywhere.
 let watching: [Target] =
-    (isFaking
-        ? [.target(name: "CKqueue", path: "Tests/fakekqueue", publicHeadersPath: ".")]
-        : isPortable ? [.systemLibrary(name: "CKqueue")] : []) + [
+    (isPortable ? [kqueue] : []) + [
         .target(name: "Platform", swiftSettings: portable),
         .target(
             name: "Files", dependencies: ["Platform", system] + (isPortable ? [] : ["CLinux"]),
@@ -156,7 +157,9 @@ let package = Package(
             name: "ArchitectureTests",
             dependencies: ["Files", "PipelineKit", "TestSupport", "dropmill", "width", system],
             swiftSettings: strict),
-        .testTarget(name: "FilesTests", dependencies: ["Files", "PipelineKit", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "FilesTests", dependencies: ["Files", "Platform", "PipelineKit", "TestSupport", "TestTools"],
+            swiftSettings: strict),
         .testTarget(
             name: "PipelineKitTests", dependencies: ["Files", "PipelineKit", "TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -228,11 +231,18 @@ let package = Package(
 )
 
 if isPortable {
-    package.products = []
+    package.products.removeAll { $0.name != "FolderWatch" }
     package.dependencies.removeAll {
         if case .sourceControl(_, let location, _) = $0.kind { !location.hasSuffix("/swift-system") } else { true }
     }
-    package.targets = watching
+    // The others need PipelineKit.
+    let others = ["DropPath", "Folder", "FolderTrustList", "NameText", "Trouble"]
+    package.targets =
+        watching + [
+            .testTarget(
+                name: "FilesTests", dependencies: ["Files", "Platform", "TestTools", system],
+                exclude: others.map { "\($0)Tests.swift" }, swiftSettings: portable)
+        ]
 }
 
 // `make fuzz`: the reader of archives, told by libFuzzer which of its branches a made-up archive took.

@@ -1,6 +1,6 @@
 @preconcurrency import Dispatch
 import Synchronization
-import TestSupport
+import TestTools
 import Testing
 
 @testable import Files

@@ -1,6 +1,6 @@
-import Glibc
+import Platform
 import SystemPackage
-import TestSupport
+import TestTools
 import Testing
 
 @testable import Files
@@ -62,14 +62,6 @@ import Testing
         #expect(faults("a/b", accepting: ["a", "a/b"]) == [])
     }
 
-    @Test("An access list that lets others write shows", .enabled(if: Tool.find("setfacl") != nil, "needs setfacl"))
-    func accessList() throws {
-        try scratch.makeFolder("a/b")
-        let tool = try #require(Tool.find("setfacl"))
-        #expect(try tool.run(["-m", "u:65534:rwx", scratch.path("a").string]).status == 0)
-        #expect(faults("a/b") == ["a writable"])
-    }
-
     @Test("A missing folder in a sticky one can be made by anybody first")
     func forestalled() throws {
         try scratch.makeFolder("a/b")
@@ -112,11 +104,45 @@ import Testing
         #expect(FolderTrust(as: Self.nobody).way(to: scratch.path("theirs")).faults == [])
     }
 
+    @Test("Links of root and of ours are followed to the folder, also to open it")
+    func opens() throws {
+        let deep = FileIdentity.of(try scratch.makeFolder("real/deep"))
+        try scratch.write("", to: "file")
+        try scratch.link("relative", to: "real")
+        try scratch.link("absolute", to: scratch.path("relative").string)
+        try scratch.link("real/up", to: "../absolute/deep")
+        try scratch.link("dangling", to: "nowhere")
+        for path in ["real/deep", "relative/deep", "absolute/deep", "real/up", "relative/up/../../absolute/./deep"] {
+            #expect(FileIdentity(try FolderTrust().open(scratch.path(path)).status()) == deep, "\(path)")
+        }
+        for (path, errno) in [("dangling", .noSuchFileOrDirectory), ("file", .notDirectory), ("file/x", .notDirectory)]
+            as [(String, Errno)]
+        {
+            let error = #expect(throws: IOError.self, "\(path)") { _ = try FolderTrust().open(scratch.path(path)) }
+            #expect(error?.errno == errno, "\(path)")
+        }
+    }
+
+    @Test("A link of somebody else is not followed", .enabled(if: geteuid() == 0, "needs root"))
+    func theirLink() throws {
+        try scratch.makeFolder("mine/deep")
+        try scratch.link("link", to: "mine")
+        change("link", owner: Self.nobody)
+        let link = scratch.path("link")
+        for path in ["link", "link/deep"] {
+            #expect(throws: IOError(IOError.followingOthers, link, .notPermitted)) {
+                _ = try FolderTrust().open(scratch.path(path))
+            }
+        }
+        #expect(throws: Never.self) { _ = try FolderTrust(accepting: [link]).open(link) }
+        #expect(throws: Never.self) { _ = try FolderTrust(as: Self.nobody).open(link) }
+    }
+
     @Test("A name need not be text")
     func bytes() throws {
         let name = try #require(FileName([0x61, 0xff]))
         let folder = scratch.path(name)
-        try Folder.make(folder)
+        #expect(folder.withPlatformString { mkdir($0, 0o700) } == 0)
         #expect(FolderTrust().way(to: folder) == FolderTrust.Way())
     }
 }
