@@ -26,7 +26,7 @@ IS_OURS := $(filter $(shell id -u),$(shell stat -c %u .))
 # What finishes within minutes under a sanitizer, which slows everything and takes memory of its own. Not among it: what
 # starts a confined helper, for whose limits of memory and calls a sanitizer's own are too many; and what counts the memory
 # that the program takes, since it would count the sanitizer's.
-SANITIZED := ^(FilesTests|FolderWatchTests|PipelineKitTests|DigestsTests|ArchiveTests|PipelineEngineTests|BuiltinStagesTests)\.
+SANITIZED := ^(FilesTests|PipelineKitTests|DigestsTests|ArchiveTests|PipelineEngineTests|BuiltinStagesTests)\.
 UNSANITIZED := ConfinementTests|UnpackHelperTests|UnpackServerTests|UnpackStageTests|StageContractTests
 UNSANITIZED := $(UNSANITIZED)|WaitingMemoryTests|TypeHelperTests|NameMatcherTests
 # C is compiled to stop at undefined behaviour. Swift's has no sanitizer on Linux: it stops at overflow by itself.
