@@ -3,9 +3,9 @@
     package import SystemPackage
 
     extension FileSystemKind {
-        /// Magic numbers of statfs(2), from linux/magic.h and the file systems' own sources: those that others can change
-        /// without this kernel's knowledge, be it over a network or on a shared disk. GlusterFS, sshfs and virtiofs are
-        /// FUSE here.
+        /// Magic numbers of statfs(2), from linux/magic.h and the file systems' own sources: those that others can
+        /// change without this kernel's knowledge, be it over a network or on a shared disk. GlusterFS, sshfs and
+        /// virtiofs are FUSE here.
         private static let networks: [Int64: String] = [
             0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2", 0x6573_5546: "FUSE",
             0x0102_1997: "9P",

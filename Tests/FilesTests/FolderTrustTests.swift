@@ -36,7 +36,7 @@ import Testing
             (.symbolicLink, 0, 0o777, nil), (.symbolicLink, 1000, 0o777, nil), (.symbolicLink, 1001, 0o777, .owner),
         ] as [(FileKind, Int, Int, FolderTrust.Fault.Reason?)])
     func rule(kind: FileKind, owner: Int, mode: Int, reason: FolderTrust.Fault.Reason?) {
-        #expect(FolderTrust.reason(kind: kind, owner: uid_t(owner), mode: mode_t(mode), for: 1000) == reason)
+        #expect(FolderTrust.reason(kind: kind, owner: UInt32(owner), mode: UInt32(mode), for: 1000) == reason)
     }
 
     @Test("Folders of ours below a sticky one are well, also where the end is missing")

@@ -2,8 +2,8 @@
 import Platform
 import SystemPackage
 
-/// A thread that waits for a kernel's events. Not a queue: that would take one of Dispatch's threads for good, of which a
-/// process has 255.
+/// A thread that waits for a kernel's events. Not a queue: that would take one of Dispatch's threads for good, of which
+/// a process has 255.
 final class EventThread: Sendable {
     private let name: String
     private let hasEnded = DispatchSemaphore(value: 0)

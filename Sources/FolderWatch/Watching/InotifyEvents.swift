@@ -23,12 +23,11 @@
         private var descriptor: Int32 { reader.descriptor }
         private let state = Mutex(State())
 
-        /// What is listened to. A hard link gives CREATE only, `mv` MOVED_TO only, a memory-mapped writer CLOSE_WRITE at
-        /// its last unmap (measured).
+        /// What is listened to. A hard link gives CREATE only, `mv` MOVED_TO only, a memory-mapped writer CLOSE_WRITE
+        /// at its last unmap (measured).
         private static let mask = UInt32(
             IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_MOVED_FROM | IN_DELETE
-                | IN_DELETE_SELF
-                | IN_MOVE_SELF | IN_ONLYDIR)
+                | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
         /// Opens the descriptor and begins to read. Throws where the user's limit of instances is reached
         /// (fs.inotify.max_user_instances) or the process has no descriptor left.

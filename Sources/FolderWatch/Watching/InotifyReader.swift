@@ -7,9 +7,10 @@
 
     /// Reads an inotify descriptor on a thread of its own, and closes it in the end.
     ///
-    /// An event that comes alone is read at once. In a burst a wake-up costs more than the events that it finds, and so
-    /// does one of whoever is told: those that come within a pause are read together, and the pauses grow. Nothing waits
-    /// for the descriptor meanwhile: a Dispatch source would have the kernel wake its thread for each event all the same.
+    /// An event that comes alone is read at once. In a burst a wake-up costs more than the events that it finds, and
+    /// so does one of whoever is told: those that come within a pause are read together, and the pauses grow. Nothing
+    /// waits for the descriptor meanwhile: a Dispatch source would have the kernel wake its thread for each event all
+    /// the same.
     final class InotifyReader: Sendable {
         let descriptor: Int32
         /// A pipe, whose end is closed once reading is to end.
@@ -65,7 +66,8 @@
             thread.waitForEnd()
         }
 
-        /// Runs the body on another queue, so that nothing is read meanwhile; tests use it to overflow the kernel's queue.
+        /// Runs the body on another queue, so that nothing is read meanwhile; tests use it to overflow the kernel's
+        /// queue.
         func whileNotReading(_ body: @escaping @Sendable () -> Void) {
             turn.wait()
             DispatchQueue(label: "dropmill.inotify.pause").async { @Sendable [turn] in
