@@ -27,22 +27,3 @@ package protocol FolderEvents: Sendable {
     /// Ends all watches; its descriptors are closed when this returns. Calling it again does nothing.
     func stop()
 }
-
-/// One that watches folders.
-package struct Subscriber: Hashable, Sendable {
-    let number: Int
-    let isSharing: Bool
-}
-
-/// A watched folder or file.
-package struct Watch: Hashable, Sendable {
-    let number: Int
-}
-
-/// What a subscriber receives.
-package enum WatchEvent: Sendable, Equatable {
-    /// Something happened to a folder or a file that it watches.
-    case of(Watch, FolderEvent)
-    /// Events are lost: only a scan shows what happened.
-    case overflow
-}

@@ -1,0 +1,5 @@
+/// One that watches folders.
+package struct Subscriber: Hashable, Sendable {
+    let number: Int
+    let isSharing: Bool
+}
