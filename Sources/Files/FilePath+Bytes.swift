@@ -1,5 +1,5 @@
 import Platform
-package import SystemPackage
+public import SystemPackage
 
 extension FilePath {
     /// A path of these bytes, which must not contain NUL.
@@ -22,7 +22,7 @@ extension FilePath {
     }
 
     /// The path of an entry of this folder.
-    package func appending(_ name: FileName) -> FilePath {
+    public func appending(_ name: FileName) -> FilePath {
         withPlatformString { folder in
             let length = strlen(folder)
             // In one piece: a component of its own would be copied three times.
@@ -67,7 +67,7 @@ extension FilePath {
     package var text: String { EscapedText.of(bytes) }
 
     /// The path from the root on: a relative one begins in the process's current folder.
-    package var absolute: FilePath { isAbsolute ? self : Self.current.pushing(self).lexicallyNormalized() }
+    package var absolute: FilePath { isAbsolute ? self : Self.currentNow.pushing(self).lexicallyNormalized() }
 
     /// The path as people in the current folder would write it: without that folder where it lies below it.
     package var shortText: String {
@@ -76,10 +76,13 @@ extension FilePath {
         return short.text
     }
 
-    /// The process's current folder, which never changes; `.` if it is unknown (deleted).
-    private static let current: FilePath = {
+    /// The process's current folder, which the program never changes.
+    private static let current = currentNow
+
+    /// The process's current folder; `.` if it is unknown (deleted).
+    private static var currentNow: FilePath {
         guard let pointer = getcwd(nil, 0) else { return "." }
         defer { free(pointer) }
         return FilePath(platformString: pointer)
-    }()
+    }
 }

@@ -1,16 +1,16 @@
-package import SystemPackage
+public import SystemPackage
 
 /// A failed system call: the action, the path and the errno.
-package struct IOError: Error, Sendable, Equatable {
+public struct IOError: Error, Sendable, Equatable {
     /// What was being done, as a verb: `open`, `create`, `rename`, `read`.
-    package let action: String
+    public let action: String
     /// The path it was done to.
-    package let path: FilePath
+    public let path: FilePath
     /// Why it failed.
-    package let errno: Errno
+    public let errno: Errno
 
     /// An error of a call that has just failed.
-    package init(_ action: String, _ path: FilePath, _ errno: Errno) {
+    public init(_ action: String, _ path: FilePath, _ errno: Errno) {
         self.action = action
         self.path = path
         self.errno = errno
@@ -27,7 +27,7 @@ package struct IOError: Error, Sendable, Equatable {
 
 extension IOError: CustomStringConvertible {
     /// `cannot rename '/srv/in/a.pdf': No space left on device`
-    package var description: String { "cannot \(action) '\(path.text)': \(errno)" }
+    public var description: String { "cannot \(action) '\(path.text)': \(errno)" }
 }
 
 extension Errno {

@@ -21,15 +21,6 @@
         /// There is no opening without a new time of access.
         static let noAccessTime: Int32 = 0
 
-        /// For waiting for events; on Darwin what is open so does not keep its file system from being unmounted.
-        package static let eventsOnly: Int32 = {
-            #if canImport(Darwin)
-                O_EVTONLY
-            #else
-                O_RDONLY | O_NONBLOCK
-            #endif
-        }()
-
         /// Opens what lies below a folder, each name in the folder before it: no `..`, no absolute path (EXDEV), no
         /// symbolic link on the way or at the end (ELOOP). A folder that is moved meanwhile is walked on in, and never
         /// out of where it is by then.

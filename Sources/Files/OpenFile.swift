@@ -1,12 +1,12 @@
 package import Platform
-package import SystemPackage
+public import SystemPackage
 
 /// Owns one descriptor and closes it when it is destroyed.
-package struct OpenFile: ~Copyable, Sendable {
+public struct OpenFile: ~Copyable, Sendable {
     /// The descriptor; valid as long as this owner lives.
-    package private(set) var descriptor: Int32
+    public private(set) var descriptor: Int32
     /// The path it was opened by, for messages.
-    package let path: FilePath
+    public let path: FilePath
 
     /// Opens a path for reading without a new time of access, where it is ours; that would be written to the disk.
     package static func openQuietly(_ path: FilePath, _ flags: Int32) throws(IOError) -> OpenFile {
@@ -85,7 +85,7 @@ package struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Closes and says whether that went well: a write-back error may show only here.
-    package consuming func close() throws(IOError) {
+    public consuming func close() throws(IOError) {
         let closing = descriptor
         descriptor = -1
         if Platform.close(closing) != 0, Errno.last != .interrupted { throw IOError("close", path, .last) }
@@ -106,7 +106,7 @@ package struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Reads up to the buffer's length; 0 at the end.
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(IOError) -> Int {
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(IOError) -> Int {
         let descriptor = descriptor
         let count = retrying { Platform.read(descriptor, buffer.baseAddress, buffer.count) }
         guard count >= 0 else { throw IOError("read", path, .last) }
@@ -114,7 +114,7 @@ package struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Writes all bytes, however many calls that takes.
-    package func write(_ bytes: UnsafeRawBufferPointer) throws(IOError) {
+    public func write(_ bytes: UnsafeRawBufferPointer) throws(IOError) {
         let descriptor = descriptor
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -126,7 +126,7 @@ package struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Writes an array.
-    package func write(_ bytes: [UInt8]) throws(IOError) {
+    public func write(_ bytes: [UInt8]) throws(IOError) {
         var failure: IOError?
         bytes.withUnsafeBytes { buffer in
             do throws(IOError) { try write(buffer) } catch { failure = error }

@@ -1,9 +1,9 @@
 /// Where a drop lies: its folder and its name.
-package struct DropPath: Hashable, Sendable {
+public struct DropPath: Hashable, Sendable {
     /// The folder that it lies in.
     package let folder: InboxFolder
     /// Its name.
-    package let name: FileName
+    public let name: FileName
 
     package init(_ name: FileName, in folder: InboxFolder = .top) {
         self.folder = folder
@@ -11,15 +11,15 @@ package struct DropPath: Hashable, Sendable {
     }
 
     /// The path from the inbox on, as bytes.
-    package var bytes: [UInt8] { folder.appending(name).bytes }
+    public var bytes: [UInt8] { folder.appending(name).bytes }
 
     /// The same as text that is safe to print.
-    package var text: String { EscapedText.of(bytes) }
+    public var text: String { EscapedText.of(bytes) }
 }
 
 extension DropPath: Comparable {
     /// By bytes, as `LC_ALL=C sort` orders paths.
-    package static func < (left: DropPath, right: DropPath) -> Bool {
+    public static func < (left: DropPath, right: DropPath) -> Bool {
         if left.folder == right.folder { return left.name < right.name }
         return left.bytes.lexicographicallyPrecedes(right.bytes)
     }
@@ -27,5 +27,5 @@ extension DropPath: Comparable {
 
 extension DropPath: CustomStringConvertible {
     /// The escaped text.
-    package var description: String { text }
+    public var description: String { text }
 }

@@ -4,15 +4,15 @@ package import SystemPackage
 /// The name of one file or folder: any bytes but NUL and `/`, as Linux has them (path_resolution(7)).
 ///
 /// Names need not be UTF-8, so they are kept, compared and ordered as bytes; `text` is for people.
-package struct FileName: Hashable, Sendable {
+public struct FileName: Hashable, Sendable {
     /// The bytes, without a terminating NUL.
-    package let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     /// The longest name that Linux file systems take, in bytes (NAME_MAX).
     package static let longest = 255
 
     /// A name of these bytes, or nil where they cannot name anything: empty, `.`, `..`, or with NUL or `/` inside.
-    package init?(_ bytes: some Sequence<UInt8>) {
+    public init?(_ bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
         guard bytes.count > 2 || bytes.contains(where: { $0 != UInt8(ascii: ".") }) else { return nil }
         guard !bytes.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else { return nil }
@@ -20,7 +20,7 @@ package struct FileName: Hashable, Sendable {
     }
 
     /// A name from text; the same rules hold.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         self.init(Array(text.utf8))
     }
 
@@ -41,16 +41,16 @@ package struct FileName: Hashable, Sendable {
     }
 
     /// All bytes at once; an array hashes them one by one. The NUL is in no name, so it separates those of a path.
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         hasher.combine(0 as UInt8)
     }
 
     /// The name as text in which every byte that is not printable UTF-8 is escaped as `\xNN` (see `EscapedText`).
-    package var text: String { EscapedText.of(bytes) }
+    public var text: String { EscapedText.of(bytes) }
 
     /// The name as it is, or nil where it is not UTF-8.
-    package var utf8: String? { String(validating: bytes, as: UTF8.self) }
+    public var utf8: String? { String(validating: bytes, as: UTF8.self) }
 
     /// Whether the name begins with a dot: never taken as a drop.
     package var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
@@ -78,12 +78,12 @@ package struct FileName: Hashable, Sendable {
 
 extension FileName: Comparable {
     /// By bytes, as `LC_ALL=C sort` does.
-    package static func < (left: FileName, right: FileName) -> Bool {
+    public static func < (left: FileName, right: FileName) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 }
 
 extension FileName: CustomStringConvertible {
     /// The escaped text.
-    package var description: String { text }
+    public var description: String { text }
 }

@@ -18,6 +18,12 @@ extension QueueActor {
         executor.queue.after(delay) { @Sendable [self] in assumeIsolated(body) }
     }
 
+    /// Runs the body on the queue and waits for it, but for a caller that is on it by chance: a reference may be the
+    /// last one anywhere.
+    package nonisolated func syncUnlessCurrent(_ body: @escaping @Sendable (isolated Self) -> Void) {
+        if executor.isCurrent { enqueue(body) } else { executor.queue.sync { assumeIsolated(body) } }
+    }
+
     /// Runs the body on the queue and waits for it. Never called from the queue itself.
     package nonisolated func sync<Value: Sendable>(_ body: @Sendable (isolated Self) -> Value) -> Value {
         executor.queue.sync { assumeIsolated(body) }

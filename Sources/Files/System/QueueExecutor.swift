@@ -5,8 +5,16 @@ package final class QueueExecutor: SerialExecutor {
     /// The queue.
     package let queue: DispatchQueue
 
+    private let mark = DispatchSpecificKey<Void>()
+
     /// An executor with a queue of this label.
-    package init(label: String) { queue = DispatchQueue(label: label) }
+    package init(label: String) {
+        queue = DispatchQueue(label: label)
+        queue.setSpecific(key: mark, value: ())
+    }
+
+    /// Whether the caller runs on the queue.
+    package var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 
     /// Runs a job of the actor on the queue.
     package func enqueue(_ job: consuming ExecutorJob) {

@@ -1,10 +1,10 @@
 /// A number of bytes, as pipeline files write it: `512`, `64KiB`, `10MiB`, `2GB`.
-package struct ByteSize: Hashable, Sendable, Comparable {
+public struct ByteSize: Hashable, Sendable, Comparable {
     /// Bytes; never negative.
-    package let bytes: Int64
+    public let bytes: Int64
 
     /// A size of so many bytes.
-    package init(bytes: Int64) { self.bytes = max(0, bytes) }
+    public init(bytes: Int64) { self.bytes = max(0, bytes) }
 
     /// Units and their bytes: binary ones by 1024, decimal ones by 1000 (IEC 80000-13).
     package static let units: [(name: String, bytes: Int64)] = [
@@ -23,12 +23,12 @@ package struct ByteSize: Hashable, Sendable, Comparable {
     }
 
     /// By bytes.
-    package static func < (left: ByteSize, right: ByteSize) -> Bool { left.bytes < right.bytes }
+    public static func < (left: ByteSize, right: ByteSize) -> Bool { left.bytes < right.bytes }
 }
 
 extension ByteSize: CustomStringConvertible {
     /// For people: `4.0 KiB`, `1.5 GiB`, `17 B`.
-    package var description: String {
+    public var description: String {
         guard let unit = Self.units[..<5].last(where: { $0.bytes <= bytes }), unit.bytes > 1 else {
             return "\(bytes) B"
         }

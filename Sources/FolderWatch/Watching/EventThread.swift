@@ -34,6 +34,10 @@ final class EventThread: Sendable {
         #else
             var thread: pthread_t?
         #endif
+        // Signals are for the threads of the program.
+        var (all, before) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
         let error = pthread_create(
             &thread, nil,
             { context in
@@ -47,6 +51,7 @@ final class EventThread: Sendable {
                 work.thread.hasEnded.signal()
                 return nil
             }, work.toOpaque())
+        pthread_sigmask(SIG_SETMASK, &before, nil)
         guard error == 0 else {
             work.release()
             throw Errno(rawValue: error)

@@ -62,6 +62,9 @@ package struct InboxScan: Sendable {
     /// Whether the name is known.
     package func knows(_ path: DropPath) -> Bool { listings[path.folder]?.names[path.name] != nil }
 
+    /// The names that are known of a folder.
+    func names(of folder: InboxFolder) -> Set<FileName> { Set((listings[folder]?.names ?? [:]).keys) }
+
     /// Whether the folder was listed.
     package func knows(_ folder: InboxFolder) -> Bool { listings[folder] != nil }
 

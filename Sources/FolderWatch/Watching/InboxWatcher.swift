@@ -33,11 +33,16 @@ package actor InboxWatcher: QueueActor {
     var unreported: [InboxChange] = []
     /// Why not every folder is watched, as far as the current scan knows.
     var blindness: String?
+    /// Why events do not tell all, as its owner knows.
+    private var limitation: String?
     /// How the inbox is watched; nil before the first scan and after the end.
     package private(set) var mode: WatchMode?
+    /// Why it is not watched by events.
+    private(set) var reason: String?
     private var timer: (any DispatchSourceTimer)?
     private var absence = AbsenceDetector(pulse: .zero, starting: .now())
     private var lastScan = MonotonicTime(nanoseconds: 0)
+    private var interval = Duration.zero
     private var scanTook = Duration.zero
     private var isScanAsked = false
     private var isRunning = false
@@ -96,6 +101,9 @@ package actor InboxWatcher: QueueActor {
     package func took(_ path: DropPath) {
         listing.remove(path)
     }
+
+    /// All names of the inbox itself, by the last listing.
+    var names: Set<FileName> { listing.names(of: .top) }
 
     /// Whether the name is in the inbox, by the last listing.
     package func knows(_ path: DropPath) -> Bool { listing.knows(path) }
@@ -212,13 +220,20 @@ package actor InboxWatcher: QueueActor {
 
     // MARK: The way of watching
 
+    /// Events do not tell all, for this reason, or do so again (nil).
+    func limit(because reason: String?) {
+        limitation = reason
+        if isRunning, hasScanned, !isLost { setMode() }
+    }
+
     /// After a scan: events where every folder is watched, else polling.
     private func setMode() {
         let reason =
             switch FileSystemKind.of(inbox) {
             case .network(let name): "a \(name) file system reports no events for changes made elsewhere"
-            case .local: events.lack ?? blindness
+            case .local: events.lack ?? blindness ?? limitation
             }
+        self.reason = reason
         let new: WatchMode = reason == nil ? .events : .polling(every: pace.poll)
         guard new != mode else { return }
         let old = mode
@@ -229,7 +244,7 @@ package actor InboxWatcher: QueueActor {
 
     private func startTimer() {
         timer?.cancel()
-        let interval = mode == .events ? pace.pulse : min(pace.pulse, pace.poll)
+        interval = min(pace.pulse, mode == .events ? pace.rescan : pace.poll)
         absence = AbsenceDetector(pulse: interval, starting: .now())
         timer = executor.queue.every(interval, leeway: interval / 20) { @Sendable [weak self] in
             self?.assumeIsolated { $0.pulse() }
@@ -239,9 +254,17 @@ package actor InboxWatcher: QueueActor {
     private func pulse() {
         guard isRunning else { return }
         let wasAway = absence.wasAway(.now())
-        let pause = mode == .events ? pace.rescan : pace.poll
+        let isDue = Self.isScanDue(
+            MonotonicTime.now() - lastScan + scanTook, after: scanTook,
+            every: mode == .events ? pace.rescan : pace.poll, pulse: interval)
         // No event reports a mount over the inbox or a replaced folder above it.
-        if isLost || wasAway || MonotonicTime.now() - lastScan >= pause || !isInPlace() { scan() }
+        if isLost || wasAway || isDue || !isInPlace() { scan() }
+    }
+
+    /// Whether so long after the last scan began, which took so long, it is time for the next one. Pulses are never
+    /// exact, and scans that take long leave time for other work.
+    static func isScanDue(_ passed: Duration, after took: Duration, every pause: Duration, pulse: Duration) -> Bool {
+        passed + pulse / 2 >= max(pause, took * 2 + pulse / 2)
     }
 
     private func isInPlace() -> Bool {

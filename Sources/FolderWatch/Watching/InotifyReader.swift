@@ -16,7 +16,7 @@
         /// A pipe, whose end is closed once reading is to end.
         private let (end, stopper): (Int32, Int32)
         private let hasEnded = Atomic(false)
-        private let thread = EventThread(named: "dropmill.inotify")
+        private let thread = EventThread(named: "dropmill.events")
         /// Held while something is read and delivered.
         private let turn = DispatchSemaphore(value: 1)
         /// How often something was read; for tests.

@@ -34,7 +34,7 @@
         }
 
         private let queue: Int32
-        private let thread = EventThread(named: "dropmill.kqueue")
+        private let thread = EventThread(named: "dropmill.events")
         private let state = Mutex(State())
 
         /// What is listened to.
