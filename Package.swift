@@ -8,16 +8,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// What makes a mistake in C harder to use: packaging/check-elf.sh looks for it in the program. Fortified calls need an
-// optimiser. (Control-flow protection is all objects' or none's, and Swift's have none.)
-let hardenedC: [CSetting] = [
-    .unsafeFlags(["-fstack-protector-strong"]),
-    .define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release)),
-]
-// All symbols are bound before the program begins, and their table is read-only from then on.
-let hardenedLinking: [LinkerSetting] = [
-    .unsafeFlags(["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] })
-]
+// What makes a mistake in C harder to use; fortified calls need an optimiser. The rest of it are flags that SwiftPM takes
+// from no package that others depend on, so `make release` gives them.
+let hardenedC: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))]
 
 // Where there is kqueue (Darwin, the BSDs) the package is FolderWatch alone: the daemon is Linux's. DROPMILL_KQUEUE makes
 // the same package on Linux, with a double of kqueue (Tests/fakekqueue).
@@ -145,9 +138,7 @@ let package = Package(
             swiftSettings: strict),
 
         // L4
-        .executableTarget(
-            name: "dropmill", dependencies: ["BuiltinStages", "DropmillCommand"], swiftSettings: strict,
-            linkerSettings: hardenedLinking),
+        .executableTarget(name: "dropmill", dependencies: ["BuiltinStages", "DropmillCommand"], swiftSettings: strict),
 
         .target(
             name: "TestSupport", dependencies: ["Files", "PipelineKit", "Digests", "TestTools", system],

@@ -11,7 +11,7 @@ import Testing
 struct BinaryTests {
     private let check = Tool(House.root.appending("packaging/check-elf.sh"))
 
-    @Test func thisBuildIsHardened() throws {
+    @Test func thisBuildIsInOrder() throws {
         let program = DropmillBinary.path
         let objects = program.removingLastComponent().appending("CLinux.build")
         let output = try check.run(["--debug", program.string, objects.string])
