@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -111,6 +112,8 @@ ssize_t dm_receive_packet(int channel, void *buffer, size_t size, int descriptor
     }
     return received;
 }
+
+void dm_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 int dm_ended_by(const siginfo_t *info) {
     return info->si_code == CLD_EXITED ? -info->si_status : info->si_status;

@@ -35,6 +35,9 @@ ssize_t dm_send_packet(int channel, const void *bytes, size_t count, const int *
 /// the end of the conversation; EMSGSIZE where the packet was larger than the buffer.
 ssize_t dm_receive_packet(int channel, void *buffer, size_t size, int descriptors[4], int *descriptor_count);
 
+/// Names the calling thread: at most 15 bytes, for ps(1) and debuggers.
+void dm_name_thread(const char *name);
+
 /// What a child that waitid(2) told of ended by: the signal, or its exit status with a minus sign.
 int dm_ended_by(const siginfo_t *info);
 
