@@ -59,6 +59,10 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "dropmill", targets: ["dropmill"]),
+        // For other programs.
+        .library(name: "FolderWatch", targets: ["FolderWatch"]),
+        .library(name: "Dropmill", targets: ["Dropmill"]),
+        .library(name: "DropmillStages", targets: ["DropmillStages"]),
         // Preloaded by the tests.
         .library(name: "fakeclock", type: .dynamic, targets: ["fakeclock"]),
         .library(name: "heapcount", type: .dynamic, targets: ["heapcount"]),
@@ -129,16 +133,27 @@ let package = Package(
 
         // L3
         .target(
+            name: "Dropmill",
+            dependencies: [
+                "Files", "PipelineKit", "Completeness", "Readiness", "Journal", "PipelineEngine", "PipelineConfig",
+                "SQLiteJournal", system, deque,
+            ],
+            swiftSettings: strict),
+        .target(name: "DropmillStages", dependencies: ["BuiltinStages"], swiftSettings: strict),
+
+        // L4
+        .target(
             name: "DropmillCommand",
             dependencies: [
-                "Files", "PipelineKit", "BuiltinStages", "Completeness", "Doctor", "FolderWatch", "Readiness",
-                "Journal", "PipelineEngine", "PipelineConfig", "SQLiteJournal", "CLinux", "CVersion", system, log,
-                arguments,
+                "Files", "PipelineKit", "BuiltinStages", "Doctor", "Dropmill", "FolderWatch", "Readiness", "Journal",
+                "PipelineEngine", "PipelineConfig", "SQLiteJournal", "CLinux", "CVersion", system, log, arguments,
             ],
             swiftSettings: strict),
 
-        // L4
-        .executableTarget(name: "dropmill", dependencies: ["BuiltinStages", "DropmillCommand"], swiftSettings: strict),
+        // L5. Not in a folder of its name: some file systems take it for the one of Dropmill.
+        .executableTarget(
+            name: "dropmill", dependencies: ["BuiltinStages", "DropmillCommand"], path: "Sources/DropmillProgram",
+            swiftSettings: strict),
 
         .target(
             name: "TestSupport", dependencies: ["Files", "PipelineKit", "Digests", "TestTools", system],
@@ -187,6 +202,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "DropmillTests",
+            dependencies: ["Dropmill", "DropmillStages", "PipelineKit", "TestSupport", "dropmill", "embedder", system],
+            swiftSettings: strict),
+        .testTarget(
             name: "EndToEndTests",
             dependencies: ["Files", "PipelineKit", "TestSupport", "dropmill", "oldkernel", system],
             swiftSettings: strict),
@@ -196,6 +215,10 @@ let package = Package(
         .executableTarget(name: "beneath", dependencies: ["CLinux"], path: "Tests/beneath"),
         // Does what a helper may not.
         .executableTarget(name: "confined", dependencies: ["CLinux"], path: "Tests/confined"),
+        // Embeds mills and sets up nothing.
+        .executableTarget(
+            name: "embedder", dependencies: ["CLinux", "Dropmill", "DropmillStages"], path: "Tests/embedder",
+            swiftSettings: strict),
         // Runs a program as an older kernel would.
         .executableTarget(name: "oldkernel", path: "Tests/oldkernel"),
         // Helpers that do not help.

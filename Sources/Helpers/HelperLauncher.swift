@@ -1,3 +1,4 @@
+import CLinux
 import Dispatch
 import Glibc
 import Synchronization
@@ -94,6 +95,7 @@ package final class HelperLauncher: Sendable {
     }
 
     private func run() {
+        dm_name_thread("dropmill.helper")
         var server: HelperServer?
         var retires = DispatchTime.now()
         while true {

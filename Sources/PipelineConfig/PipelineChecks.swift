@@ -74,13 +74,15 @@ struct PipelineChecks {
         }
     }
 
-    /// What a stage makes must be published by a later one.
+    /// What a stage makes must be published by a later one, unless it does so itself.
     private mutating func publishing(_ draft: PipelineDraft) {
         // A stage that is not understood may be the one that publishes.
         guard draft.stages.allSatisfy({ $0.descriptor != nil }) else { return }
         let effects = draft.stages.map(\.effects)
         guard let last = effects.lastIndex(where: { $0.contains(.replacesPayload) }) else { return }
-        guard !effects[(last + 1)...].contains(where: { !$0.isDisjoint(with: [.publishes, .publishesCopy]) }) else {
+        guard !effects[last].contains(.publishes),
+            !effects[(last + 1)...].contains(where: { !$0.isDisjoint(with: [.publishes, .publishesCopy]) })
+        else {
             return
         }
         // An unknown kind may produce anything.

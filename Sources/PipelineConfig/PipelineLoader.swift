@@ -6,9 +6,6 @@ package import SystemPackage
 /// Reads pipelines from files: all that is wrong in any of them is reported at once, and only whole sets are handed
 /// out.
 package struct PipelineLoader: Sendable {
-    /// The default place of pipelines.
-    package static let defaultPath: FilePath = "pipelines"
-
     private static let largestFile = 1 << 20
 
     private let registry: StageRegistry
@@ -29,10 +26,22 @@ package struct PipelineLoader: Sendable {
     /// is reached twice is read once.
     package func load(_ paths: [FilePath]) throws(ConfigProblems) -> [Pipeline] {
         var problems: [ConfigProblem] = []
-        var drafts: [PipelineDraft] = []
-        for file in files(paths.isEmpty ? [Self.defaultPath] : paths, &problems) {
-            if let draft = draft(of: file, &problems) { drafts.append(draft) }
+        let texts = files(paths, &problems).compactMap { file in
+            text(of: file, &problems).map { (file, $0) }
         }
+        return try load(texts, problems)
+    }
+
+    /// The pipelines of these texts, as if each were in a file.
+    package func load(_ descriptions: [PipelineDescription]) throws(ConfigProblems) -> [Pipeline] {
+        try load(descriptions.map { ($0.file, Array($0.text.utf8)) }, [])
+    }
+
+    private func load(
+        _ texts: [(file: FilePath, text: [UInt8])], _ found: [ConfigProblem]
+    ) throws(ConfigProblems) -> [Pipeline] {
+        var problems = found
+        let drafts = texts.compactMap { draft(of: $0.file, $0.text, &problems) }
         problems += PipelineChecks.problems(of: drafts, among: registry)
         guard problems.isEmpty else { throw ConfigProblems(problems) }
         let lists = ListFolders(of: drafts)
@@ -71,10 +80,9 @@ package struct PipelineLoader: Sendable {
         return files
     }
 
-    private func draft(of file: FilePath, _ problems: inout [ConfigProblem]) -> PipelineDraft? {
-        let text: [UInt8]
+    private func text(of file: FilePath, _ problems: inout [ConfigProblem]) -> [UInt8]? {
         do throws(IOError) {
-            text = try Self.read(file)
+            return try Self.read(file)
         } catch {
             let problem =
                 switch error.errno {
@@ -85,6 +93,11 @@ package struct PipelineLoader: Sendable {
             problems.append(ConfigProblem(problem, in: file))
             return nil
         }
+    }
+
+    private func draft(
+        of file: FilePath, _ text: [UInt8], _ problems: inout [ConfigProblem]
+    ) -> PipelineDraft? {
         func report(_ found: [OptionProblem]) {
             problems += found.map { problem in
                 let remedy = problem.isOfSecret ? "; \(registry.secretOptions)" : ""

@@ -38,12 +38,12 @@ struct Child {
             }
             if let asked = stoppedAt {
                 if !wasKilled, ContinuousClock.now - asked >= grace {
-                    signal(SIGKILL)
+                    sendSignal(SIGKILL)
                     wasKilled = true
                 }
             } else if isStopped() {
                 stoppedAt = .now
-                signal(SIGTERM)
+                sendSignal(SIGTERM)
             }
         }
         let end = reap()
@@ -66,7 +66,7 @@ struct Child {
     private var hasEnded: Bool { streams[files.count].fd < 0 }
 
     /// Has the keeper send this to the program's group.
-    private func signal(_ number: Int32) {
+    private func sendSignal(_ number: Int32) {
         var byte = UInt8(number)
         send(streams[files.count].fd, &byte, 1, Int32(MSG_NOSIGNAL))
     }

@@ -96,6 +96,8 @@ import Testing
         ("Sources/PipelineConfig/A.swift", #"let a = "add 'copy: { to: … }' after it""#, "the kind 'copy'"),
         ("Sources/PipelineEngine/Spool/A.swift", #"let a = "or keep `rename` from it""#, "the kind 'rename'"),
         ("Sources/Journal/A.swift", #"let a = "such as http""#, "the kind 'http'"),
+        ("Sources/Journal/A.swift", "signal(SIGPIPE, SIG_IGN)", "'signal' changes the process"),
+        ("Sources/Dropmill/A.swift", "if failed { exit(1) }", "'exit' changes the process"),
     ])
     func finds(_ path: String, _ text: String, _ expected: String) {
         let found = problems(path, text)
@@ -117,6 +119,8 @@ import Testing
             #"let a = "move it away, or set `on_conflict: rename`; see 'dropmill run'""#
         ),
         ("Sources/BuiltinStages/A.swift", #"let a = "put a stage 'rename' before it""#),
+        ("Sources/DropmillCommand/A.swift", "signal(SIGPIPE, SIG_IGN)"),
+        ("Sources/Journal/A.swift", "turn.signal()\nlet print = Fingerprint(status)"),
         ("Tests/XTests/A.swift", "import PipelineEngine\n#expect(await eventually { done })"),
     ])
     func acceptsWhatIsInOrder(_ path: String, _ text: String) {

@@ -57,7 +57,7 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
     ]
 
     private static let importModifiers: Set<Substring> = [
-        "@preconcurrency", "@testable", "@_implementationOnly", "package", "public", "internal", "private",
+        "@preconcurrency", "@testable", "@_exported", "package", "public", "internal", "private",
         "fileprivate",
     ]
 }

@@ -23,11 +23,16 @@ enum HouseRules {
         ],
         "PipelineConfig": ["Files", "PipelineKit", "CYaml"],
         "Doctor": ["Files", "PipelineKit", "CLinux", "FolderWatch", "Readiness", "PipelineEngine"],
-        "DropmillCommand": [
-            "Files", "PipelineKit", "CLinux", "CVersion", "Completeness", "FolderWatch", "Readiness", "Journal",
-            "BuiltinStages", "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Doctor",
+        "Dropmill": [
+            "Files", "PipelineKit", "Completeness", "Readiness", "Journal", "SQLiteJournal", "PipelineEngine",
+            "PipelineConfig",
         ],
-        "dropmill": ["BuiltinStages", "DropmillCommand"],
+        "DropmillStages": ["BuiltinStages"],
+        "DropmillCommand": [
+            "Files", "PipelineKit", "CLinux", "CVersion", "FolderWatch", "Readiness", "Journal", "BuiltinStages",
+            "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Doctor", "Dropmill",
+        ],
+        "DropmillProgram": ["BuiltinStages", "DropmillCommand"],
     ]
 
     /// Every target of ours: the ends of arrows.
@@ -43,14 +48,14 @@ enum HouseRules {
     static let topLevel: Set<String> = [
         "Package.swift", "Package.resolved", "VERSION", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
         "CODE_OF_CONDUCT.md", "SECURITY.md", "LICENSE", "THIRD-PARTY-NOTICES", "Makefile", "Sources", "Tests",
-        "pipelines", "samples", "packaging", "Benchmarks",
+        "Examples", "pipelines", "samples", "packaging", "Benchmarks",
         "docs",
     ]
 
     /// All that is wrong with a file.
     static func problems(of file: SourceFile) -> [String] {
         imports(file) + length(file) + names(file) + unsafe(file) + sleeps(file) + arithmetic(file)
-            + kinds(file)
+            + kinds(file) + effects(file)
     }
 
     /// Imports that are no arrow of the house.

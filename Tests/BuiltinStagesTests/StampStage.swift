@@ -4,7 +4,7 @@ package import PipelineKit
 import SystemPackage
 
 /// Puts a line before a file's text.
-package struct StampStage: Stage {
+package struct StampStage: OwnStage {
     private static let line = StageOption<String?>.text("line", "the line to put first", shown: "Received.")
     package static let descriptor = StageDescriptor(
         kind: "stamp", summary: "Puts a line before a file's text.", options: [line.erased],

@@ -30,6 +30,8 @@ extension StampStage: ContractSubject {
     func aKindIsWhereOneLooksForIt(kind: String) throws {
         let name = String(describing: try #require(StageRegistry.builtin.type(of: kind)))
         #expect(name.lowercased() == kind + "stage")
+        // Else what it says besides a `Stage` would not be heard.
+        #expect(StageRegistry.builtin.type(of: kind) is any OwnStage.Type)
         let sources = Self.here.pushing("../../Sources/BuiltinStages")
         #expect(try FileTree.list(sources).files.filter { $0.relative.lastComponent?.stem == name }.count == 1)
         #expect(Folder.kind(of: Self.here.pushing(FilePath("\(name)Tests.swift"))) == .regular)

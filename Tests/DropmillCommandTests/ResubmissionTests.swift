@@ -6,6 +6,7 @@ import Testing
 
 @testable import DropmillCommand
 @testable import Journal
+@testable import PipelineEngine
 
 @Suite struct ResubmissionTests {
     private let fixture: JournalFixture

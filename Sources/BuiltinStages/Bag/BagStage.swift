@@ -5,7 +5,7 @@ package import PipelineKit
 import SystemPackage
 
 /// Makes a BagIt bag of the payload.
-package struct BagStage: Stage {
+package struct BagStage: OwnStage {
     private static let algorithm = StageOption<[DigestAlgorithm]>.algorithms(
         "algorithm", "the manifests' digest algorithms", among: [.sha256, .sha512, .sha384, .sha1, .md5])
     private static let info = StageOption<[(key: String, value: Template)]>(

@@ -5,7 +5,7 @@ package import PipelineKit
 import SystemPackage
 
 /// Makes digests of the payload's files, in one pass over each, in forms that other tools read.
-package struct ChecksumStage: Stage {
+package struct ChecksumStage: OwnStage {
     private enum Mode: String, CaseIterable, Sendable {
         /// A list in the folder; a payload of one file gets a sidecar all the same.
         case manifest

@@ -5,7 +5,7 @@ package import PipelineKit
 import SystemPackage
 
 /// Packs the payload.
-package struct CompressStage: Stage {
+package struct CompressStage: OwnStage {
     private static let format = StageOption<ArchiveWriter.Format>.choice(
         "format", "the format to write; zst and gz hold one file", default: .tarZstd)
     private static let name = StageOption<Template>(

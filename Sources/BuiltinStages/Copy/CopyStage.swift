@@ -5,7 +5,7 @@ package import PipelineKit
 import SystemPackage
 
 /// Also publishes a copy of the payload.
-package struct CopyStage: Stage {
+package struct CopyStage: OwnStage {
     private static let to = StageOption<[PathTemplate]>.folders("to", "the folders to publish a copy in")
 
     package static let descriptor = StageDescriptor(

@@ -5,7 +5,7 @@ import PipelineKit
 import SystemPackage
 
 /// Knows content that came before.
-struct DedupeStage: Stage {
+struct DedupeStage: OwnStage {
     private enum Seen: String, CaseIterable, Sendable { case skip, fail, `continue` }
     private enum Scope: String, CaseIterable, Sendable { case pipeline, all }
 

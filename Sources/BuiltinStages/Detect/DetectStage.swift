@@ -4,7 +4,7 @@ import PipelineKit
 import SystemPackage
 
 /// Finds out what files are by their content, whatever they are called.
-struct DetectStage: Stage {
+struct DetectStage: OwnStage {
     private static let only = StageOption<[Glob]>.globs(
         "only", "the types to accept; others fail: `image/*`", shown: "all")
     private static let never = StageOption<[Glob]>.globs("never", "types that fail")
@@ -20,6 +20,8 @@ struct DetectStage: Stage {
     private let only: [Glob]
     private let never: [Glob]
     private let program: TypeProgram?
+
+    var lack: Failure? { program == nil ? TypeProgram.missing : nil }
 
     /// Known of a single file.
     var facts: [String] { ["type", "encoding"] }

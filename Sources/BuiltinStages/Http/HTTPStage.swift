@@ -5,7 +5,7 @@ import SystemPackage
 import Web
 
 /// Sends the payload, or a report of the job, to a web server.
-package struct HTTPStage: Stage {
+package struct HTTPStage: OwnStage {
     private enum Method: String, CaseIterable, Sendable { case PUT, POST }
     private enum Body: String, CaseIterable, Sendable { case payload, report }
 

@@ -2,7 +2,7 @@ package import PipelineKit
 
 /// Sets where the payload is to be published. It touches no file: the payload is published once all stages have
 /// succeeded.
-package struct MoveStage: Stage {
+package struct MoveStage: OwnStage {
     private static let to = StageOption<PathTemplate>.folder("to", "the folder to publish the payload in")
 
     package static let descriptor = StageDescriptor(

@@ -4,7 +4,7 @@ package import PipelineKit
 import SystemPackage
 
 /// Gives the payload's files new names.
-package struct RenameStage: Stage {
+package struct RenameStage: OwnStage {
     private static let match = StageOption<NamePattern?>(
         "match",
         "a regular expression (POSIX extended) on the name: only files that match are renamed, and {1} to {9} "

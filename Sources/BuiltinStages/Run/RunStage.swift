@@ -5,7 +5,7 @@ import Programs
 import SystemPackage
 
 /// Runs a program on the payload. This defines its inputs and outputs; `Programs` supervises it.
-package struct RunStage: Stage {
+package struct RunStage: OwnStage {
     private static let command = StageOption<[ProgramArgument]>(
         "command",
         "the program and its arguments, as a list, without a shell; {file}, {dir}, {name} and {job} stand for the "

@@ -4,7 +4,7 @@ import PipelineKit
 import SystemPackage
 
 /// Scans every file with ClamAV.
-struct ScanStage: Stage {
+struct ScanStage: OwnStage {
     private enum TooLarge: String, CaseIterable, Sendable { case fail, pass }
 
     private static let standard: FilePath = "/run/clamav/clamd.ctl"

@@ -4,7 +4,7 @@ package import PipelineKit
 import SystemPackage
 
 /// Keeps some of the payload's files.
-package struct SelectStage: Stage {
+package struct SelectStage: OwnStage {
     private static let keep = StageOption<[Glob]>.globs(
         "keep", "patterns of the files to keep, matched on the name or, with a slash, on the path", shown: "all")
     private static let drop = StageOption<[Glob]>.globs("drop", "patterns of files to remove")
@@ -47,6 +47,8 @@ package struct SelectStage: Stage {
         require = try options.value(Self.require)
         program = options.services.service(TypeProgram.self)
     }
+
+    package var lack: Failure? { program == nil && !types.isEmpty ? TypeProgram.missing : nil }
 
     package func run(_ payload: Payload, in context: StageContext) throws(Failure) -> Payload {
         try context.checkCancelled()

@@ -1,25 +1,31 @@
 import Archive
 import PipelineKit
 import Synchronization
-package import SystemPackage
+public import SystemPackage
 
 /// The program that unpacks archives. Only the executable knows which one that is, and passes it to stages among
 /// their services.
-package final class UnpackProgram: Sendable {
+public final class UnpackProgram: Sendable {
     let helpers: UnpackHelpers
     private let hasSaidUnconfined = Atomic(false)
 
-    /// A program that unpacks (`UnpackProgram.run`) when it is started with these arguments.
+    /// A program that unpacks (`UnpackWorker.run`) when it is started with these arguments.
     package init(_ program: FilePath, _ arguments: [String]) {
         helpers = UnpackHelpers(program: program, arguments: arguments)
     }
 
-    /// Unpacks for the daemon that started this process, in copies of it, until that goes.
-    package static func run() -> Never { UnpackWorker.run() }
+    /// A program that hands over to `helperMain` first thing, as `dropmill` does.
+    public static func named(_ program: FilePath) -> UnpackProgram { UnpackProgram(program, [verb]) }
+
+    private static let verb = "unpack-worker"
+
+    /// This program, which unpacks for the one that started it, in copies of itself, until that goes.
+    static let helper = HelperProgram(verb, serve: { UnpackWorker.run() }, make: { UnpackProgram($0, $1) })
 
     /// Why a stage that was given none cannot unpack.
     static let missing = Failure(
-        .environment, code: "unpack.no-program", summary: "No program that unpacks archives is set.")
+        .environment, code: "unpack.no-program", summary: "No program that unpacks archives is set.",
+        remedy: "Call `helperMain` first thing in `main`, or add `UnpackProgram.named` to the registry's services.")
 
     /// Says once for all stages that the kernel cannot confine helpers to their folder.
     func noteConfinement(_ landlock: Int64, _ notes: StageNotes) {

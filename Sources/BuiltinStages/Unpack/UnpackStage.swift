@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Makes an archive's contents the payload. What strangers made is parsed in a process of its own (`UnpackProgram`);
 /// here only the first bytes are looked at, to tell archives from other files.
-struct UnpackStage: Stage {
+struct UnpackStage: OwnStage {
     static let descriptor = StageDescriptor(
         kind: "unpack",
         summary:
@@ -31,6 +31,8 @@ struct UnpackStage: Stage {
         self.options = try UnpackOptions(options)
         program = options.services.service(UnpackProgram.self)
     }
+
+    var lack: Failure? { program == nil ? UnpackProgram.missing : nil }
 
     /// Whether it was `unpacked`, or was to be and was `missed`; nothing is known of what is no archive.
     var facts: [String] { ["archive"] }

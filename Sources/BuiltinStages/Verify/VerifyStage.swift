@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Compares the payload with what is said of it: lists of digests in it, a file that was dropped along, a BagIt bag's
 /// own manifests, or a digest that the options name.
-package struct VerifyStage: Stage {
+package struct VerifyStage: OwnStage {
     private static let digest = StageOption<Digest?>(
         "digest", "the expected digest of a single file", takes: "ALGORITHM:HEX", default: .some(nil), shown: "",
         schema: .form(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import PipelineConfig
 
 /// `--log-format` and `--log-level`.
 struct LogArguments: ParsableArguments {

@@ -15,7 +15,8 @@ struct PipelineArguments: ParsableArguments {
 
     /// The validated pipelines, of these kinds of stages.
     func load(_ stages: StageRegistry) throws(ConfigProblems) -> [Pipeline] {
-        try PipelineLoader(registry: stages, environment: Environment.variables).load(paths)
+        let paths = paths.isEmpty ? ["pipelines"] : paths
+        return try PipelineLoader(registry: stages, environment: Environment.variables).load(paths)
     }
 
     /// The validated pipelines; where there is a problem, all are printed to standard error and the exit status is

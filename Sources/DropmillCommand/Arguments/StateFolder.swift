@@ -1,6 +1,7 @@
 import ArgumentParser
 import Files
 import Journal
+import PipelineConfig
 import PipelineEngine
 import SQLiteJournal
 import SystemPackage

@@ -1,4 +1,5 @@
 import Doctor
+import Dropmill
 import Files
 import FolderWatch
 import Journal
@@ -142,7 +143,7 @@ struct Explanation {
                 return standing(waiting.code, waiting.text)
             }
             switch try DropProbe.watch(
-                path, of: pipeline, asking: FormatProgram.judge, patience: patience)
+                path, of: pipeline, asking: FormatProgram.own.judge, patience: patience)
             {
             case .gone: return standing("gone", "not there")
             case .complete: return standing("complete", "complete; a running daemon claims it at once")

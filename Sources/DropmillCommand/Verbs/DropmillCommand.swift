@@ -1,6 +1,5 @@
 package import ArgumentParser
-import BuiltinStages
-import Completeness
+import Dropmill
 import Files
 import Glibc
 package import PipelineKit
@@ -24,27 +23,15 @@ package struct DropmillCommand: ParsableCommand {
             RetryCommand.self, ForgetCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
         ])
 
-    /// Internal verbs of the processes that `run` starts; help does not list them.
     package init() {}
-
-    private static let unpackVerb = "unpack-worker"
-    private static let typeVerb = "type-worker"
 
     /// Runs the verb that the command line names, with these kinds of stages, and ends the process.
     package static func main(stages: StageRegistry) -> Never {
         // Without it glibc stats /etc/localtime for every time that it converts: twice for an archive's entry.
         setenv("TZ", ":/etc/localtime", 0)
-        if CommandLine.arguments.count == 2, CommandLine.arguments[1] == unpackVerb { UnpackProgram.run() }
-        if CommandLine.arguments.count == 2, CommandLine.arguments[1] == typeVerb { TypeProgram.run() }
-        if CommandLine.arguments.count == 2, CommandLine.arguments[1] == FormatProgram.verb { FormatWorker.run() }
+        helperMain(stages)
         var stages = stages
-        // An executable may bring programs of its own.
-        if stages.services.service(UnpackProgram.self) == nil {
-            stages.services.add(UnpackProgram("/proc/self/exe", [unpackVerb]))
-        }
-        if stages.services.service(TypeProgram.self) == nil {
-            stages.services.add(TypeProgram("/proc/self/exe", [typeVerb]))
-        }
+        OwnHelpers.add(to: &stages.services)
         StandardOutput.prepare()
         let arguments = RawArguments.all
         // `help` takes a verb too.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Journal
+import PipelineEngine
 
 /// `dropmill retry`: failed originals go back into their inboxes.
 struct RetryCommand: ParsableCommand {

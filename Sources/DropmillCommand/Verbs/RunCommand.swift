@@ -1,6 +1,7 @@
 import ArgumentParser
 import CLinux
 import Dispatch
+import Dropmill
 import Files
 import Glibc
 import Logging
@@ -70,7 +71,7 @@ struct RunCommand: StageVerb {
         let output = LogOutput(descriptor: STDERR_FILENO)
         let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
         let configuration = EngineConfiguration(
-            state: state.folder.path, once: once, keepHistory: keepHistory, judge: FormatProgram.judge)
+            state: state.folder.path, once: once, keepHistory: keepHistory, judge: FormatProgram.own.judge)
         let memory = once ? nil : IdleMemory()
         let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in
             log.record($0)
@@ -158,7 +159,7 @@ struct RunCommand: StageVerb {
         var line = "\(summary.processed) processed, \(summary.failed) failed"
         if summary.unfinished > 0 { line += ", \(summary.unfinished) unfinished" }
         return [line] + summary.remaining.map { "\($0.pipeline): \($0.path.text) \($0.reason)" }
-            + summary.paused.map { "\($0.pipeline): paused: \($0.reason)" }
+            + summary.paused.sorted { $0.key < $1.key }.map { "\($0.key): paused: \($0.value)" }
     }
 }
 

@@ -21,6 +21,15 @@ extension Engine {
         }
     }
 
+    /// Reports how each pipeline stands, in order, on a queue of the engine.
+    package nonisolated func reportStanding(_ report: @escaping @Sendable ([PipelineStanding]) -> Void) {
+        reportWaiting(limit: 0) { @Sendable [self] inboxes in
+            assumeIsolated { engine in
+                report(engine.runners.map { PipelineStanding($0, inbox: inboxes[$0.pipeline.name]) })
+            }
+        }
+    }
+
     /// Reports what one file of a pipeline's inbox waits for, by its path from the inbox on; nil for one that is not
     /// known there.
     package nonisolated func reportWaiting(

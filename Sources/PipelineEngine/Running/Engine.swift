@@ -1,7 +1,7 @@
 @preconcurrency import Dispatch
 package import Files
 import FolderWatch
-import Journal
+package import Journal
 package import PipelineKit
 import SystemPackage
 
@@ -80,6 +80,15 @@ package actor Engine: QueueActor {
 
     /// Frees what is kept for speed alone. Blocks while the journal is written.
     package nonisolated func releaseMemory() { sync { $0.opened }?.journal.releaseMemory() }
+
+    /// Sends a failed job's original back into its inbox; nil where the engine does not run. Blocks.
+    package nonisolated func resubmit(_ id: JobID) throws(JournalError) -> Resubmission? {
+        guard let opened = sync({ $0.opened }) else { return nil }
+        try opened.writer.flush()
+        var resubmission = try Resubmission(opened.journal)
+        try resubmission.send(id)
+        return resubmission
+    }
 
     // MARK: Starting
 
@@ -213,11 +222,14 @@ package actor Engine: QueueActor {
         for runner in runners { runner.stop() }
         observer(.stopping(running: runners.reduce(0) { $0 + $1.machine.busyCount }, grace: grace))
         finishIfDone()
-        enqueue(after: grace) { engine in
-            for runner in engine.runners { runner.workers.forEach { $0.cancel() } }
+        // Nothing of it stays until then if all is quiet earlier.
+        executor.queue.after(grace) { @Sendable [weak self] in
+            self?.assumeIsolated { for runner in $0.runners { runner.workers.forEach { $0.cancel() } } }
         }
         // A stage that does not look up is left behind; its job is found again at the next start.
-        enqueue(after: grace + Self.afterGrace) { engine in engine.finish() }
+        executor.queue.after(grace + Self.afterGrace) { @Sendable [weak self] in
+            self?.assumeIsolated { $0.finish() }
+        }
     }
 
     private func finishIfDone() {
@@ -267,7 +279,7 @@ package actor Engine: QueueActor {
             summary.failed += runner.summary.failed
             summary.unfinished += runner.machine.jobs.count + runner.parked
             if runner.machine.pause.isPaused, let reason = runner.machine.pause.reason {
-                summary.paused.append((runner.pipeline.name, reason.summary))
+                summary.paused[runner.pipeline.name] = reason.summary
             }
             for left in runner.remaining ?? [] {
                 summary.remaining.append(

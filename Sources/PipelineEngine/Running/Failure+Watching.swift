@@ -4,7 +4,7 @@ import PipelineKit
 extension Failure {
     /// An inbox that cannot be watched: all its drops wait.
     init(_ error: WatchError) {
-        switch error {
+        switch error.cause {
         case .io(let error): self.init(error)
         case .away(let code, let summary, let remedy):
             self.init(.environment, code: code, summary: summary, remedy: remedy)

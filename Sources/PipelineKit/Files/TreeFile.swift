@@ -1,9 +1,9 @@
-package import SystemPackage
+public import SystemPackage
 
 /// A file below some folder.
-package struct TreeFile: Sendable, Hashable, Comparable {
+public struct TreeFile: Sendable, Hashable, Comparable {
     /// Its path from the folder on.
-    package let relative: FilePath
+    public let relative: FilePath
     /// The same as bytes: what files are ordered by.
     package let bytes: [UInt8]
 
@@ -13,7 +13,7 @@ package struct TreeFile: Sendable, Hashable, Comparable {
     }
 
     /// By bytes, as `LC_ALL=C sort` orders paths.
-    package static func < (left: TreeFile, right: TreeFile) -> Bool {
+    public static func < (left: TreeFile, right: TreeFile) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 }

@@ -1,19 +1,19 @@
-package import Files
+public import Files
 import SystemPackage
 
 /// One thing that was put into an inbox.
-package struct Drop: Sendable, Hashable {
+public struct Drop: Sendable, Hashable {
     /// Its name.
-    package let name: FileName
+    public let name: FileName
     /// The folders between the inbox and it; empty at the top.
     package let folders: [FileName]
     /// Bytes.
-    package let size: Int64
+    public let size: Int64
     /// When it was last changed before it was claimed, by the kernel's word (ctime); for a job that was found in the
     /// work folder when it was claimed.
     package let droppedAt: Timestamp
     /// Whether it is a folder with all its contents (`unit: folder`). Not recorded: the work folder shows it.
-    package let isFolder: Bool
+    public let isFolder: Bool
 
     package init(
         name: FileName, folders: [FileName] = [], size: Int64, droppedAt: Timestamp, isFolder: Bool = false
@@ -26,5 +26,5 @@ package struct Drop: Sendable, Hashable {
     }
 
     /// Its place in the inbox.
-    package var path: DropPath { DropPath(name, in: InboxFolder(folders)) }
+    public var path: DropPath { DropPath(name, in: InboxFolder(folders)) }
 }

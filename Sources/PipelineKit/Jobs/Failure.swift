@@ -1,9 +1,9 @@
-package import Files
+public import Files
 
 /// Why a stage, a claim or a settlement did not succeed, and what follows from it.
-package struct Failure: Error, Sendable, Equatable {
+public struct Failure: Error, Sendable, Equatable {
     /// What is at fault; decides what happens next.
-    package enum Class: String, Sendable, Codable {
+    public enum Class: String, Sendable, Codable {
         /// This drop is bad: it settles into failed at once.
         case file
         /// It may succeed later: retried with a growing delay.
@@ -15,19 +15,20 @@ package struct Failure: Error, Sendable, Equatable {
     }
 
     /// Its class.
-    package var `class`: Class
+    public var `class`: Class
     /// A short stable word for programs, such as `archive.damaged`.
-    package var code: String
+    public var code: String
     /// A sentence for the person who dropped the file: subject and fact.
-    package var summary: String
+    public var summary: String
     /// What to do about it: a sentence, or empty.
-    package var remedy: String
+    public var remedy: String
     /// The technical fact behind it, or empty.
-    package var detail: String
+    public var detail: String
     /// For a transient one: how long the server asked to wait, counted from the end of the run.
-    package var retryAfter: Duration?
+    public var retryAfter: Duration?
 
-    package init(_ class: Class, code: String, summary: String, remedy: String = "", detail: String = "") {
+    /// A failure of this class.
+    public init(_ class: Class, code: String, summary: String, remedy: String = "", detail: String = "") {
         self.class = `class`
         self.code = code
         self.summary = summary
@@ -36,13 +37,14 @@ package struct Failure: Error, Sendable, Equatable {
     }
 
     /// The drop itself is bad.
-    package static func file(
+    public static func file(
         _ code: String, _ summary: String, remedy: String = "", detail: String = ""
     ) -> Failure {
         Failure(.file, code: code, summary: summary, remedy: remedy, detail: detail)
     }
 
-    package static let cancelled = Failure(.cancelled, code: "cancelled", summary: "The work was cancelled.")
+    /// The work was called off.
+    public static let cancelled = Failure(.cancelled, code: "cancelled", summary: "The work was cancelled.")
 
     /// A failed system call about something of ours. `environment` where the kernel blames space, rights, mounts or
     /// hardware; else of the file.
@@ -57,7 +59,7 @@ package struct Failure: Error, Sendable, Equatable {
 
     /// A failed system call of a stage. As above, but an unreadable or removed drop is no
     /// reason to stop a pipeline: it fails alone.
-    package init(inStage error: IOError) {
+    public init(inStage error: IOError) {
         self.init(error)
         let isReading = ["open", "read", "examine", "list"].contains(error.action)
         switch error.errno {
@@ -94,4 +96,9 @@ package struct Failure: Error, Sendable, Equatable {
         default: ""
         }
     }
+}
+
+extension Failure: CustomStringConvertible {
+    /// What is wrong, and what to do about it.
+    public var description: String { remedy.isEmpty ? summary : "\(summary) \(remedy)" }
 }

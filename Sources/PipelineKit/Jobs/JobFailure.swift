@@ -1,10 +1,11 @@
 /// Why a job failed, for the stages of `on_failure`.
-package struct JobFailure: Sendable, Equatable {
-    package let failure: Failure
+public struct JobFailure: Sendable, Equatable {
+    /// What went wrong.
+    public let failure: Failure
     /// The kind of the stage that failed; nil where none had begun.
-    package let stage: String?
+    public let stage: String?
     /// Runs of that stage.
-    package let attempts: Int
+    public let attempts: Int
 
     package init(_ failure: Failure, stage: String?, attempts: Int) {
         self.failure = failure

@@ -4,12 +4,12 @@ import Synchronization
 /// The id of a job: 26 characters that sort by the time the job was made, then by a random part (as ULIDs do: 48 bits
 /// of milliseconds, 80 bits of chance, in Crockford's base 32). Folders bear it as a name, so it holds nothing but
 /// letters and digits.
-package struct JobID: Hashable, Sendable, Comparable {
+public struct JobID: Hashable, Sendable, Comparable {
     /// Its 48 and 80 bits. Ids are copied and looked up all the time, and read seldom.
     private let bits: UInt128
 
     /// The 26 characters.
-    package var text: String {
+    public var text: String {
         String(unsafeUninitializedCapacity: Self.length) { bytes in
             write(to: bytes)
             return Self.length
@@ -41,7 +41,7 @@ package struct JobID: Hashable, Sendable, Comparable {
     private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
     /// An id from its text, or nil where it is none.
-    package init?(_ text: some StringProtocol) { self.init(utf8: text.utf8) }
+    public init?(_ text: some StringProtocol) { self.init(utf8: text.utf8) }
 
     /// The same from its bytes.
     package init?(utf8 text: some Collection<UInt8>) {
@@ -80,10 +80,10 @@ package struct JobID: Hashable, Sendable, Comparable {
     }
 
     /// Earlier first.
-    package static func < (left: JobID, right: JobID) -> Bool { left.bits < right.bits }
+    public static func < (left: JobID, right: JobID) -> Bool { left.bits < right.bits }
 }
 
 extension JobID: CustomStringConvertible {
     /// The 26 characters.
-    package var description: String { text }
+    public var description: String { text }
 }

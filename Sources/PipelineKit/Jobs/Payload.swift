@@ -1,10 +1,10 @@
-package import Files
-package import SystemPackage
+public import Files
+public import SystemPackage
 
 /// The files that a job carries: at first the drop itself; a stage hands on the same or a new payload.
-package struct Payload: Sendable, Hashable {
+public struct Payload: Sendable, Hashable {
     /// One file, or a folder of files.
-    package enum Shape: Sendable, Hashable {
+    public enum Shape: Sendable, Hashable {
         /// The file of this name in `root`.
         case file(FileName)
         /// All that `root` holds.
@@ -12,25 +12,26 @@ package struct Payload: Sendable, Hashable {
     }
 
     /// The folder that holds the payload's files.
-    package var root: FilePath
-    package var shape: Shape
+    public var root: FilePath
+    /// Whether it is a file or a folder.
+    public var shape: Shape
     /// Whether it is still the dropped original.
-    package var isDrop: Bool
+    public package(set) var isDrop: Bool
     /// Files to write beside the payload wherever it is published.
     package var sidecars: [Sidecar] = []
     /// Lines that lists get wherever it is published.
     package var lines: [ListLine] = []
     /// Where it is to be published at settlement; nil: not at all (an unchanged drop then goes to processed).
-    package var destination: FilePath?
+    public var destination: FilePath?
     /// What is to be published besides, at the same time.
     package var copies: [PayloadCopy] = []
     /// Digests of a single-file payload, in hexadecimal, by algorithm, as computed by stages.
-    package var digests: [String: String] = [:]
+    public var digests: [String: String] = [:]
     /// What else stages found out about it, by name: `type`.
-    package var facts: [String: String] = [:]
+    public var facts: [String: String] = [:]
     /// Whether no further stage is needed: the drop goes to processed as it came, and nothing but copies that were made
     /// before is published.
-    package var isDone = false
+    public var isDone = false
 
     /// The drop itself.
     package init(dropOf job: Job) {
@@ -40,21 +41,21 @@ package struct Payload: Sendable, Hashable {
     }
 
     /// A new payload that a stage made: one file in a folder.
-    package init(file name: FileName, in root: FilePath) {
+    public init(file name: FileName, in root: FilePath) {
         self.root = root
         shape = .file(name)
         isDrop = false
     }
 
     /// A new payload that a stage made: everything in a folder.
-    package init(folder root: FilePath) {
+    public init(folder root: FilePath) {
         self.root = root
         shape = .folder
         isDrop = false
     }
 
     /// This payload in place of another, with its destination. Sidecars, lines and facts described the other one.
-    package func inPlace(of other: Payload) -> Payload {
+    public func inPlace(of other: Payload) -> Payload {
         var payload = self
         payload.destination = other.destination
         payload.copies = other.copies
@@ -65,7 +66,7 @@ package struct Payload: Sendable, Hashable {
     package var knownFacts: [String: String] { digests.merging(facts) { _, fact in fact } }
 
     /// The payload's path: the file, or the folder.
-    package var path: FilePath {
+    public var path: FilePath {
         switch shape {
         case .file(let name): root.appending(name)
         case .folder: root
@@ -73,5 +74,5 @@ package struct Payload: Sendable, Hashable {
     }
 
     /// The path of one of its files.
-    package func path(of file: TreeFile) -> FilePath { root.pushing(file.relative) }
+    public func path(of file: TreeFile) -> FilePath { root.pushing(file.relative) }
 }

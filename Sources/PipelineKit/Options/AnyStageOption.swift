@@ -1,9 +1,9 @@
 import SystemPackage
 
 /// A type-erased option, for lists of options.
-package struct AnyStageOption: Sendable {
+public struct AnyStageOption: Sendable {
     /// The key in the pipeline file.
-    package let name: String
+    public let name: String
     package let summary: String
     /// What it takes.
     package let takes: String

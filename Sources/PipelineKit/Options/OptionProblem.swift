@@ -1,7 +1,7 @@
 /// What is wrong with a configured value, and where.
-package struct OptionProblem: Error, Hashable, Sendable {
+public struct OptionProblem: Error, Hashable, Sendable {
     /// A sentence without a final stop, with the remedy.
-    package let message: String
+    public let message: String
     package let position: SourcePosition
     /// Whether a secret is used where it would be visible. Only the registry knows which options take secrets.
     package let isOfSecret: Bool
@@ -16,4 +16,9 @@ package struct OptionProblem: Error, Hashable, Sendable {
     package func within(_ key: String) -> OptionProblem {
         OptionProblem("'\(key)': \(message)", at: position, isOfSecret: isOfSecret)
     }
+}
+
+extension OptionProblem: CustomStringConvertible {
+    /// The message.
+    public var description: String { message }
 }

@@ -1,7 +1,7 @@
 package import SystemPackage
 
 /// A template with the folder that it starts from.
-package struct PathTemplate: Sendable, Hashable {
+public struct PathTemplate: Sendable, Hashable {
     package let template: Template
     /// Where a relative result begins.
     package let base: FilePath

@@ -1,9 +1,9 @@
-import Files
-package import SystemPackage
+public import Files
+public import SystemPackage
 
 extension StageOption where Value == Bool {
     /// `true` or `false`.
-    package static func flag(_ name: String, _ summary: String, default fallback: Bool) -> Self {
+    public static func flag(_ name: String, _ summary: String, default fallback: Bool) -> Self {
         Self(name, summary, takes: "true | false", default: fallback, shown: "\(fallback)", schema: .flag) {
             (node, _) throws(OptionProblem) in
             try node.bool()
@@ -13,7 +13,7 @@ extension StageOption where Value == Bool {
 
 extension StageOption where Value: CaseIterable & RawRepresentable<String> {
     /// One of some words.
-    package static func choice(_ name: String, _ summary: String, default fallback: Value) -> Self {
+    public static func choice(_ name: String, _ summary: String, default fallback: Value) -> Self {
         Self(
             name, summary, takes: Value.allCases.map(\.rawValue).joined(separator: " | "), default: fallback,
             shown: fallback.rawValue, schema: .choice(Value.allCases.map(\.rawValue))
@@ -23,7 +23,7 @@ extension StageOption where Value: CaseIterable & RawRepresentable<String> {
 
 extension StageOption where Value == PathTemplate {
     /// A folder, with placeholders; must be given.
-    package static func folder(_ name: String, _ summary: String) -> Self {
+    public static func folder(_ name: String, _ summary: String) -> Self {
         Self(
             name, summary, takes: "a folder, with placeholders", default: nil, shown: "required", schema: .pattern(".")
         ) {
@@ -52,7 +52,7 @@ extension StageOption where Value == [PathTemplate] {
 
 extension StageOption where Value == FilePath? {
     /// A file; a relative path starts at the pipeline file's folder.
-    package static func file(_ name: String, _ summary: String, default fallback: FilePath? = nil) -> Self {
+    public static func file(_ name: String, _ summary: String, default fallback: FilePath? = nil) -> Self {
         Self(
             name, summary, takes: "a path", default: .some(fallback), shown: fallback?.text ?? "", schema: .pattern(".")
         ) {
@@ -78,7 +78,7 @@ extension StageOption where Value == [Glob] {
 
 extension StageOption where Value == String? {
     /// A string; none unless given.
-    package static func text(_ name: String, _ summary: String, takes: String = "string", shown: String = "") -> Self {
+    public static func text(_ name: String, _ summary: String, takes: String = "string", shown: String = "") -> Self {
         Self(name, summary, takes: takes, default: .some(nil), shown: shown) { (node, _) throws(OptionProblem) in
             try node.string()
         }
@@ -87,7 +87,7 @@ extension StageOption where Value == String? {
 
 extension StageOption where Value == FileName? {
     /// The name of a file; none unless given.
-    package static func name(_ name: String, _ summary: String, shown: String = "") -> Self {
+    public static func name(_ name: String, _ summary: String, shown: String = "") -> Self {
         Self(name, summary, takes: "a file name", default: .some(nil), shown: shown, schema: .pattern("^[^/]+$")) {
             (node, _) throws(OptionProblem) in
             let text = try node.string()
@@ -101,7 +101,7 @@ extension StageOption where Value == FileName? {
 
 extension StageOption where Value == ByteSize? {
     /// A size; none unless given.
-    package static func size(_ name: String, _ summary: String) -> Self {
+    public static func size(_ name: String, _ summary: String) -> Self {
         Self(name, summary, takes: "a size such as 10MiB", default: .some(nil), shown: "", schema: .size) {
             (node, _) throws(OptionProblem) in
             try node.size()
@@ -111,7 +111,7 @@ extension StageOption where Value == ByteSize? {
 
 extension StageOption where Value == Duration {
     /// A duration longer than zero.
-    package static func duration(_ name: String, _ summary: String, default fallback: Duration) -> Self {
+    public static func duration(_ name: String, _ summary: String, default fallback: Duration) -> Self {
         Self(name, summary, takes: "a duration such as 30s", default: fallback, shown: fallback.text, schema: .time) {
             (node, _) throws(OptionProblem) in
             let duration = try node.duration()
@@ -123,7 +123,7 @@ extension StageOption where Value == Duration {
 
 extension StageOption where Value == Int {
     /// A whole number.
-    package static func integer(
+    public static func integer(
         _ name: String, _ summary: String, in range: ClosedRange<Int>, default fallback: Int, shown: String? = nil
     ) -> Self {
         Self(

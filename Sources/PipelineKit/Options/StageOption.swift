@@ -2,9 +2,9 @@ import SystemPackage
 
 /// One option of a stage kind: its name, what it means, what it takes and how its value is read. The parser, the
 /// linter, the `stages` verb and README's table all come from these.
-package struct StageOption<Value: Sendable>: Sendable {
+public struct StageOption<Value: Sendable>: Sendable {
     /// The key in the pipeline file.
-    package let name: String
+    public let name: String
     /// One sentence without a final stop, beginning in lower case.
     package let summary: String
     /// What it takes, for people: `true | false`, `sha256 | md5, or a list`, `a duration`.
@@ -35,7 +35,7 @@ package struct StageOption<Value: Sendable>: Sendable {
     }
 
     /// The option without its value's type.
-    package var erased: AnyStageOption {
+    public var erased: AnyStageOption {
         let decode = decode
         return AnyStageOption(
             name: name, summary: summary, takes: takes, fallbackText: fallbackText, isRequired: fallback == nil,

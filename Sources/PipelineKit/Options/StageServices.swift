@@ -1,17 +1,18 @@
 /// What the program creates once for all stages, such as processes that parse for them. Keyed by type: only creator and
 /// users know it.
-package struct StageServices: Sendable {
+public struct StageServices: Sendable {
     private var services: [ObjectIdentifier: any Sendable] = [:]
 
-    package init() {}
+    /// None.
+    public init() {}
 
     /// Adds one, in the place of any of its type.
-    package mutating func add<Service: Sendable>(_ service: Service) {
+    public mutating func add<Service: Sendable>(_ service: Service) {
         services[ObjectIdentifier(Service.self)] = service
     }
 
     /// The one of a type, or nil where the program made none.
-    package func service<Service: Sendable>(_ type: Service.Type) -> Service? {
+    public func service<Service: Sendable>(_ type: Service.Type) -> Service? {
         services[ObjectIdentifier(type)] as? Service
     }
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
 /// Tells work, from any thread, to stop: shutdown or timeout.
-package final class Cancellation: Sendable {
+public final class Cancellation: Sendable {
     /// Why work is called off.
-    package enum Reason: UInt8, Sendable {
+    public enum Reason: UInt8, Sendable {
         /// The daemon stops; the job waits for the next start.
         case shutdown = 1
         /// It exceeded its time limit.
@@ -12,13 +12,14 @@ package final class Cancellation: Sendable {
 
     private let state = Atomic<UInt8>(0)
 
-    package init() {}
+    /// Nothing is called off yet.
+    public init() {}
 
     /// Whether the work is to stop.
-    package var isCancelled: Bool { state.load(ordering: .relaxed) != 0 }
+    public var isCancelled: Bool { state.load(ordering: .relaxed) != 0 }
 
     /// Why it is to stop; nil as long as it is not.
-    package var reason: Reason? { Reason(rawValue: state.load(ordering: .relaxed)) }
+    public var reason: Reason? { Reason(rawValue: state.load(ordering: .relaxed)) }
 
     /// Cancels the work for good; the first reason stands.
     package func cancel(_ reason: Reason = .shutdown) {

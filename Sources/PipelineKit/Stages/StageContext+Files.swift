@@ -1,6 +1,6 @@
-package import Files
+public import Files
 import Glibc
-package import SystemPackage
+public import SystemPackage
 
 /// The payload's files.
 extension StageContext {
@@ -24,7 +24,7 @@ extension StageContext {
     }
 
     /// A payload's regular files, by path bytes.
-    package func files(of payload: Payload) throws(IOError) -> [TreeFile] { try tree(of: payload).files }
+    public func files(of payload: Payload) throws(IOError) -> [TreeFile] { try tree(of: payload).files }
 
     /// Opens a single-file payload's file for reading.
     package func open(_ name: FileName, of payload: Payload) throws(IOError) -> OpenFile {
@@ -32,8 +32,13 @@ extension StageContext {
     }
 
     /// Opens one of a payload's files for reading.
-    package func open(_ file: TreeFile, of payload: Payload) throws(IOError) -> OpenFile {
+    public func open(_ file: TreeFile, of payload: Payload) throws(IOError) -> OpenFile {
         try open(file, below: payload.root)
+    }
+
+    /// Makes a new file, in the stage's scratch folder.
+    public func create(_ file: FilePath) throws(IOError) -> OpenFile {
+        try OpenFile.open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o666)
     }
 
     /// Opens a file below a folder of the job for reading.

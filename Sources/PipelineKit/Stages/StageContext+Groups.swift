@@ -1,19 +1,19 @@
 package import Files
-package import SystemPackage
+public import SystemPackage
 
 extension StageContext {
     /// What the job is about.
-    package struct JobFacts: Sendable {
+    public struct JobFacts: Sendable {
         /// Its id.
-        package let id: JobID
+        public let id: JobID
         /// The thing that was dropped.
-        package let drop: Drop
+        public let drop: Drop
         /// What placeholders stand for.
         package let values: TemplateValues
         /// A folder with what was dropped with the drop (a marker, a sidecar), if there was anything.
-        package let sidecarFolder: FilePath
+        public let sidecarFolder: FilePath
         /// Why the job failed, for a stage of `on_failure`; nil for any other.
-        package let failure: JobFailure?
+        public let failure: JobFailure?
 
         /// A job's, which carries this payload.
         package init(of job: Job, carrying payload: Payload? = nil, failure: JobFailure? = nil) {
@@ -28,15 +28,15 @@ extension StageContext {
     }
 
     /// One run of a stage.
-    package struct Work: Sendable {
+    public struct Work: Sendable {
         /// Whether to stop.
-        package let cancellation: Cancellation
+        public let cancellation: Cancellation
         /// How far it is, for the log.
-        package let progress: StageProgress
+        public let progress: StageProgress
         /// Its notes and warnings.
-        package let notes: StageNotes
+        public let notes: StageNotes
         /// How long it may take before it is cancelled; nil if the pipeline sets no limit.
-        package let timeLimit: Duration?
+        public let timeLimit: Duration?
         /// What the names of the queues that it opens begin with: `dropmill.<pipeline>.<stage>.<n>`.
         let label: String
 

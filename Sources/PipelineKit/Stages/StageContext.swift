@@ -1,12 +1,12 @@
 import Files
-package import SystemPackage
+public import SystemPackage
 
 /// What a stage may use while it runs one job.
-package struct StageContext: Sendable {
+public struct StageContext: Sendable {
     /// What the job is about.
-    package let job: JobFacts
+    public let job: JobFacts
     /// The run of this stage: how it is called off, and what it tells.
-    package let work: Work
+    public let work: Work
     /// What is to be known of the disk.
     package let disk: Disk
     /// Which content came before.
@@ -24,7 +24,7 @@ package struct StageContext: Sendable {
 
     /// Makes the stage's own folder, empty, and gives its path. It is on the work folder's file system and within the
     /// job's private folder, so it has the mode that it is to be published with: 0777 less the umask.
-    package func makeScratch() throws(Failure) -> FilePath {
+    public func makeScratch() throws(Failure) -> FilePath {
         do throws(IOError) {
             try Folder.open(jobFolder).makeClean(disk.scratch.lastEntry, mode: 0o777)
             return disk.scratch
@@ -34,7 +34,7 @@ package struct StageContext: Sendable {
     }
 
     /// Throws `cancelled` once the work is called off.
-    package func checkCancelled() throws(Failure) {
+    public func checkCancelled() throws(Failure) {
         if work.cancellation.isCancelled { throw .cancelled }
     }
 }

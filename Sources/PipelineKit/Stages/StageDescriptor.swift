@@ -1,7 +1,7 @@
 /// The static description of a stage kind.
-package struct StageDescriptor: Sendable {
+public struct StageDescriptor: Sendable {
     /// What a stage may do to the payload, as far as checks of a whole pipeline need to know.
-    package enum Effect: Sendable, Hashable {
+    public enum Effect: Sendable, Hashable {
         /// May hand on a new payload that is not the drop itself.
         case replacesPayload
         /// Gives the payload a destination.
@@ -13,7 +13,7 @@ package struct StageDescriptor: Sendable {
     }
 
     /// What a pipeline may lack.
-    package enum Need: Sendable, Hashable {
+    public enum Need: Sendable, Hashable {
         /// A stage that publishes what others made.
         case publishing
         /// A stage that notifies someone of a failed job.
@@ -21,23 +21,24 @@ package struct StageDescriptor: Sendable {
     }
 
     /// The word in the pipeline file.
-    package let kind: String
+    public let kind: String
     /// One sentence: what it does.
-    package let summary: String
+    public let summary: String
     /// Its own options; what every stage takes (`commonOptions`) is not among them.
-    package let options: [AnyStageOption]
+    public let options: [AnyStageOption]
     /// What it may do to the payload.
-    package let effects: Set<Effect>
+    public let effects: Set<Effect>
     /// Whether its options can remove all effects but `ends`.
-    package let mayHaveNoEffect: Bool
+    public let mayHaveNoEffect: Bool
     /// A stage entry that works, as YAML.
-    package let example: String
+    public let example: String
     /// The facts (see `Stage.facts`) that `when` of a later stage may ask for.
-    package let conditions: [String]
+    public let conditions: [String]
     /// What the kind is proposed for, each with an entry as YAML: `move: { to: … }`.
-    package let remedies: [Need: String]
+    public let remedies: [Need: String]
 
-    package init(
+    /// A description; what is left out is nothing.
+    public init(
         kind: String, summary: String, options: [AnyStageOption] = [], effects: Set<Effect> = [],
         mayHaveNoEffect: Bool = false, example: String, conditions: [String] = [], remedies: [Need: String] = [:]
     ) {

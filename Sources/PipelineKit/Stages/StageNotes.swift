@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Notes and warnings of a stage's run.
-package final class StageNotes: Sendable {
+public final class StageNotes: Sendable {
     /// The most that is kept for the history, in UTF-8 bytes.
     package static let mostBytes = 4096
 
@@ -15,7 +15,7 @@ package final class StageNotes: Sendable {
     package init() {}
 
     /// Adds a line, or some, to the job's history: `integrity: verified`. What passes `mostBytes` in all is cut.
-    package func add(_ text: String) {
+    public func add(_ text: String) {
         state.withLock { state in
             if !state.lines.isEmpty { state.lines += "\n" }
             state.lines += text
@@ -26,7 +26,7 @@ package final class StageNotes: Sendable {
     }
 
     /// A warning for the operator: a sentence without a final stop. A stage reports the same one only once.
-    package func warn(_ warning: String) { state.withLock { $0.warnings.append(warning) } }
+    public func warn(_ warning: String) { state.withLock { $0.warnings.append(warning) } }
 
     /// The note for the history; nil if there is none.
     package var text: String? { state.withLock { $0.lines.isEmpty ? nil : $0.lines } }

@@ -1,9 +1,9 @@
 /// The options of one stage of one pipeline, each read and checked by its declaration.
-package struct StageOptions: Sendable {
+public struct StageOptions: Sendable {
     private let values: [String: any Sendable]
     private let position: SourcePosition
     /// What the program made for stages to share.
-    package let services: StageServices
+    public let services: StageServices
 
     /// Reads a map of options. Every problem is reported, not only the first; values are there only if there is none.
     package static func read(
@@ -46,14 +46,14 @@ package struct StageOptions: Sendable {
     }
 
     /// The option's value: as configured, else its default. Throws where one that must be given is not.
-    package func value<Value>(_ option: StageOption<Value>) throws(OptionProblem) -> Value {
+    public func value<Value>(_ option: StageOption<Value>) throws(OptionProblem) -> Value {
         if let value = values[option.name] as? Value { return value }
         if let fallback = option.fallback { return fallback }
         throw OptionProblem("the option '\(option.name)' must be given", at: position)
     }
 
     /// Whether the key was written.
-    package func isGiven<Value>(_ option: StageOption<Value>) -> Bool { values[option.name] != nil }
+    public func isGiven<Value>(_ option: StageOption<Value>) -> Bool { values[option.name] != nil }
 
     /// The options that are paths, by name: for checks of a whole pipeline, which know no kind.
     package var pathTemplates: [(option: String, template: PathTemplate)] {
@@ -79,5 +79,5 @@ package struct StageOptions: Sendable {
     }
 
     /// A problem of these options together, at the stage's own place.
-    package func problem(_ message: String) -> OptionProblem { OptionProblem(message, at: position) }
+    public func problem(_ message: String) -> OptionProblem { OptionProblem(message, at: position) }
 }

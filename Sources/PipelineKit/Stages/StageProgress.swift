@@ -1,7 +1,7 @@
 import Synchronization
 
 /// How far a stage is, written by its worker and read by whoever shows it.
-package final class StageProgress: Sendable {
+public final class StageProgress: Sendable {
     private let byteCount = Atomic<Int64>(0)
     private let entryCount = Atomic<Int64>(0)
     private let total = Atomic<Int64>(0)
@@ -9,18 +9,18 @@ package final class StageProgress: Sendable {
     package init() {}
 
     /// Bytes done so far.
-    package var bytes: Int64 { byteCount.load(ordering: .relaxed) }
+    public var bytes: Int64 { byteCount.load(ordering: .relaxed) }
     /// Entries or files done so far.
-    package var entries: Int64 { entryCount.load(ordering: .relaxed) }
+    public var entries: Int64 { entryCount.load(ordering: .relaxed) }
     /// Bytes there are in all; 0 where it is not known.
-    package var totalBytes: Int64 { total.load(ordering: .relaxed) }
+    public var totalBytes: Int64 { total.load(ordering: .relaxed) }
 
     /// Counts what was done.
-    package func add(bytes: Int64 = 0, entries: Int64 = 0) {
+    public func add(bytes: Int64 = 0, entries: Int64 = 0) {
         if bytes != 0 { byteCount.wrappingAdd(bytes, ordering: .relaxed) }
         if entries != 0 { entryCount.wrappingAdd(entries, ordering: .relaxed) }
     }
 
     /// Sets the total number of bytes.
-    package func expect(bytes: Int64) { total.store(bytes, ordering: .relaxed) }
+    public func expect(bytes: Int64) { total.store(bytes, ordering: .relaxed) }
 }

@@ -1,16 +1,32 @@
 import SystemPackage
 
 /// The stage kinds that a program knows, by an explicit list.
-package struct StageRegistry: Sendable {
+public struct StageRegistry: Sendable {
     private let types: [any Stage.Type]
     /// What their stages share.
-    package var services = StageServices()
+    public var services = StageServices()
+
+    /// The helpers that its kinds need.
+    package private(set) var helpers: [HelperProgram] = []
 
     /// A registry of these kinds, in the order they are to be shown.
-    package init(_ types: [any Stage.Type]) { self.types = types }
+    public init(_ types: [any Stage.Type]) { self.types = types }
+
+    /// The same of kinds that need helpers.
+    package init(_ types: [any Stage.Type], helpers: [HelperProgram]) {
+        self.types = types
+        self.helpers = helpers
+    }
+
+    /// These kinds, and others after them.
+    public func adding(_ others: [any Stage.Type]) -> StageRegistry {
+        var registry = StageRegistry(types + others, helpers: helpers)
+        registry.services = services
+        return registry
+    }
 
     /// The descriptors, in order.
-    package var descriptors: [StageDescriptor] { types.map { $0.descriptor } }
+    public var descriptors: [StageDescriptor] { types.map { $0.descriptor } }
 
     /// What is proposed where a pipeline lacks something: the kinds, and the first one's entry as YAML; nil where no
     /// kind helps.

@@ -1,4 +1,4 @@
-import Files
+public import Files
 
 /// Names as keys, where a test does not care what they are.
 extension DropPath: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {

@@ -2,7 +2,7 @@ import PipelineKit
 import SystemPackage
 
 /// A stage that does what a test says.
-struct FakeStage: Stage {
+struct FakeStage: OwnStage {
     typealias Body = @Sendable (Payload, StageContext) throws(Failure) -> Payload
 
     static let descriptor = StageDescriptor(kind: "fake", summary: "Does what a test says", example: "fake")

@@ -1,10 +1,9 @@
 import Files
-import PipelineKit
-import SystemPackage
+public import SystemPackage
 
 extension PathTemplate {
     /// Where a stage publishes a job's payload. `kind`: the stage, for messages.
-    func destination(
+    public func destination(
         of payload: Payload, of job: StageContext.JobFacts, for kind: String
     ) throws(Failure) -> FilePath {
         let destination: FilePath

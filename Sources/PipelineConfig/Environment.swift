@@ -1,12 +1,9 @@
-import ArgumentParser
 import Glibc
-import PipelineConfig
-import SystemPackage
 
 /// The environment that the program was started in.
-enum Environment {
+package enum Environment {
     /// The variables whose values are UTF-8.
-    static var variables: [String: String] {
+    package static var variables: [String: String] {
         var variables: [String: String] = [:]
         var next = environ
         while let entry = next.pointee {

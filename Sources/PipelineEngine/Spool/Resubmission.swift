@@ -1,52 +1,50 @@
 import Files
-import Journal
-import PipelineEngine
-import PipelineKit
-import SystemPackage
+package import Journal
+package import PipelineKit
+package import SystemPackage
 
 /// Sends failed jobs' originals back into their inboxes, one by one: an error of one does not stop the others.
-struct Resubmission {
-    struct Sent {
-        let record: JobRecord
-        let path: FilePath
+package struct Resubmission {
+    package struct Sent {
+        package let record: JobRecord
+        package let path: FilePath
         /// What could not be tidied up: a sentence, or nil.
-        let leftover: String?
+        package let leftover: String?
     }
 
-    struct Problem {
+    package struct Problem {
         /// What was asked for: an id or a name.
-        let subject: String
+        package let subject: String
         /// A sentence with its remedy.
-        let message: String
+        package let message: String
     }
 
-    private(set) var sent: [Sent] = []
-    private(set) var problems: [Problem] = []
-    private let journal: any Journal
+    package private(set) var sent: [Sent] = []
+    package private(set) var problems: [Problem] = []
+    package let journal: any Journal
     private let pipelines: [String: PipelineRecord]
 
     /// Begins with what the journal knows of the pipelines.
-    init(_ journal: any Journal) throws(JournalError) {
+    package init(_ journal: any Journal) throws(JournalError) {
         self.journal = journal
         pipelines = Dictionary(try journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// Sends back the named jobs: ids, beginnings of ids, drops' names.
-    mutating func send(_ names: [String]) throws(JournalError) {
-        var seen: Set<JobID> = []
-        for name in names {
-            switch try JobFinder.find(name, in: journal) {
-            case .nothing(let message):
-                problems.append(Problem(subject: EscapedText.of(RawArguments.bytes(of: name)), message: message))
-            case .found(let record):
-                guard seen.insert(record.id).inserted else { continue }
-                if let reason = try refusal(of: record) { report(record, reason) } else { send(record) }
-            }
+    /// Sends back a job, unless it is none that can be.
+    package mutating func send(_ record: JobRecord) throws(JournalError) {
+        if let reason = try refusal(of: record) { report(record, reason) } else { sendIn(record) }
+    }
+
+    /// The same of a job by its id.
+    package mutating func send(_ id: JobID) throws(JournalError) {
+        guard let record = try journal.job(id) else {
+            return reportProblem(id.text, "no job has this id; its record may have been removed by now")
         }
+        try send(record)
     }
 
     /// Sends in every failed job's original that is still in its place, oldest first. Returns whether there was any.
-    mutating func sendFailed(of pipeline: String?) throws(JournalError) -> Bool {
+    package mutating func sendFailed(of pipeline: String?) throws(JournalError) -> Bool {
         var query = JobQuery()
         query.states = [.failed]
         query.pipeline = pipeline
@@ -65,7 +63,7 @@ struct Resubmission {
             guard [.regular, .folder].contains(Folder.kind(of: original)), try next(of: record) == nil else { continue }
             candidates.append(record)
         }
-        for record in candidates.reversed() { send(record) }
+        for record in candidates.reversed() { sendIn(record) }
         return !candidates.isEmpty
     }
 
@@ -98,7 +96,7 @@ struct Resubmission {
         return try journal.jobs(query).first
     }
 
-    private mutating func send(_ record: JobRecord) {
+    private mutating func sendIn(_ record: JobRecord) {
         guard let pipeline = pipelines[record.pipeline] else {
             return report(
                 record,
@@ -137,33 +135,11 @@ struct Resubmission {
     }
 
     private mutating func report(_ record: JobRecord, _ message: String) {
-        problems.append(Problem(subject: "\(record.id.text) (\(record.drop.name.text))", message: message))
+        reportProblem("\(record.id.text) (\(record.drop.name.text))", message)
     }
 
-    /// For programs: what was sent back, and what was not.
-    var json: String {
-        var json = JSONText()
-        json.object { json in
-            json.array("sent") { json in
-                for sent in sent {
-                    json.object { json in
-                        json.text("id", sent.record.id.text)
-                        json.text("pipeline", sent.record.pipeline)
-                        json.name("name", sent.record.drop.name.bytes)
-                        json.name("path", sent.path.bytes)
-                        if let leftover = sent.leftover { json.text("warning", leftover) }
-                    }
-                }
-            }
-            json.array("problems") { json in
-                for problem in problems {
-                    json.object { json in
-                        json.text("job", problem.subject)
-                        json.text("message", problem.message)
-                    }
-                }
-            }
-        }
-        return json.string
+    /// Notes why one that was asked for stays where it is.
+    package mutating func reportProblem(_ subject: String, _ message: String) {
+        problems.append(Problem(subject: subject, message: message))
     }
 }
