@@ -26,9 +26,9 @@ IS_OURS := $(filter $(shell id -u),$(shell stat -c %u .))
 # What finishes within minutes under a sanitizer, which slows everything and takes memory of its own. Not among it: what
 # starts a confined helper, for whose limits of memory and calls a sanitizer's own are too many; and what counts the memory
 # that the program takes, since it would count the sanitizer's.
-SANITIZED := ^(FilesTests|PipelineKitTests|DigestsTests|ArchiveTests|PipelineEngineTests|BuiltinStagesTests)\.
+SANITIZED := ^(FilesTests|FolderWatchTests|PipelineKitTests|DigestsTests|ArchiveTests|PipelineEngineTests|BuiltinStagesTests)\.
 UNSANITIZED := ConfinementTests|UnpackHelperTests|UnpackServerTests|UnpackStageTests|StageContractTests
-UNSANITIZED := $(UNSANITIZED)|WaitingMemoryTests|TypeHelperTests|NameMatcherTests
+UNSANITIZED := $(UNSANITIZED)|WaitingMemoryTests|TypeHelperTests|NameMatcherTests|MonitorLimitTests
 # C is compiled to stop at undefined behaviour. Swift's has no sanitizer on Linux: it stops at overflow by itself.
 UNDEFINED := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 
@@ -37,7 +37,7 @@ UNDEFINED := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 # from then on.
 HARDENED := -Xcc -fstack-protector-strong $(foreach word,relro now noexecstack,-Xlinker -z -Xlinker $(word))
 
-.PHONY: help build release built demo test torture fuzz sanitize bench soak check notices format install clean deps test-deps
+.PHONY: help build release built demo examples docs api test torture fuzz sanitize bench soak check notices format install clean deps test-deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ built:
 
 demo: release ## run the samples through the quickstart pipeline and show the results
 	@packaging/demo.sh $(RELEASE)
+
+examples: deps ## build and run the programs in Examples, which have this package as a dependency
+	@packaging/examples.sh
 
 test: test-deps ## every test; of what kills, fails and cuts the power a spread of the points
 	DROPMILL_KQUEUE=1 $(SWIFT) test --scratch-path .build-kqueue
@@ -96,15 +99,21 @@ soak: release ## a million drops of all kinds; DROPS for fewer. Memory, descript
 	$(PYTHON) Benchmarks/soak.py --drops $(or $(DROPS),1000000) --binary $(RELEASE) --folder "$(BENCH_FOLDER)"
 
 check: deps ## formatting, lint, and every shipped pipeline file
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Examples
 	$(SWIFT) run dropmill check pipelines
+
+docs: deps ## the pages of the libraries, below .build/docs; code in them that does not compile fails
+	@packaging/docs.sh
+
+api: deps ## what the libraries offer, compared with the last release; packaging/api-changes.txt has what may break
+	@packaging/api.py
 
 notices: ## rewrite THIRD-PARTY-NOTICES and the SPDX file (after a dependency or VERSION changed)
 	$(SWIFT) package resolve
 	$(PYTHON) packaging/third-party.py
 
 format: ## format the sources in place
-	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples
 
 install: $(if $(IS_OURS),release,built) ## install to PREFIX (below DESTDIR, if set)
 	install -D -s -m 0755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/dropmill
@@ -115,5 +124,5 @@ install: $(if $(IS_OURS),release,built) ## install to PREFIX (below DESTDIR, if 
 	install -m 0644 pipelines/*.yaml $(DOCS)/examples
 
 clean: ## remove builds and what the demo left
-	rm -rf .build .build-kqueue .build-release .build-torture .build-fuzz .build-asan .build-tsan
+	rm -rf .build .build-outside .build-kqueue .build-release .build-torture .build-fuzz .build-asan .build-tsan
 	rm -rf samples/inbox samples/processed samples/failed samples/output samples/.dropmill samples/.dropmill-state
