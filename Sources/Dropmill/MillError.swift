@@ -36,7 +36,8 @@ public struct MillError: Error, Sendable, Hashable, CustomStringConvertible {
             case .locked: .busy
             case .shortage: .shortage
             }
-        self.init(kind, [error.message])
+        // Here it is an argument, not an option of the program.
+        self.init(kind, [error.message.replacing(" with --state-dir", with: "")])
     }
 
     /// All of them.

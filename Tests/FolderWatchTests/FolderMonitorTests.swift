@@ -254,14 +254,18 @@ struct FolderMonitorTests {
         let queue = DispatchQueue(label: "test.listeners")
         let follower = FileFollower(scratch.path("log"), from: .start, queue: queue)
         let lines = Mutex(0)
-        let listening = follower.addLineListener { @Sendable _ in lines.withLock { $0 += 1 } }
-        try follower.start()
-        #expect(await eventually { lines.withLock { $0 } > 0 })
-        let before = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: lines.withLock { $0 }) }
+        let turn = Mutex<Int?>(nil)
+        let listening = follower.addLineListener { @Sendable [queue] _ in
+            let isFirst = lines.withLock { lines in
+                lines += 1
+                return lines == 1
+            }
+            if isFirst { queue.async { turn.withLock { $0 = lines.withLock { $0 } } } }
         }
-        #expect(before < 50_000, "another block of the queue had its turn")
+        try follower.start()
         #expect(await eventually { lines.withLock { $0 } == 50_000 })
+        #expect(await eventually { turn.withLock { $0 } != nil })
+        #expect(turn.withLock { $0 ?? 50_000 } < 50_000, "another block of the queue had its turn")
         listening.cancel()
         follower.stop()
     }
@@ -278,6 +282,32 @@ struct FolderMonitorTests {
         #expect(isDue(.milliseconds(59_995), took, every: .seconds(60)))
         #expect(!isDue(.seconds(8), .seconds(5), every: pulse))
         #expect(isDue(.seconds(10), .seconds(5), every: pulse))
+    }
+
+    @Test("Pauses of nothing, less than that, or for ever are no harm", arguments: SystemEvents.Kind.allCases)
+    func pauses(kind: SystemEvents.Kind) async throws {
+        for pause in [Duration.zero, .seconds(-5), .seconds(Int64.min), .nanoseconds(1), .seconds(Int64.max)] {
+            let watched = try Monitored(kind) { ($0.pulse, $0.poll, $0.rescan) = (pause, pause, pause) }
+            try watched.write("1", to: "a")
+            try watched.monitor.start()
+            #expect(await eventually { watched.told.names == ["a"] })
+            watched.monitor.stop()
+        }
+    }
+
+    @Test("An empty path is no folder; one that cannot start was never anything but stopped")
+    func emptyPath() async throws {
+        let monitor = FolderMonitor("")
+        let words = Mutex<[String]>([])
+        let listening = monitor.addStateListener { @Sendable state in words.withLock { $0.append(state.word) } }
+        #expect(throws: WatchError.self) { try monitor.start() }
+        let missing = FolderMonitor("/nonexistent/folder")
+        let others = missing.addStateListener { @Sendable state in words.withLock { $0.append(state.word) } }
+        #expect(throws: WatchError.self) { try missing.start() }
+        #expect(await eventually { words.withLock { $0.count } >= 2 })
+        #expect(words.withLock { $0 } == ["stopped", "stopped"])
+        listening.cancel()
+        others.cancel()
     }
 
     @Test("A monitor of some names tells of no others")

@@ -10,7 +10,7 @@ public import SystemPackage
 ///
 /// Each listener and each iteration reads the file for itself, and reads on once it has dealt with what it was told: a
 /// slow one holds up no other and costs no memory. What is gone before it is read is not told: what was cut off, and
-/// a file that came and went between two looks.
+/// a file that came and went between two looks, or while a listener was at work.
 public final class FileFollower: Sendable {
     private let core: FollowCore
     private let queue: DispatchQueue?

@@ -22,7 +22,7 @@ public final class FolderMonitor: Sendable {
     ///   - queue: Where listeners are called; nil: each on a queue of its own, so that one that blocks holds up no
     ///     other.
     public init(_ folder: FilePath, options: Options = Options(), queue: DispatchQueue? = nil) {
-        core = MonitorCore(folder.absolute, options)
+        core = MonitorCore(folder.isEmpty ? folder : folder.absolute, options)
         self.queue = queue
     }
 
@@ -43,7 +43,7 @@ public final class FolderMonitor: Sendable {
     /// A listener may call it.
     public func stop() { core.stop(isForGood: false) }
 
-    /// Begins to watch anew: as a stop and a start, but iterations go on.
+    /// Begins to watch anew: as a stop and a start, but iterations go on. Where it throws, the monitor is stopped.
     ///
     /// - Throws: `WatchError` as `start` does.
     public func restart() throws(WatchError) {
@@ -104,7 +104,7 @@ public final class FolderMonitor: Sendable {
 }
 
 extension FolderMonitor {
-    /// What is watched, and how often is looked.
+    /// What is watched, and how often is looked: with at least 10 ms between two looks.
     public struct Options: Sendable {
         /// Which names there are; nil: all. Called on a queue of the monitor: it has to be quick, and must not ask the
         /// monitor.

@@ -17,6 +17,7 @@ actor MonitorCore: QueueActor {
     /// Names that may differ from their entries; nil: all.
     private var doubtful: Set<FileName>? = []
     private var isFlushAsked = false
+    private var isStarting = false
     private(set) var state = FolderMonitor.State.stopped
     /// Whether `entries` are of a listing that was read to its end.
     private var isListed = false
@@ -64,6 +65,8 @@ actor MonitorCore: QueueActor {
 
     private func begin() -> WatchError? {
         guard watcher == nil else { return nil }
+        // Not the current folder, which is what an empty path would begin in.
+        guard !folder.isEmpty else { return .io(IOError("open", folder, .noSuchFileOrDirectory)) }
         let events = SharedEvents.take(options.events)
         self.events = events
         if !events.tellsOfWrites {
@@ -76,11 +79,15 @@ actor MonitorCore: QueueActor {
         let watcher = makeWatcher(events)
         self.watcher = watcher
         doubtful = nil
+        isStarting = true
         watcher.assumeIsolated { $0.start() }
+        isStarting = false
         if case .away(let error) = state {
+            state = .stopped
             end()
             return error
         }
+        set(state)
         flush()
         differences.forEach { $0.hold(false) }
         return nil
@@ -95,12 +102,14 @@ actor MonitorCore: QueueActor {
         if let events { SharedEvents.giveBack(events, options.events) }
         events = nil
         differences.forEach { $0.hold(true) }
-        set(.stopped)
+        if state != .stopped { set(.stopped) }
     }
 
     private func makeWatcher(_ events: any FolderEvents) -> InboxWatcher {
         var pace = InboxWatcher.Pace()
-        (pace.rescan, pace.poll, pace.pulse) = (options.rescan, options.poll, options.pulse)
+        // Timers take neither less than nothing nor for ever, and one without a pause takes a core.
+        func bounded(_ pause: Duration) -> Duration { min(max(.milliseconds(10), pause), .seconds(1_000_000)) }
+        (pace.rescan, pace.poll, pace.pulse) = (bounded(options.rescan), bounded(options.poll), bounded(options.pulse))
         let (isIncluded, only) = (options.isIncluded, options.only)
         let selection = InboxSelection(
             depth: 1,
@@ -261,6 +270,8 @@ actor MonitorCore: QueueActor {
 
     private func set(_ new: FolderMonitor.State) {
         state = new
+        // One that cannot start was never anything but stopped.
+        guard !isStarting else { return }
         states.removeAll(where: \.isEnded)
         for outbox in states { outbox.add { $0.note(new) } }
     }

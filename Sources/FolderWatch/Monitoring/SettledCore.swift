@@ -152,7 +152,7 @@ actor SettledCore: QueueActor {
                 continue
             }
             let entry = request.deciding ? seen[name] : entries[name]
-            let sample = entry.map { Sample.file(fingerprint(of: $0), .none) } ?? .gone
+            let sample = entry.map { self.sample(of: $0) } ?? Sample.gone
             guard case .ready = gate.record(sample, of: request.key, at: now), let entry else { continue }
             settled.insert(name)
             tell { $0.note(entry) }
@@ -162,22 +162,27 @@ actor SettledCore: QueueActor {
     /// Whatever was heard. What differs comes as a difference, too.
     private func lookAtFolder() {
         let before = entries
-        guard let seen = monitor.look() else { return rest.postpone(to: .now() + Self.absencePause) }
+        guard let seen = monitor.look(), !seen.contains(where: { $0.kind == .unknown }) else {
+            return rest.postpone(to: .now() + Self.absencePause)
+        }
         let isSame =
             seen.count == before.count
             && seen.allSatisfy { entry in before[entry.fileName].map { self.isSame($0, entry) } ?? false }
         if rest.look(isSame: isSame, at: .now()) { tell { $0.note(seen) } }
     }
 
-    /// Until the next look at a folder that is away.
+    /// Until the next look at a folder that is away, or holds what may not be examined.
     private static let absencePause = Duration.seconds(1)
 
-    private func fingerprint(of entry: FolderEntry) -> Fingerprint {
+    private func sample(of entry: FolderEntry) -> Sample {
+        // Whether it is still written to, nobody can tell.
+        guard entry.kind != .unknown else { return .blocked(.permissionDenied, nil) }
         let size = entry.kind == .file ? entry.size : 1
         let isFull = precision == .full
-        return Fingerprint(
+        let fingerprint = Fingerprint(
             device: 0, inode: 0, size: size, modified: .distantPast, changed: .distantPast,
             listing: isFull ? entry.hashValue : 0)
+        return .file(fingerprint, .none)
     }
 
     private func tell(_ merge: (inout SettledNews) -> Void) {
