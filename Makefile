@@ -29,6 +29,7 @@ IS_OURS := $(filter $(shell id -u),$(shell stat -c %u .))
 SANITIZED := ^(FilesTests|FolderWatchTests|PipelineKitTests|DigestsTests|ArchiveTests|PipelineEngineTests|BuiltinStagesTests)\.
 UNSANITIZED := ConfinementTests|UnpackHelperTests|UnpackServerTests|UnpackStageTests|StageContractTests
 UNSANITIZED := $(UNSANITIZED)|WaitingMemoryTests|TypeHelperTests|NameMatcherTests|MonitorLimitTests
+UNSANITIZED := $(UNSANITIZED)|RotationTests|RandomOperationsTests
 # C is compiled to stop at undefined behaviour. Swift's has no sanitizer on Linux: it stops at overflow by itself.
 UNDEFINED := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 

@@ -17,6 +17,7 @@ actor MonitorCore: QueueActor {
     /// Names that may differ from their entries; nil: all.
     private var doubtful: Set<FileName>? = []
     private var isFlushAsked = false
+    private var isListedAgain = false
     private var isStarting = false
     private(set) var state = FolderMonitor.State.stopped
     /// Whether `entries` are of a listing that was read to its end.
@@ -211,6 +212,14 @@ actor MonitorCore: QueueActor {
         if case .away = state { return }
         do throws(IOError) {
             let file = try OpenInbox.open(folder)
+            // Exchanged since it was listed: its names belong to what is told as well. Once, since some file systems
+            // give a folder another number each time.
+            let isOther = FileIdentity(try file.status()) != watcher.assumeIsolated { $0.identity }
+            guard !isOther || isListedAgain else {
+                isListedAgain = true
+                return watcher.assumeIsolated { $0.scan() }
+            }
+            isListedAgain = false
             var changes: [Change] = []
             let looked = doubtful ?? watcher.assumeIsolated { $0.names }.union(entries.keys)
             for name in looked {

@@ -49,7 +49,7 @@ package actor InboxWatcher: QueueActor {
     private var hasScanned = false
     private var isLost = false
     /// Which folder the inbox was at the last scan.
-    private var identity: FileIdentity?
+    private(set) var identity: FileIdentity?
 
     /// A watcher that is not started. `isSharing`: whether its folders may be others' inboxes too; `check` throws while
     /// the inbox is not what it should be (its file system is away).
