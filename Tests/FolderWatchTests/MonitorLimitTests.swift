@@ -68,7 +68,7 @@ struct MonitorLimitTests {
         listening.forEach { $0.cancel() }
     }
 
-    @Test("Started and stopped 10,000 times: descriptors and threads as before")
+    @Test("Started and stopped thousands of times: descriptors and threads as before")
     func startStop() async throws {
         await #expect(processExitsWith: .success) {
             try await Self.startAndStop(.system)
@@ -80,11 +80,17 @@ struct MonitorLimitTests {
         let watched = try Monitored(kind)
         try watched.write("1", to: "a")
         let before = Held.now()
-        for number in 0..<10_000 {
+        // The kernel takes its time for closing what inotify is.
+        #if DROPMILL_KQUEUE
+            let rounds = 1000
+        #else
+            let rounds = 10_000
+        #endif
+        for number in 0..<rounds {
             try watched.monitor.start()
             if number % 100 == 0 { try watched.write("\(number)", to: "a") }
             watched.monitor.stop()
-            if number % 1000 == 0 { #expect(Held.now().descriptors == before.descriptors) }
+            if number % 500 == 0 { #expect(Held.now().descriptors == before.descriptors) }
         }
         #expect(Held.now().descriptors == before.descriptors)
         // Dispatch's own threads come and go.
