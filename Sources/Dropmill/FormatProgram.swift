@@ -10,7 +10,7 @@ package final class FormatProgram: Sendable {
     /// This program, for the whole of its life.
     package static let own = FormatProgram("/proc/self/exe", [verb])
 
-    /// This program, for as long as somebody holds it.
+    /// This program, as long as anyone holds it.
     static let helper = HelperProgram(verb, serve: { FormatWorker.run() }, make: { FormatProgram($0, $1) })
 
     private static let verb = "format-worker"

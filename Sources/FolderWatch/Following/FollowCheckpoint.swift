@@ -6,7 +6,7 @@ public struct FollowCheckpoint: Sendable, Hashable, Codable {
     public let inode: UInt64
     /// How many bytes of it have been told.
     public let offset: Int64
-    /// The bytes before the offset: 64, or all where there are fewer. A file that has others there was written anew.
+    /// The bytes before the offset: 64, or all where there are fewer. A file that has others there was rewritten.
     public let tail: [UInt8]
 
     static let longestTail = 64

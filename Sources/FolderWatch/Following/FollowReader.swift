@@ -172,7 +172,7 @@ extension OpenFile {
         let size = Int64(try status().st_size)
         guard place.isSound, size >= place.offset else { return nil }
         let tail = place.tail
-        // Both at once: nothing can be written anew between two looks.
+        // Both at once: nothing can be rewritten between two looks.
         let bytes = try read(
             from: place.offset - Int64(tail.count), min(size - place.offset, Self.longestPiece) + Int64(tail.count))
         return bytes.starts(with: tail) ? Array(bytes[tail.count...]) : nil

@@ -4,7 +4,7 @@ public struct FollowedBytes: Sendable, Hashable {
     public let bytes: [UInt8]
     /// Whether these are the first bytes of another file, which has the name now.
     public let isReopened: Bool
-    /// Whether the file was truncated or written anew, so that these are from its beginning.
+    /// Whether the file was truncated or rewritten, so that these are from its beginning.
     public let isTruncated: Bool
     /// Where these bytes end.
     public let checkpoint: FollowCheckpoint

@@ -7,7 +7,7 @@ public struct FollowedLine: Sendable, Hashable {
     public let isComplete: Bool
     /// Whether this is the first line of another file, which has the name now.
     public let isReopened: Bool
-    /// Whether the file was truncated or written anew, so that this is from its beginning.
+    /// Whether the file was truncated or rewritten, so that this is from its beginning.
     public let isTruncated: Bool
     /// Where this line ends, its newline included.
     public let checkpoint: FollowCheckpoint

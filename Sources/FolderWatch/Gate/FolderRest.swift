@@ -17,7 +17,7 @@ struct FolderRest: Sendable {
         self.samples = samples
     }
 
-    /// A change was seen, which is a look as well: the wait begins anew.
+    /// A change was seen, which is a look as well: the wait starts again.
     mutating func change(at now: MonotonicTime) {
         equal = 1
         isSettled = false

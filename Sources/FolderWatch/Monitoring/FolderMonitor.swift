@@ -43,7 +43,7 @@ public final class FolderMonitor: Sendable {
     /// A listener may call it.
     public func stop() { core.stop(isForGood: false) }
 
-    /// Begins to watch anew: as a stop and a start, but iterations go on. Where it throws, the monitor is stopped.
+    /// Starts again, as a stop and a start do, but iterations go on. Where it throws, the monitor is stopped.
     ///
     /// - Throws: `WatchError` as `start` does.
     public func restart() throws(WatchError) {

@@ -38,11 +38,11 @@ actor SettledCore: QueueActor {
 
     // MARK: Starting and stopping
 
-    /// Begins to watch, or anew; why that is not possible.
-    nonisolated func begin(anew: Bool = false) -> WatchError? {
+    /// Starts, or starts again; why that is not possible.
+    nonisolated func begin(again: Bool = false) -> WatchError? {
         sync { core in
             do throws(WatchError) {
-                if anew {
+                if again {
                     core.pause()
                     try core.monitor.restart()
                 } else {

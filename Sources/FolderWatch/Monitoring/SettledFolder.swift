@@ -4,7 +4,7 @@ public import SystemPackage
 /// Watches one folder and tells when it has come to rest: each file once it stood still, and the whole folder once
 /// looks at all that it holds agree.
 ///
-/// Senders that copy many files, or large ones, are waited for. A change begins the wait anew, and so does what is
+/// Senders that copy many files, or large ones, are waited for. A change starts the wait again, and so does what is
 /// found after sleep or an absence of the folder.
 public final class SettledFolder: Sendable {
     private let core: SettledCore
@@ -37,11 +37,11 @@ public final class SettledFolder: Sendable {
     /// listener may call it.
     public func stop() { core.stop(isForGood: false) }
 
-    /// Begins to watch anew: as a stop and a start, but iterations go on.
+    /// Starts again, as a stop and a start do, but iterations go on.
     ///
     /// - Throws: `WatchError` as `start` does.
     public func restart() throws(WatchError) {
-        if let error = core.begin(anew: true) { throw error }
+        if let error = core.begin(again: true) { throw error }
     }
 
     /// Whether it runs, be the folder there or not.
