@@ -35,6 +35,9 @@ int dm_syncfs(int descriptor);
 /// write already than it takes. Fails where writing cannot begin; it does not say what becomes of it: a sync has to follow.
 int dm_begin_writeback(int descriptor, int64_t offset, int64_t length);
 
+/// Ignores the signal of broken leases in the whole process: for a program, which saves a call for each lease by that.
+void dm_ignore_broken_leases(void);
+
 /// Takes a read lease and gives it back at once (fcntl(2), F_SETLEASE). Fails with EAGAIN while anybody has the file
 /// open for writing, EACCES where the caller neither owns it nor has CAP_LEASE, EINVAL where the file system has no
 /// leases.
