@@ -40,7 +40,7 @@ struct MonitorLimitTests {
 
     private static func watchThousand(_ kind: SystemEvents.Kind) async throws {
         raiseLimit()
-        try warmUp(kind)
+        try await warmUp(kind)
         let before = Held.now()
         let scratch = try ScratchFolder()
         let told = (0..<1000).map { _ in Told() }
@@ -76,7 +76,7 @@ struct MonitorLimitTests {
     }
 
     private static func startAndStop(_ kind: SystemEvents.Kind) async throws {
-        try warmUp(kind)
+        try await warmUp(kind)
         let watched = try Monitored(kind)
         try watched.write("1", to: "a")
         let before = Held.now()
@@ -104,7 +104,7 @@ struct MonitorLimitTests {
     @Test("No descriptor left at the start: refused with the remedy")
     func fewDescriptors() async throws {
         await #expect(processExitsWith: .success) {
-            try warmUp(.system)
+            try await warmUp(.system)
             let watched = try Monitored(.system)
             try watched.write("1", to: "a")
             try await withDescriptors(free: 0) {
@@ -123,7 +123,7 @@ struct MonitorLimitTests {
         @Test("Too few descriptors for inotify at the start: it polls, and says so once")
         func fewForInotify() async throws {
             await #expect(processExitsWith: .success) {
-                try warmUp(.inotify)
+                try await warmUp(.inotify)
                 let watched = try Monitored(.inotify)
                 try watched.write("1", to: "a")
                 let words = Mutex<[String]>([])
@@ -214,8 +214,10 @@ private func withDescriptors(free: Int, _ body: () async throws -> Void) async t
     try await body()
 }
 
-/// Dispatch opens a few descriptors with its first timers, and the process ends where it cannot.
-private func warmUp(_ kind: SystemEvents.Kind) throws {
+/// Dispatch opens a few descriptors with the first timers of each clock, and the process ends where it cannot; a task that
+/// waits has one, too.
+private func warmUp(_ kind: SystemEvents.Kind) async throws {
+    _ = await eventually(within: .milliseconds(1)) { false }
     let watched = try Monitored(kind)
     try watched.monitor.start()
     watched.monitor.stop()
