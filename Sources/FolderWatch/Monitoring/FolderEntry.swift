@@ -8,7 +8,7 @@ public struct FolderEntry: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// A regular file.
         case file
-        /// A folder. It has no size and times here: they change with what is in it, which nobody is told of.
+        /// A folder. Its size and times are 0 here: they change with what is in it, which is not reported.
         case folder
         /// A symbolic link, which is not followed.
         case link
