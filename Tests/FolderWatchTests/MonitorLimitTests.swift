@@ -214,8 +214,8 @@ private func withDescriptors(free: Int, _ body: () async throws -> Void) async t
     try await body()
 }
 
-/// Dispatch opens a few descriptors with the first timers of each clock, and the process ends where it cannot; a task that
-/// waits has one, too.
+/// Dispatch opens a few descriptors with the first timers of each clock, and the process ends where it cannot; a task
+/// that waits has one, too.
 private func warmUp(_ kind: SystemEvents.Kind) async throws {
     _ = await eventually(within: .milliseconds(1)) { false }
     let watched = try Monitored(kind)
