@@ -29,6 +29,7 @@ extension JobRecord {
     /// The outputs could not be synced: they are rewritten, and so is the drop.
     package mutating func lostOutputs(because failure: Failure, at time: Timestamp) {
         payload = nil
+        inputs = [:]
         intents = []
         if let last = history.indices.last, history[last].event == Self.unsynced {
             history[last].repeats(at: time)

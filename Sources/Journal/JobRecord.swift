@@ -58,6 +58,8 @@ package struct JobRecord: Sendable, Equatable {
     package var failedStage: String?
     /// The input of `stage`; nil for the drop itself as it was claimed.
     package var payload: Payload?
+    /// Inputs of stages that are done, by the stages' places, where they are not the drop itself.
+    package var inputs: [Int: Payload] = [:]
     /// Of a settling job: the moves to make, in order.
     package var intents: [Intent]
     /// Of a finished job: what was published, then sidecars of that or of the original.
@@ -68,15 +70,15 @@ package struct JobRecord: Sendable, Equatable {
     package var digests: [String: String]
     /// What stages found out about the drop, by name: `integrity`, `type`.
     package var facts: [String: String]
-    /// A fingerprint of the pipeline's definition: with another one, the job begins again with the first stage.
-    package var definition: String
+    /// The stages that it runs through. With others, it goes on behind those that both have.
+    package var definition: Definition
     /// The failed job whose original this is, sent in again.
     package var retryOf: JobID?
     /// What happened, in order.
     package var history: [Transition]
 
     /// A record of a job that has just been claimed.
-    package init(claimed job: Job, identity: FileIdentity, definition: String) {
+    package init(claimed job: Job, identity: FileIdentity, definition: Definition) {
         id = job.id
         pipeline = job.pipeline
         slot = job.slot == job.id ? nil : job.slot
@@ -117,7 +119,8 @@ extension JobRecord {
         record.state = intents.isEmpty ? .queued : .settling
         record.finishedAt = nil
         if intents.isEmpty, failure != nil {
-            (record.stage, record.failures, record.payload) = (0, 0, nil)
+            record.inputs = [:]
+            record.beginAgain(at: 0)
             (record.failure, record.failedStage) = (nil, nil)
         }
         record.history.append(Transition(Self.foundAgainEvent, at: .now()))

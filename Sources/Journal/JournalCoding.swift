@@ -41,8 +41,16 @@ extension JSONText {
         }
     }
 
-    package mutating func payload(_ payload: Payload) {
+    /// What stages were given, by their places.
+    package mutating func inputs(_ inputs: [Int: Payload]) {
+        array { json in
+            for (stage, payload) in inputs.sorted(by: { $0.key < $1.key }) { json.payload(payload, of: stage) }
+        }
+    }
+
+    package mutating func payload(_ payload: Payload, of stage: Int? = nil) {
         object { json in
+            if let stage { json.integer("stage", stage) }
             json.path("root", payload.root)
             if case .file(let name) = payload.shape { json.bytes("file", name.bytes) }
             if payload.isDrop { json.flag("drop", true) }
@@ -156,6 +164,12 @@ extension JSONValue {
         return Failure(
             kind, code: code, summary: summary, remedy: object["remedy"]?.string ?? "",
             detail: object["detail"]?.string ?? "")
+    }
+
+    package var inputs: [Int: Payload]? {
+        all { value in
+            value.object?["stage"]?.integer(Int.self).flatMap { stage in value.payload.map { (stage, $0) } }
+        }.map { Dictionary($0) { first, _ in first } }
     }
 
     package var payload: Payload? {

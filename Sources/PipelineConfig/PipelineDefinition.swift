@@ -13,14 +13,13 @@ enum PipelineDefinition {
         return "\(quoted(kind))\(map(told))\(places.joined())"
     }
 
-    /// A whole pipeline's stages, in order, as 32 hexadecimal digits: FNV-1a of 128 bits (draft-eastlake-fnv). Whoever
-    /// writes the pipeline file owns both sides of the comparison and gains nothing by a collision.
-    static func fingerprint(of stages: [String]) -> String {
-        var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
-        let prime: UInt128 = 0x0000_0000_0100_0000_0000_0000_0000_013B
-        for byte in stages.joined(separator: "\n").utf8 { hash = (hash ^ UInt128(byte)) &* prime }
+    /// A text as 16 hexadecimal digits: FNV-1a of 64 bits (draft-eastlake-fnv). Whoever writes the pipeline file owns
+    /// both sides of the comparison and gains nothing by a collision.
+    static func fingerprint(of text: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 32 - digits.count) + digits
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     private static func text(of node: OptionNode) -> String {

@@ -70,7 +70,7 @@ struct PipelineDraft {
             work: work?.value, trust: trust, match: match, ready: ready, onConflict: onConflict,
             order: order, activeJobs: activeJobs, activeBytes: activeBytes, retry: retry, durability: durability,
             minFree: minFree, stages: entries, onFailure: telling,
-            definition: PipelineDefinition.fingerprint(of: stages.map(\.definition)))
+            definition: Definition(stages: stages.map { PipelineDefinition.fingerprint(of: $0.definition) }))
         (pipeline.processedTemplate, pipeline.failedTemplate) = (processedTemplate, failedTemplate)
         pipeline.ownership = ownership
         pipeline.rights = rights

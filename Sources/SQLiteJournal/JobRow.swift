@@ -10,7 +10,7 @@ enum JobRow {
         "id", "pipeline", "name", "folders", "size", "dropped_at", "device", "inode", "claimed_at", "finished_at",
         "state", "stage", "failures", "recoveries", "next_attempt", "failure", "failed_stage", "payload", "intents",
         "outputs", "original", "digests", "facts", "definition", "retry_of", "history",
-        "slot",
+        "slot", "inputs",
     ]
 
     /// Columns that keep their first value. SQLite rewrites every index whose columns are set, even to the same value,
@@ -89,10 +89,11 @@ enum JobRow {
         values.blob(record.original)
         values.json(record.digests.isEmpty ? nil : record.digests) { $0.strings(nil, $1) }
         values.json(record.facts.isEmpty ? nil : record.facts) { $0.strings(nil, $1) }
-        values.text(record.definition)
+        values.text(record.definition.text)
         values.text(record.retryOf?.text)
         values.json(all: record.history) { $0.transition($1) }
         values.text(record.slot?.text)
+        values.json(record.inputs.isEmpty ? nil : record.inputs) { $0.inputs($1) }
     }
 
     /// The record of a row that begins with `columns`.
@@ -129,7 +130,7 @@ enum JobRow {
         record.original = try columns.bytes("original").map { FilePath(bytes: $0) }
         record.digests = try columns.json("digests", \.strings) ?? [:]
         record.facts = try columns.json("facts", \.strings) ?? [:]
-        record.definition = try columns.text("definition")
+        record.definition = Definition(text: try columns.text("definition"))
         if let retryOf = try columns.optionalText("retry_of") {
             guard let id = JobID(retryOf) else { throw columns.nonsense("retry_of") }
             record.retryOf = id
@@ -139,6 +140,7 @@ enum JobRow {
             guard let name = JobID(slot) else { throw columns.nonsense("slot") }
             record.slot = name
         }
+        record.inputs = try columns.json("inputs", \.inputs) ?? [:]
         return record
     }
 }

@@ -23,6 +23,7 @@ enum Migrations {
         migrator.registerMigration("8 slots") { try $0.execute(sql: slots) }
         migrator.registerMigration("8 settlements") { try $0.execute(sql: settlements) }
         migrator.registerMigration("8 unfinished") { try $0.execute(sql: unfinished) }
+        migrator.registerMigration("9 inputs") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN inputs TEXT") }
         return migrator
     }()
 

@@ -85,7 +85,7 @@ import Testing
         let record = try found("a") { record in
             record.stage = 1
             record.payload = Payload(folder: work.folder(record.id).appending(".1-fake"))
-            if reason == 1 { record.definition = "as it was" }
+            if reason == 1 { record.definition = "was it is" }
         }
         if reason != 2 {
             try scratch.write(Array("made".utf8), to: work.folder(record.id).pushing(".1-fake/file"))
@@ -97,6 +97,54 @@ import Testing
         #expect(resumed.definition == "as it is")
         #expect(try scratch.tree(".dropmill/test/active/\(record.id)") == ["a"])
         #expect(findings.changed == [resumed])
+    }
+
+    /// The fingerprints of the stages that it ran through; where it goes on, and with the output of which stage.
+    @Test(
+        "Of a changed pipeline it goes on behind the stages that are the same",
+        arguments: [
+            ("as it was", 2, 2), ("as was is", 1, 1), ("was it is", 0, 0), ("as it", 2, 2), ("as it is so", 2, 2),
+            ("", 0, 0),
+        ])
+    func goesOn(definition: String, stage: Int, made: Int) throws {
+        let record = try found("a") { record in
+            let folder = work.folder(record.id)
+            record.definition = Definition(text: definition)
+            record.stage = 2
+            record.inputs = [1: Payload(folder: folder.appending(".1-fake"))]
+            record.payload = Payload(folder: folder.appending(".2-fake"))
+        }
+        for number in 1...2 {
+            try scratch.write(Array("made".utf8), to: work.folder(record.id).pushing(FilePath(".\(number)-fake/file")))
+        }
+        let resumed = try #require(try reconcile([record], after: Self.stopped).resumed.first).record
+        #expect(resumed.stage == stage)
+        #expect(resumed.payload?.root.lastComponent?.string == (made == 0 ? nil : ".\(made)-fake"))
+        #expect(resumed.definition == "as it is")
+        let history = resumed.history.map { "\($0.event): \($0.note ?? "")" }
+        #expect(history == (stage < 2 ? ["begun again: the pipeline was changed"] : []))
+        let left = try scratch.tree(".dropmill/test/active/\(record.id)").filter { $0.hasSuffix("-fake/") }
+        #expect(left == (1...2).filter { $0 <= made }.map { ".\($0)-fake/" })
+    }
+
+    @Test("Where the payload in between is gone it goes on behind an earlier stage")
+    func goesFurtherBack() throws {
+        let record = try found("a") { record in
+            let folder = work.folder(record.id)
+            record.definition = "as it was"
+            record.stage = 3
+            record.inputs = [
+                1: Payload(folder: folder.appending(".1-fake")), 2: Payload(folder: folder.appending(".2-fake")),
+            ]
+            record.payload = Payload(folder: folder.appending(".3-fake"))
+        }
+        for number in [1, 3] {
+            try scratch.write(Array("made".utf8), to: work.folder(record.id).pushing(FilePath(".\(number)-fake/file")))
+        }
+        let resumed = try #require(try reconcile([record], after: Self.stopped).resumed.first).record
+        #expect(resumed.stage == 1)
+        #expect(resumed.payload?.root.lastComponent?.string == ".1-fake")
+        #expect(resumed.inputs.isEmpty)
     }
 
     /// Recoveries so far and the state on record; what it is counted to after a kill, and after an orderly stop.

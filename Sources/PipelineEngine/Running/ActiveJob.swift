@@ -34,10 +34,12 @@ struct ActiveJob {
 
     var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
-    /// A stage succeeded; with what it had to say.
-    mutating func stageSucceeded(_ kind: String, in duration: Duration, giving payload: Payload, saying notes: String?)
-    {
+    /// A stage succeeded; with what it had to say. `stage`: its place, where the job may have to go back to it.
+    mutating func stageSucceeded(
+        _ kind: String, at stage: Int? = nil, in duration: Duration, giving payload: Payload, saying notes: String?
+    ) {
         count(kind, duration)
+        if let stage { record.keepInput(of: stage) }
         var kept = payload
         if payload.isDone {
             // What `copy` promised before stands; what else was made is not wanted any more.
@@ -54,7 +56,8 @@ struct ActiveJob {
         record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: notes))
     }
 
-    mutating func skipped(_ kind: String) {
+    mutating func skipped(_ kind: String, at stage: Int? = nil) {
+        if let stage { record.keepInput(of: stage) }
         record.history.append(Transition("skipped", at: .now(), stage: kind, note: "its `when` does not hold"))
     }
 

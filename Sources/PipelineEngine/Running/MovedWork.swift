@@ -129,12 +129,18 @@ extension JobRecord {
             var below = path
             return below.removePrefix(place) ? work.pushing(below) : path
         }
-        var record = self
-        record.payload?.root = moved(payload?.root ?? "")
-        for index in payload?.copies.indices ?? 0..<0 {
-            record.payload?.copies[index].path = moved(payload?.copies[index].path ?? "")
-            record.payload?.copies[index].source = moved(payload?.copies[index].source ?? "")
+        func moved(_ found: Payload) -> Payload {
+            var payload = found
+            payload.root = moved(found.root)
+            for index in found.copies.indices {
+                payload.copies[index].path = moved(found.copies[index].path)
+                payload.copies[index].source = moved(found.copies[index].source)
+            }
+            return payload
         }
+        var record = self
+        record.payload = payload.map(moved)
+        record.inputs = inputs.mapValues(moved)
         for index in intents.indices {
             let source = moved(intents[index].source)
             record.intents[index].source = source

@@ -107,7 +107,8 @@ extension PipelineRunner {
         if result.work.failed != nil { return notified(id, kind, result) }
         switch result.result {
         case .success(let payload):
-            jobs[id]?.stageSucceeded(kind, in: result.duration, giving: payload, saying: result.notes.text)
+            jobs[id]?.stageSucceeded(
+                kind, at: result.work.stage, in: result.duration, giving: payload, saying: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
             send(.succeeded(id, isDone: payload.isDone))
         case .failure where isGone: send(.lost(id))

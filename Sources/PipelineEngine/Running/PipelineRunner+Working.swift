@@ -7,7 +7,7 @@ extension PipelineRunner {
     func run(_ id: JobID, stage: Int, isCommitted: Bool) {
         guard let active = jobs[id] else { return }
         guard pipeline.stages[stage].applies(to: active.job.drop, active.payload) else {
-            jobs[id]?.skipped(pipeline.stages[stage].kind)
+            jobs[id]?.skipped(pipeline.stages[stage].kind, at: stage)
             return send(.succeeded(id, hasRun: false))
         }
         var work = StageWorkers.Work(job: active.job, payload: active.payload, stage: stage)

@@ -202,27 +202,25 @@ package struct Recovery: Sendable {
         _ found: JobRecord, _ folder: FilePath, _ entries: [FileName], _ findings: inout Findings
     ) throws(IOError) -> Resumed {
         var record = found
-        let made = record.payload.map { [$0.path] + $0.copies.map(\.path) } ?? []
         // The journal alone says where it is, so that is not believed of what lies elsewhere.
-        let isOurs = record.payload.map { bounds.allow($0, in: folder) } ?? true
-        let isUsable = isOurs && made.allSatisfy { Folder.kind(of: $0) != nil }
+        let isUsable = { (payload: Payload) in
+            bounds.allow(payload, in: folder)
+                && ([payload.path] + payload.copies.map(\.path)).allSatisfy { Folder.kind(of: $0) != nil }
+        }
+        record.goOn(under: pipeline.definition, at: now, isThere: isUsable)
         // What a drop that stays its sender's looked like before is not known any more.
         let isKept = pipeline.ownership == .keep && record.payload?.isDrop ?? true
-        if wasRebooted || record.definition != pipeline.definition || !isUsable || isKept
-            || record.stage > pipeline.stages.count
-        {
-            record.stage = 0
-            record.failures = 0
-            record.payload = nil
-            record.definition = pipeline.definition
-            record.nextAttempt = nil
+        if wasRebooted || !(record.payload.map(isUsable) ?? true) || isKept || record.stage > pipeline.stages.count {
+            record.inputs = [:]
+            record.beginAgain(at: 0)
         }
         if wasKilled, record.recoveries == 0 || record.state == .running {
             record.recoveries += 1
             record.history.append(Transition("recovered", at: now))
         }
         if record.state == .running || record.state == .settling { record.state = .queued }
-        let kept = record.payload.map { [$0.root] + $0.copies.map(\.path) } ?? []
+        let payloads = [record.payload].compactMap { $0 } + record.inputs.values
+        let kept = payloads.flatMap { [$0.root] + $0.copies.map(\.path) }
         for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
             let path = folder.appending(entry)
             if !kept.contains(where: { $0.starts(with: path) }) { try Folder.remove(path) }

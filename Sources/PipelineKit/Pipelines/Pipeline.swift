@@ -49,9 +49,8 @@ package struct Pipeline: Sendable {
     package var stages: [StageEntry]
     /// What is done for a job that failed, before its original goes to `failed`; what happens to it changes nothing.
     package var onFailure: [StageEntry]
-    /// Identifies what the stages do to a drop: equal for two pipelines whose stages, options and targets are the
-    /// same, however they are written. A job that started under a different one restarts at its first stage.
-    package var definition: String
+    /// What the stages do to a drop. A job that began under a different one goes on behind the stages that both have.
+    package var definition: Definition
 
     /// A pipeline whose keys but the folders have their defaults.
     package init(
@@ -61,7 +60,7 @@ package struct Pipeline: Sendable {
         order: Order = .arrival, activeJobs: Int = 1024, activeBytes: ByteSize? = nil,
         retry: RetryPolicy = RetryPolicy(), durability: Durability = .full,
         minFree: ByteSize = .minFree, stages: [StageEntry] = [], onFailure: [StageEntry] = [],
-        definition: String = ""
+        definition: Definition = ""
     ) {
         self.name = name
         self.source = source

@@ -49,6 +49,7 @@ enum JournalSamples {
             detail: "back\\slash \u{7F}\u{9B}\u{202E}→é𝄞")
         record.failedStage = "unpack"
         record.payload = try fullPayload(odd)
+        record.inputs = [1: Payload(folder: "/w/1"), 12: try fullPayload(odd)]
         let source: FilePath = FilePath("/spool/x").appending(odd)
         record.intents = [
             Intent(role: .output, source: source, target: "/out/a b", identity: FileIdentity(device: 1, inode: .max)),

@@ -1,0 +1,36 @@
+package import Files
+package import PipelineKit
+
+/// A job whose pipeline was changed.
+extension JobRecord {
+    /// The event of a job that runs stages again, since its pipeline is another one than when they ran.
+    package static let begunAgain = "begun again"
+
+    /// Notes the input of a stage that has ended, from which a changed pipeline may go on.
+    package mutating func keepInput(of stage: Int) { inputs[stage] = payload }
+
+    /// Goes on under another definition of its pipeline: behind the longest beginning that both have, as far as the
+    /// payload is still there; else from the first stage. Says in its history where stages run again.
+    ///
+    /// `isThere`: whether the files of an earlier payload can be used.
+    package mutating func goOn(under new: Definition, at time: Timestamp, isThere: (Payload) -> Bool) {
+        guard new != definition else { return }
+        let shared = new.sharedBeginning(with: definition)
+        definition = new
+        guard stage >= shared else { return }
+        (failures, nextAttempt) = (0, nil)
+        guard stage > shared else { return }
+        // One that was done early has passed no stage after that.
+        let last = payload?.isDone == true ? 0 : shared
+        let next = (0...last).last { inputs[$0].map(isThere) ?? true } ?? 0
+        beginAgain(at: next)
+        history.append(Transition(Self.begunAgain, at: time, note: "the pipeline was changed"))
+    }
+
+    /// Goes back to a stage, with what that was given.
+    package mutating func beginAgain(at next: Int) {
+        (stage, failures, nextAttempt) = (next, 0, nil)
+        payload = inputs[next]
+        inputs = inputs.filter { $0.key < next }
+    }
+}
