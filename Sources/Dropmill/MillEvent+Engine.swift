@@ -37,6 +37,8 @@ extension MillEvent {
             self.failure = failure
         case .resumed(let pipeline, let pause): self.init(.resumed, of: pipeline, "resumed after \(pause.text)")
         case .warning(let pipeline, let message): self.init(.warning, of: pipeline, message)
+        case .reloaded(let changes):
+            self.init(.reloaded, changes.map { "\($0.pipeline): \($0.text)" }.joined(separator: "; "))
         case .stopping(let running, let grace):
             let what = running == 1 ? "1 job" : "\(running) jobs"
             self.init(.stopping, running == 0 ? "stopping" : "stopping: \(what) may finish within \(grace.text)")

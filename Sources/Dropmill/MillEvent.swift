@@ -36,6 +36,8 @@ public struct MillEvent: Sendable, CustomStringConvertible {
         case resumed
         /// A warning: a sentence with its remedy.
         case warning
+        /// Other pipelines are in force.
+        case reloaded
         /// The mill was asked to stop.
         case stopping
         /// The mill has stopped: the last event of a run.

@@ -7,7 +7,7 @@ extension JobRecord {
     package static let begunAgain = "begun again"
 
     /// Notes the input of a stage that has ended, from which a changed pipeline may go on.
-    package mutating func keepInput(of stage: Int) { inputs[stage] = payload }
+    package mutating func keepInput(of stage: Int) { inputs?[stage] = payload }
 
     /// Goes on under another definition of its pipeline: behind the longest beginning that both have, as far as the
     /// payload is still there; else from the first stage. Says in its history where stages run again.
@@ -17,20 +17,24 @@ extension JobRecord {
         guard new != definition else { return }
         let shared = new.sharedBeginning(with: definition)
         definition = new
+        let isDone = payload?.isDone == true
         guard stage >= shared else { return }
         (failures, nextAttempt) = (0, nil)
-        guard stage > shared else { return }
-        // One that was done early has passed no stage after that.
-        let last = payload?.isDone == true ? 0 : shared
-        let next = (0...last).last { inputs[$0].map(isThere) ?? true } ?? 0
-        beginAgain(at: next)
+        guard stage > shared else {
+            // One that was done early needs none of the further stages either.
+            if isDone { stage = new.stages.count }
+            return
+        }
+        // Nothing was given to the stages that it left out.
+        let known = isDone ? nil : inputs
+        beginAgain(at: known.flatMap { inputs in (0...shared).last { inputs[$0].map(isThere) ?? true } } ?? 0)
         history.append(Transition(Self.begunAgain, at: time, note: "the pipeline was changed"))
     }
 
     /// Goes back to a stage, with what that was given.
     package mutating func beginAgain(at next: Int) {
         (stage, failures, nextAttempt) = (next, 0, nil)
-        payload = inputs[next]
-        inputs = inputs.filter { $0.key < next }
+        payload = next == 0 ? nil : inputs?[next]
+        inputs = next == 0 ? [:] : inputs?.filter { $0.key < next }
     }
 }

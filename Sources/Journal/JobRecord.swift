@@ -58,8 +58,9 @@ package struct JobRecord: Sendable, Equatable {
     package var failedStage: String?
     /// The input of `stage`; nil for the drop itself as it was claimed.
     package var payload: Payload?
-    /// Inputs of stages that are done, by the stages' places, where they are not the drop itself.
-    package var inputs: [Int: Payload] = [:]
+    /// Inputs of stages that are done, by the stages' places, where they are not the drop itself. Nil where they are
+    /// not known.
+    package var inputs: [Int: Payload]? = [:]
     /// Of a settling job: the moves to make, in order.
     package var intents: [Intent]
     /// Of a finished job: what was published, then sidecars of that or of the original.
@@ -119,7 +120,6 @@ extension JobRecord {
         record.state = intents.isEmpty ? .queued : .settling
         record.finishedAt = nil
         if intents.isEmpty, failure != nil {
-            record.inputs = [:]
             record.beginAgain(at: 0)
             (record.failure, record.failedStage) = (nil, nil)
         }

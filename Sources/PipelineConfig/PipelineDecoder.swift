@@ -33,6 +33,7 @@ struct PipelineDecoder {
 
     mutating func decode(_ root: OptionNode) -> PipelineDraft {
         var draft = PipelineDraft(source: source)
+        draft.declaration = PipelineDefinition.declaration(of: root, base: base)
         guard case .map = root.content else {
             _ = OptionMap(root, name: "", keys: Self.keys, problems: &problems)
             return draft

@@ -1,4 +1,6 @@
+import Files
 import PipelineKit
+import SystemPackage
 
 /// Identifies what the stages of a pipeline file do to a drop.
 enum PipelineDefinition {
@@ -20,6 +22,21 @@ enum PipelineDefinition {
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         let digits = String(hash, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// What a file says, key by key. `base`: the folder where its relative paths start.
+    static func declaration(of root: OptionNode, base: FilePath) -> Declaration {
+        guard case .map(let entries) = root.content else { return Declaration() }
+        var declaration = Declaration(keys: ["file": base.text])
+        for entry in entries where !entry.value.isNull {
+            switch (entry.key, entry.value.content) {
+            case ("stages", .list(let stages)): declaration.stages = stages.map { text(of: $0) }
+            case ("ready", .map(let keys)):
+                for key in keys where !key.value.isNull { declaration.keys[key.key] = text(of: key.value) }
+            default: declaration.keys[entry.key] = text(of: entry.value)
+            }
+        }
+        return declaration
     }
 
     private static func text(of node: OptionNode) -> String {

@@ -23,6 +23,8 @@ struct PipelineDraft {
 
     /// The file, as it was given.
     let source: FilePath
+    /// What it says, to tell what a reload changes.
+    var declaration = Declaration()
     var name: Placed<String>?
     var inbox: Placed<FilePath>?
     var processed: Placed<Pipeline.Processed>?
@@ -72,6 +74,7 @@ struct PipelineDraft {
             minFree: minFree, stages: entries, onFailure: telling,
             definition: Definition(stages: stages.map { PipelineDefinition.fingerprint(of: $0.definition) }))
         (pipeline.processedTemplate, pipeline.failedTemplate) = (processedTemplate, failedTemplate)
+        pipeline.declaration = declaration
         pipeline.ownership = ownership
         pipeline.rights = rights
         return pipeline

@@ -93,7 +93,7 @@ enum JobRow {
         values.text(record.retryOf?.text)
         values.json(all: record.history) { $0.transition($1) }
         values.text(record.slot?.text)
-        values.json(record.inputs.isEmpty ? nil : record.inputs) { $0.inputs($1) }
+        values.json(record.inputs) { $0.inputs($1) }
     }
 
     /// The record of a row that begins with `columns`.
@@ -140,7 +140,7 @@ enum JobRow {
             guard let name = JobID(slot) else { throw columns.nonsense("slot") }
             record.slot = name
         }
-        record.inputs = try columns.json("inputs", \.inputs) ?? [:]
+        record.inputs = try columns.json("inputs", \.inputs)
         return record
     }
 }

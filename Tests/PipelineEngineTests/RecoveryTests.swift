@@ -144,7 +144,7 @@ import Testing
         let resumed = try #require(try reconcile([record], after: Self.stopped).resumed.first).record
         #expect(resumed.stage == 1)
         #expect(resumed.payload?.root.lastComponent?.string == ".1-fake")
-        #expect(resumed.inputs.isEmpty)
+        #expect(resumed.inputs == [:])
     }
 
     /// Recoveries so far and the state on record; what it is counted to after a kill, and after an orderly stop.

@@ -80,6 +80,11 @@ extension LogRecord {
             self.init(
                 "warning", Self.prefix(pipeline ?? "", pipeline != nil) + message, mark: .attention,
                 fields: pipeline.map { [("pipeline", .text($0))] } ?? [])
+        case .reloaded(let changes):
+            let news = changes.filter { $0.kind != .unchanged }.map { "\($0.pipeline): \($0.text)" }
+            self.init(
+                "reloaded", news.isEmpty ? "reloaded: nothing was changed" : "reloaded", notes: news,
+                fields: [("changes", .list(changes.map { Array("\($0.pipeline): \($0.text)".utf8) }))])
         case .stopping(let running, let grace):
             let what = running == 1 ? "1 job" : "\(running) jobs"
             self.init(

@@ -56,6 +56,11 @@ struct ActiveJob {
         record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: notes))
     }
 
+    /// The pipeline was changed.
+    mutating func goOn(under definition: Definition) {
+        record.goOn(under: definition, at: .now()) { _ in true }
+    }
+
     mutating func skipped(_ kind: String, at stage: Int? = nil) {
         if let stage { record.keepInput(of: stage) }
         record.history.append(Transition("skipped", at: .now(), stage: kind, note: "its `when` does not hold"))

@@ -6,21 +6,24 @@ import SystemPackage
 /// Claimed drops that are being copied, since they cannot be taken over otherwise: on a queue of their own, so that
 /// nothing waits for a large one. A value of the intake.
 struct Copying {
-    private var cancellations: [JobID: Cancellation] = [:]
+    private var copies: [JobID: (job: Job, cancellation: Cancellation)] = [:]
     let queue: DispatchQueue
     /// Which one is under way, for the next run.
     var note: LookNote?
 
     init(of pipeline: String) { queue = DispatchQueue(label: "dropmill.\(pipeline).copies") }
 
-    var isEmpty: Bool { cancellations.isEmpty }
+    var isEmpty: Bool { copies.isEmpty }
+
+    /// The jobs whose drops are being copied.
+    var jobs: [Job] { copies.values.map(\.job) }
 
     /// Copies a drop; `done` is called on the queue of the copies.
     mutating func copy(
         _ job: Job, _ spool: Spool, done: @escaping @Sendable (Result<Spool.Proof, IOError>) -> Void
     ) {
         let cancellation = Cancellation()
-        cancellations[job.id] = cancellation
+        copies[job.id] = (job, cancellation)
         let spool = spool.breakingOff { @Sendable _ in cancellation.isCancelled }
         queue.async { @Sendable [note] in
             note?.begin(.job(job.slot))
@@ -35,12 +38,11 @@ struct Copying {
         }
     }
 
-    mutating func end(_ job: Job) { cancellations[job.id] = nil }
+    mutating func end(_ job: Job) { copies[job.id] = nil }
 
-    /// Cancels all copies; the next start finds the drops where they are.
-    mutating func stop() {
-        for cancellation in cancellations.values { cancellation.cancel() }
-        cancellations = [:]
+    /// Cancels all copies, and waits for the one under way; the next start finds the drops where they are.
+    func stop() {
+        for copy in copies.values { copy.cancellation.cancel() }
         queue.sync {}
     }
 }
@@ -55,6 +57,8 @@ extension Intake {
 
     private func copied(_ job: Job, _ result: Result<Spool.Proof, IOError>) {
         guard isRunning else { return }
+        // Called off: the next intake copies it.
+        if case .failure(let error) = result, error.errno == .canceled { return }
         copying.end(job)
         switch result {
         case .success(.complete(let claimed)):

@@ -15,6 +15,12 @@ nonisolated extension Engine {
         let works: [WorkPlace]
         /// Tells other daemons of this host that the inbox is watched; nil where another one watches it.
         let inboxLock: FolderLock?
+
+        /// Gives its folders back, where it is not to run.
+        func release() {
+            spool.work.release()
+            inboxLock?.release()
+        }
     }
 
     /// The state, and what the journal says of every job that is not over.
@@ -90,16 +96,18 @@ nonisolated extension Engine {
         return EngineError(kind: kind, message: error.message + remedy)
     }
 
-    /// Opens the pipelines' folders and brings them together with the journal's records; what changed by that is
-    /// durable when this returns. Where it throws, those that are prepared have their folders open.
+    /// Opens pipelines' folders and brings them together with the journal's records; what changed by that is durable
+    /// when this returns. Where it throws, those that are prepared have their folders open.
+    ///
+    /// `wereLoaded`: the names of those that this run has left in order.
     func prepare(
-        _ prepared: inout [Prepared], with state: OpenedState, _ unfinished: [JobRecord]
+        _ pipelines: [Pipeline], into prepared: inout [Prepared], with state: OpenedState, _ unfinished: [JobRecord],
+        wereLoaded: Set<String> = []
     ) throws(EngineError) {
         // All of them before any list is looked at.
         outstandingLines.note(unfinished)
         var records = Dictionary(grouping: unfinished, by: \.pipeline)
         var changed: [JobRecord] = []
-        let reserved = ReservedFolders(state: configuration.state)
         let before: [String: PipelineRecord]
         do throws(JournalError) {
             before = Dictionary(try state.journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
@@ -109,18 +117,11 @@ nonisolated extension Engine {
         for pipeline in pipelines {
             let own = try prepare(
                 pipeline, records.removeValue(forKey: pipeline.name) ?? [], before[pipeline.name]?.works ?? [], state,
-                reserved)
+                after: wereLoaded.contains(pipeline.name) ? state.presentRun : state.lastRun)
             changed += own.findings.changed
             prepared.append(own)
         }
-        for (name, left) in records.sorted(by: { $0.key < $1.key }) {
-            observer(
-                .warning(
-                    pipeline: nil,
-                    message: (left.count == 1 ? "1 unfinished job belongs" : "\(left.count) unfinished jobs belong")
-                        + " to the pipeline '\(name)', which is not loaded: left as is until it runs again, or until "
-                        + "'dropmill forget' gives it up"))
-        }
+        for (name, left) in records.sorted(by: { $0.key < $1.key }) { reportUnloaded(name, left.count) }
         do throws(JournalError) {
             // Before anything is claimed, so that a later start knows the place even if this one dies.
             let places = prepared.compactMap { own in
@@ -132,9 +133,18 @@ nonisolated extension Engine {
         }
     }
 
+    func reportUnloaded(_ name: String, _ count: Int) {
+        observer(
+            .warning(
+                pipeline: nil,
+                message: (count == 1 ? "1 unfinished job belongs" : "\(count) unfinished jobs belong")
+                    + " to the pipeline '\(name)', which is not loaded: left as is until it runs again, or until "
+                    + "'dropmill forget' gives it up"))
+    }
+
     private func prepare(
         _ pipeline: Pipeline, _ records: [JobRecord], _ works: [WorkPlace], _ state: OpenedState,
-        _ reserved: ReservedFolders
+        after lastRun: RunRecord?
     ) throws(EngineError) -> Prepared {
         warnOfMemory(pipeline)
         let own = OwnFolders(of: pipeline)
@@ -157,7 +167,7 @@ nonisolated extension Engine {
             let folders = try work.folders()
             let covered = here.covered(by: works, isEmpty: folders.isEmpty)
             let recovery = Recovery(
-                of: pipeline, in: work, lastRun: state.lastRun, boot: state.boot,
+                of: pipeline, in: work, lastRun: lastRun, boot: state.boot,
                 isRemounted: here.isRemounted(since: works), mayBeAway: !covered.isEmpty || !left.isEmpty)
             let known = try Self.complete(records, of: pipeline, with: folders, state.journal)
             let findings = try recovery.reconcile(known.records, known.folders)

@@ -25,7 +25,12 @@ extension Engine {
     package nonisolated func reportStanding(_ report: @escaping @Sendable ([PipelineStanding]) -> Void) {
         reportWaiting(limit: 0) { @Sendable [self] inboxes in
             assumeIsolated { engine in
-                report(engine.runners.map { PipelineStanding($0, inbox: inboxes[$0.pipeline.name]) })
+                report(
+                    engine.runners.map { runner in
+                        let name = runner.pipeline.name
+                        return PipelineStanding(
+                            runner, retired: engine.retired.filter { $0.pipeline.name == name }, inbox: inboxes[name])
+                    })
             }
         }
     }

@@ -9,11 +9,12 @@ import SystemPackage
 /// comes back as messages.
 package actor Engine: QueueActor {
     enum Message: Sendable {
-        case intake(Int, Intake.Message)
-        case stage(Int, StageWorkers.Result)
-        case settled(Int, [Settler.Outcome])
+        case intake(RunnerID, Intake.Message)
+        case stage(RunnerID, StageWorkers.Result)
+        case settled(RunnerID, [Settler.Outcome])
     }
 
+    /// Those that it starts with.
     let pipelines: [Pipeline]
     let configuration: EngineConfiguration
     let observer: @Sendable (EngineEvent) -> Void
@@ -23,20 +24,42 @@ package actor Engine: QueueActor {
     let madeFolders = MadeFolders()
     let renames = RenameTurns()
     let outstandingLines = OutstandingLines()
+    let reserved = ReservedFolders()
+    /// One for each pipeline, in order.
     var runners: [PipelineRunner] = []
-    private var retiring: [PipelineRunner] = []
+    /// Those of earlier generations, which end what they have under way.
+    var retired: [PipelineRunner] = []
+    /// All of these, by their ids.
+    private var known: [RunnerID: PipelineRunner] = [:]
+    private var closing: [PipelineRunner] = []
     private var events: (any FolderEvents)?
-    private var opened: OpenedState?
-    private var inboxLocks: [FolderLock] = []
+    private(set) var opened: OpenedState?
+    private let ids = JobIDGenerator()
+    private lazy var mailbox = Mailbox<Message>(on: executor.queue) { @Sendable [weak self] messages in
+        self?.assumeIsolated { $0.receive(messages) }
+    }
+    /// What runners did that are closed.
+    var past = RunSummary()
+    /// The names of all that have been loaded.
+    var loaded: Set<String> = []
+    /// Removed pipelines whose folders are about to be given back.
+    let closings = DispatchGroup()
+    /// Whether what stages made for jobs of removed pipelines may not be on the disk.
+    var hasLosses = false
+    /// Called once all pipelines have begun, or the engine has ended.
+    private var whenBegun: [@Sendable () -> Void] = []
     private var ticker: (any DispatchSourceTimer)?
     private var finished: (@Sendable (RunSummary) -> Void)?
-    private var isStopping = false
+    /// Whether there is something to be stopped, and whether it is being closed.
+    private var hasStarted = false
+    private var isFinishing = false
+    private(set) var isStopping = false
     /// What is not begun yet, because quarantined jobs run alone before it; nil once the inboxes are open.
     private var notBegun: [Prepared]?
     /// Jobs that may have killed the daemon, in the order in which they run alone.
-    private var quarantine: ArraySlice<(runner: Int, id: JobID)> = []
+    private var quarantine: ArraySlice<(runner: RunnerID, id: JobID)> = []
     /// The one of them that runs.
-    private var admitted: (runner: Int, id: JobID)?
+    private var admitted: (runner: RunnerID, id: JobID)?
 
     /// How often running stages are told about, from when they have run that long.
     private static let tick = Duration.seconds(2)
@@ -61,9 +84,10 @@ package actor Engine: QueueActor {
         let (state, unfinished) = try openState()
         var prepared: [Prepared] = []
         do throws(EngineError) {
-            try prepare(&prepared, with: state, unfinished)
+            reserved.note(state: configuration.state)
+            try prepare(pipelines, into: &prepared, with: state, unfinished)
         } catch {
-            for pipeline in prepared { pipeline.spool.work.release() }
+            for pipeline in prepared { pipeline.release() }
             state.close()
             throw error
         }
@@ -94,36 +118,39 @@ package actor Engine: QueueActor {
 
     private func run(_ prepared: [Prepared], _ state: OpenedState) {
         // Where there are none, every watcher says that it polls, and why.
-        let events = SystemEvents.open()
-        self.events = events
-        inboxLocks = prepared.compactMap(\.inboxLock)
-        let ids = JobIDGenerator()
-        let mailbox = Mailbox<Message>(on: executor.queue) { @Sendable [self] messages in
-            assumeIsolated { $0.receive(messages) }
+        events = SystemEvents.open()
+        for pipeline in prepared {
+            let id = RunnerID(name: pipeline.spool.pipeline.name, generation: 1)
+            guard let runner = runner(of: pipeline.spool, id, pipeline.inboxLock) else { continue }
+            runners.append(runner)
         }
-        for (index, pipeline) in prepared.enumerated() {
-            let intake = Intake(
-                spool: pipeline.spool, events: events, ids: ids, once: configuration.once, judge: configuration.judge
-            ) { message in
-                mailbox.post(.intake(index, message))
-            }
-            runners.append(
-                PipelineRunner(
-                    spool: pipeline.spool, intake: intake, journal: state.writer,
-                    seen: JournalMemory(state.journal), observer: observer,
-                    deliverStage: { mailbox.post(.stage(index, $0)) },
-                    deliverSettled: { mailbox.post(.settled(index, $0)) },
-                    quarantine: { [unowned self] id in quarantine.append((index, id)) },
-                    later: { @Sendable [self] delay, body in after(delay, index, body) }))
-        }
-        for (runner, pipeline) in zip(runners, prepared) {
-            for resumed in pipeline.findings.resumed where resumed.isQuarantined { runner.enter(resumed) }
-            runner.endTurn()
-        }
+        for (runner, pipeline) in zip(runners, prepared) { enterSuspects(runner, pipeline) }
         notBegun = prepared
+        hasStarted = true
         if isStopping { return finish() }
         runQuarantined()
         startTicker()
+    }
+
+    /// A runner that has not begun; nil where the engine has ended.
+    func runner(of spool: Spool, _ id: RunnerID, _ inboxLock: FolderLock?) -> PipelineRunner? {
+        guard let events, let opened else { return nil }
+        let mailbox = mailbox
+        let intake = Intake(
+            spool: spool, events: events, ids: ids, once: configuration.once, judge: configuration.judge
+        ) { message in
+            mailbox.post(.intake(id, message))
+        }
+        let runner = PipelineRunner(
+            id: id, inboxLock: inboxLock, spool: spool, intake: intake, journal: opened.writer,
+            seen: JournalMemory(opened.journal), observer: observer,
+            deliverStage: { mailbox.post(.stage(id, $0)) },
+            deliverSettled: { mailbox.post(.settled(id, $0)) },
+            quarantine: { [unowned self] job in quarantine.append((id, job)) },
+            later: { @Sendable [self] delay, body in after(delay, id, body) })
+        known[id] = runner
+        loaded.insert(id.name)
+        return runner
     }
 
     /// Runs quarantined jobs one after another, before anything else begins. (Those that
@@ -131,39 +158,70 @@ package actor Engine: QueueActor {
     private func runQuarantined() {
         guard !isStopping else { return }
         while true {
-            if let admitted, runners[admitted.runner].machine.isBusy(admitted.id) { return }
+            if let admitted, known[admitted.runner]?.machine.isBusy(admitted.id) ?? false { return }
             admitted = quarantine.popFirst()
             guard let admitted else { break }
-            runners[admitted.runner].send(.admitted(admitted.id))
-            runners[admitted.runner].endTurn()
+            known[admitted.runner]?.send(.admitted(admitted.id))
+            known[admitted.runner]?.endTurn()
         }
         guard let prepared = notBegun else { return }
         notBegun = nil
-        begin(prepared)
+        for (runner, pipeline) in zip(runners, prepared) { begin(runner, pipeline) }
+        tellBegun()
     }
 
-    /// Resumes what earlier runs left, and opens the inboxes.
-    private func begin(_ prepared: [Prepared]) {
-        for (runner, pipeline) in zip(runners, prepared) {
-            let findings = pipeline.findings
-            let count = findings.resumed.count + findings.adopted.count
-            observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
-            runner.works = pipeline.works
-            runner.note()
-            runner.parked = findings.parked + findings.stranded.count
-            runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
-            for resumed in findings.resumed where !resumed.isQuarantined { runner.enter(resumed) }
-            runner.endTurn()
+    /// Has jobs wait that must run alone.
+    func enterSuspects(_ runner: PipelineRunner, _ pipeline: Prepared) {
+        for resumed in pipeline.findings.resumed where resumed.isQuarantined { runner.enter(resumed) }
+        runner.endTurn()
+    }
+
+    /// Resumes what else earlier runs left, and opens the inbox.
+    func begin(_ runner: PipelineRunner, _ pipeline: Prepared) {
+        let findings = pipeline.findings
+        let count = findings.resumed.count + findings.adopted.count
+        observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
+        runner.hasIntakeBegun = true
+        runner.works = pipeline.works
+        runner.note()
+        runner.parked = findings.parked + findings.stranded.count
+        runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
+        for resumed in findings.resumed where !resumed.isQuarantined { runner.enter(resumed) }
+        runner.endTurn()
+    }
+
+    /// Calls the body once all pipelines have begun; at once where they have, or where the engine has ended.
+    func afterBeginning(_ body: @escaping @Sendable () -> Void) {
+        whenBegun.append(body)
+        if notBegun == nil, opened == nil || hasStarted { tellBegun() }
+    }
+
+    private func tellBegun() {
+        let waiting = whenBegun
+        whenBegun = []
+        for body in waiting { body() }
+    }
+
+    func runner(_ id: RunnerID) -> PipelineRunner? { known[id] }
+
+    /// A retired runner has ended.
+    func forget(_ runner: PipelineRunner) {
+        retired.removeAll { $0 === runner }
+        known[runner.id] = nil
+        if let successor = runner.successor {
+            successor.summary.add(runner.summary)
+        } else {
+            past.add(runner.summary)
         }
     }
 
     private nonisolated func after(
-        _ delay: Duration, _ index: Int, _ body: @escaping @Sendable (PipelineRunner) -> Void
+        _ delay: Duration, _ id: RunnerID, _ body: @escaping @Sendable (PipelineRunner) -> Void
     ) {
         enqueue(after: delay) { engine in
-            guard engine.runners.indices.contains(index) else { return }
-            body(engine.runners[index])
-            engine.runners[index].endTurn()
+            guard let runner = engine.known[id] else { return }
+            body(runner)
+            runner.endTurn()
             engine.finishIfDone()
         }
     }
@@ -173,20 +231,22 @@ package actor Engine: QueueActor {
     /// The journal knows nothing any more: all is written down that is not over.
     nonisolated func writeAll() {
         enqueue { engine in
-            for runner in engine.runners { runner.writeAll() }
+            for runner in engine.all { runner.writeAll() }
         }
     }
 
+    /// Those of this generation come last: they may be given what earlier ones had.
+    private var all: [PipelineRunner] { retired + runners }
+
     private func receive(_ messages: [Message]) {
-        guard !runners.isEmpty else { return }
         for message in messages {
             switch message {
-            case .intake(let index, let message): runners[index].receive(message)
-            case .stage(let index, let result): runners[index].receive(result)
-            case .settled(let index, let outcomes): runners[index].receive(outcomes)
+            case .intake(let id, let message): known[id]?.receive(message)
+            case .stage(let id, let result): known[id]?.receive(result)
+            case .settled(let id, let outcomes): known[id]?.receive(outcomes)
             }
         }
-        for runner in runners { runner.endTurn() }
+        for runner in all { runner.endTurn() }
         finishIfDone()
     }
 
@@ -198,8 +258,8 @@ package actor Engine: QueueActor {
 
     private func reportProgress() {
         let now = MonotonicTime.now()
-        for runner in runners {
-            runner.intake.reportWaitingCount()
+        for runner in all {
+            if !runner.machine.isRetired { runner.intake.reportWaitingCount() }
             for (stage, workers) in runner.workers.enumerated() {
                 for running in workers.running where now - running.since >= Self.tick {
                     observer(
@@ -218,13 +278,13 @@ package actor Engine: QueueActor {
         guard !isStopping else { return }
         isStopping = true
         // Asked for before there is anything to stop: `run` ends at once then.
-        guard !runners.isEmpty else { return }
-        for runner in runners { runner.stop() }
-        observer(.stopping(running: runners.reduce(0) { $0 + $1.machine.busyCount }, grace: grace))
+        guard hasStarted else { return }
+        for runner in all { runner.stop() }
+        observer(.stopping(running: all.reduce(0) { $0 + $1.machine.busyCount }, grace: grace))
         finishIfDone()
         // Nothing of it stays until then if all is quiet earlier.
         executor.queue.after(grace) { @Sendable [weak self] in
-            self?.assumeIsolated { for runner in $0.runners { runner.workers.forEach { $0.cancel() } } }
+            self?.assumeIsolated { for runner in $0.all { runner.workers.forEach { $0.cancel() } } }
         }
         // A stage that does not look up is left behind; its job is found again at the next start.
         executor.queue.after(grace + Self.afterGrace) { @Sendable [weak self] in
@@ -232,51 +292,52 @@ package actor Engine: QueueActor {
         }
     }
 
-    private func finishIfDone() {
-        guard !runners.isEmpty else { return }
+    func finishIfDone() {
+        guard hasStarted, !isFinishing else { return }
         runQuarantined()
+        closeRelieved()
         let isOver = configuration.once && notBegun == nil && runners.allSatisfy(\.isDone)
-        if isStopping ? runners.allSatisfy(\.isQuiet) : isOver { finish() }
+        if isStopping ? all.allSatisfy(\.isQuiet) : isOver { finish() }
     }
 
     /// Closes everything and reports.
     private func finish() {
-        guard let finished else { return }
-        self.finished = nil
+        guard finished != nil, !isFinishing else { return }
+        isFinishing = true
         ticker?.cancel()
         ticker = nil
-        retiring = runners
-        runners = []
+        closing = all
+        (runners, retired, known) = ([], [], [:])
+        tellBegun()
         let group = DispatchGroup()
-        for runner in retiring {
+        for runner in closing {
             group.enter()
             runner.intake.stop { @Sendable in group.leave() }
         }
         group.notify(queue: executor.queue) { @Sendable [self] in
-            assumeIsolated { engine in finished(engine.close()) }
+            assumeIsolated { engine in engine.close() }
         }
     }
 
-    private func close() -> RunSummary {
+    private func close() {
+        guard let finished else { return }
+        self.finished = nil
         events?.stop()
         events = nil
-        let summary = summary(of: retiring)
+        let summary = summary(of: closing)
         // Where a stage was left behind, or what stages made is not on the disk, the run has not ended in order.
-        if retiring.allSatisfy({ $0.isQuiet && $0.hasResultsOnDisk() }) { opened?.end(observer) }
+        if closing.allSatisfy({ $0.isQuiet && $0.hasResultsOnDisk() }), !hasLosses { opened?.end(observer) }
         opened?.close()
-        for runner in retiring { runner.intake.spool.work.release() }
-        inboxLocks.forEach { $0.release() }
-        inboxLocks = []
-        retiring = []
+        for runner in closing where runner.successor == nil { runner.release() }
+        closing = []
         opened = nil
-        return summary
+        finished(summary)
     }
 
     private func summary(of runners: [PipelineRunner]) -> RunSummary {
-        var summary = RunSummary()
+        var summary = past
         for runner in runners {
-            summary.processed += runner.summary.processed
-            summary.failed += runner.summary.failed
+            summary.add(runner.summary)
             summary.unfinished += runner.machine.jobs.count + runner.parked
             if runner.machine.pause.isPaused, let reason = runner.machine.pause.reason {
                 summary.paused[runner.pipeline.name] = reason.summary

@@ -11,6 +11,9 @@ package struct EngineError: Error, Sendable {
         self.message = message
     }
 
+    /// What is asked for cannot be had now, or in this way.
+    static func refused(_ message: String) -> EngineError { EngineError(kind: .configuration, message: message) }
+
     /// A folder that cannot be used prevents the start.
     init(_ error: FolderError) { self.init(kind: error.kind, message: error.message) }
 

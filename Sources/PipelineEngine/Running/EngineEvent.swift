@@ -34,6 +34,8 @@ package enum EngineEvent: Sendable {
     case resumed(pipeline: String, after: Duration)
     /// A warning without a job: a sentence with its remedy.
     case warning(pipeline: String?, message: String)
+    /// Other pipelines are in force, and what that means for each.
+    case reloaded([PipelineChange])
     /// The engine was asked to stop and waits for running stages.
     case stopping(running: Int, grace: Duration)
 }

@@ -92,7 +92,7 @@ actor Intake: QueueActor {
     private(set) var paused: Failure?
     private(set) var isRunning = false
     /// Until the engine stops: from then on drops stay in the inbox.
-    private(set) var isClaiming = true
+    var isClaiming = true
     var hasScanned = false
     private var isTurnAsked = false
     /// When the last turn was made, and when the next one will be.
@@ -154,13 +154,13 @@ actor Intake: QueueActor {
 
     /// Takes in jobs that an earlier run left and the journal does not know, then watches the inbox. `resumed`: the
     /// sizes of the drops of others, which take up room.
-    nonisolated func start(adopting jobs: [Job], resumed: [Int64]) {
+    nonisolated func start(adopting jobs: [Job], ofEarlierRun isEarlier: Bool = true, resumed: [Int64] = []) {
         enqueue { intake in
             intake.isRunning = true
             for size in resumed { intake.room.reserve(size) }
             intake.openNote()
             intake.heldJobs = jobs.filter { intake.quarantine.isHeld(.job($0.slot)) }
-            intake.adopt(jobs.filter { !intake.quarantine.isHeld(.job($0.slot)) })
+            intake.adopt(jobs.filter { !intake.quarantine.isHeld(.job($0.slot)) }, ofEarlierRun: isEarlier)
             intake.startWatching()
             intake.turn()
         }
@@ -174,7 +174,7 @@ actor Intake: QueueActor {
         }
     }
 
-    private func end() {
+    func end() {
         isRunning = false
         watcher?.assumeIsolated { $0.stop() }
         watcher = nil
@@ -200,6 +200,9 @@ actor Intake: QueueActor {
             intake.turnSoon()
         }
     }
+
+    /// A job that was claimed before takes up room.
+    nonisolated func reserve(_ size: Int64) { enqueue { intake in intake.room.reserve(size) } }
 
     /// Reports how many drops wait, if that changed.
     nonisolated func reportWaitingCount() {

@@ -16,6 +16,7 @@ extension JobMachine {
             turn.effects += [.write(id), .quarantine(id)]
             return
         }
+        guard !isRetired || entry.isIntended else { return hold(id, &turn) }
         let mayGoOn = !pause.isPaused || pause.probing == id
         switch entry.state {
         case .queued(let stage, _), .running(let stage, _), .deferred(let stage, _, _):
@@ -70,7 +71,7 @@ extension JobMachine {
 
     mutating func notify(_ id: JobID, of failure: Failure, _ turn: inout Turn) {
         guard let entry = jobs[id] else { return }
-        guard !isStopping else { return hold(id, &turn) }
+        guard !isStopping, !isRetired else { return hold(id, &turn) }
         jobs[id]?.holder = .notifier(isBegun: false)
         turn.effects += [.write(id), .notify(id, failure, index: entry.notified)]
     }

@@ -22,6 +22,8 @@ extension JobMachine {
             }
             jobs[id]?.holder = .timer
             turn.effects += [.write(id), .wait(id, rest)]
+        case .retired: isRetired = true
+        case .takenOver(let id, let entry, let rest): takeOver(id, entry, rest, &turn)
         case .admitted(let id):
             guard jobs[id]?.holder == .quarantine else { return }
             jobs[id]?.isQuarantined = false

@@ -105,6 +105,10 @@ struct JobMachine: Sendable, Equatable {
         case trialEnded(since: MonotonicTime)
         /// Nothing more may begin.
         case stopped
+        /// Nothing more may begin here: another machine takes over, as `handOver` gives it.
+        case retired
+        /// A job of another machine; `rest`: how much longer a deferred one waits.
+        case takenOver(JobID, Entry, rest: Duration = .zero)
     }
 
     enum Effect: Sendable, Equatable {
@@ -156,6 +160,8 @@ struct JobMachine: Sendable, Equatable {
     var held: [JobID] = []
     var pause = Pause()
     var isStopping = false
+    /// Whether another machine takes over: this one keeps what is under way, until it is over.
+    var isRetired = false
 
     init(_ rules: Rules) { self.rules = rules }
 

@@ -21,7 +21,7 @@ extension JobRecord {
         outputs = (made.filter { $0.role == .output } + made.filter { $0.role == .sidecar }).map(\.target)
         intents = []
         payload = nil
-        inputs = [:]
+        inputs = nil
         slot = nil
         nextAttempt = nil
         history.append(Transition(state.rawValue, at: time, duration: took, note: failure?.summary))

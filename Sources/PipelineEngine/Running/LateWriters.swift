@@ -21,6 +21,8 @@ struct LateWriters {
         gate = ReadyGate(rule: claimed)
     }
 
+    var all: [Job] { Array(jobs.values) }
+
     var paths: [DropPath] { jobs.values.map(\.drop.path) }
 
     /// Whether each of them was seen to change, or held open, while it waited here.

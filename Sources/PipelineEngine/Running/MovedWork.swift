@@ -140,7 +140,7 @@ extension JobRecord {
         }
         var record = self
         record.payload = payload.map(moved)
-        record.inputs = inputs.mapValues(moved)
+        record.inputs = inputs?.mapValues(moved)
         for index in intents.indices {
             let source = moved(intents[index].source)
             record.intents[index].source = source

@@ -1,5 +1,6 @@
 @preconcurrency import Dispatch
 import Files
+import Glibc
 import Journal
 import SQLiteJournal
 import Synchronization
@@ -12,6 +13,10 @@ final class OpenedState: Sendable {
     let lastRun: RunRecord?
     /// The machine's present boot.
     let boot: String
+    /// This run as it would be told if it had ended by now in order.
+    var presentRun: RunRecord {
+        RunRecord(boot: boot, process: Int(getpid()), startedAt: .now(), endedAt: .now())
+    }
     private let folder: FilePath
     /// Folders above it that are accepted as they are.
     private let trusted: [FilePath]

@@ -75,12 +75,15 @@ extension PipelineRunner {
         let record = resumed.record
         observer(.claimed(resumed.job, adopted: true))
         jobs[record.id] = ActiveJob(resumed.job, record: record, seal: resumed.seal, isResumed: true)
-        // Wall clocks jump: never longer than the longest wait there is.
-        let rest = record.nextAttempt.map { min(max($0 - .now(), .zero), pipeline.longestWait(of: record.stage)) }
         send(
             .entered(
                 record.id, resumed.state, recoveries: record.recoveries, isIntended: !record.intents.isEmpty,
-                isQuarantined: resumed.isQuarantined, rest: rest ?? .zero))
+                isQuarantined: resumed.isQuarantined, rest: restOfDelay(of: record)))
+    }
+
+    /// How much longer a deferred job waits. Wall clocks jump: never longer than the longest wait there is.
+    func restOfDelay(of record: JobRecord) -> Duration {
+        record.nextAttempt.map { min(max($0 - .now(), .zero), pipeline.longestWait(of: record.stage)) } ?? .zero
     }
 
     /// What a worker made of a job. Where it failed, its folder may be gone.

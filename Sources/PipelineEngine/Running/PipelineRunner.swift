@@ -9,6 +9,8 @@ final class PipelineRunner {
     /// Schedules the body on the engine's queue.
     typealias Later = @Sendable (Duration, @escaping @Sendable (PipelineRunner) -> Void) -> Void
 
+    /// Which one it is: a changed pipeline gets another.
+    let id: RunnerID
     let pipeline: Pipeline
     let observer: @Sendable (EngineEvent) -> Void
     let intake: Intake
@@ -44,15 +46,24 @@ final class PipelineRunner {
     private var finished: [Settlement] = []
     /// Sizes that finished jobs have released.
     private var released: [Int64] = []
+    /// Locks the inbox against other daemons of this host; nil where another one watches it.
+    let inboxLock: FolderLock?
+    /// What its jobs go to, once it is retired; nil where the pipeline was removed.
+    private(set) var successor: PipelineRunner?
+    /// Whether the intake watches, or did.
+    var hasIntakeBegun = false
+    /// What the intake left that it had claimed; nil until it has ended.
+    var left: [Job]?
 
     init(
-        spool: Spool, intake: Intake, journal: JournalWriter, seen: any SeenContent,
+        id: RunnerID, inboxLock: FolderLock?, spool: Spool, intake: Intake, journal: JournalWriter, seen: any SeenContent,
         observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
         quarantine: @escaping (JobID) -> Void, later: @escaping Later
     ) {
         let pipeline = spool.pipeline
+        (self.id, self.inboxLock) = (id, inboxLock)
         self.pipeline = pipeline
         self.intake = intake
         self.journal = journal
@@ -70,6 +81,19 @@ final class PipelineRunner {
         settler = Settler(spool: spool, journal: journal, warn: warn, deliver: deliverSettled)
     }
 
+    func replace(by successor: PipelineRunner?) { self.successor = successor }
+
+    /// Takes from the machine, and from here, what nothing is under way for.
+    func handOverIdle() -> [(ActiveJob, JobMachine.Entry)] {
+        for id in jobs.keys { noteProgress(of: id) }
+        return machine.handOver().compactMap { id, entry in
+            jobs.removeValue(forKey: id).map { active in
+                released.append(active.job.drop.size)
+                return (active, entry)
+            }
+        }
+    }
+
     /// Queues an event for the machine until the end of the turn.
     func send(_ event: JobMachine.Event) { events.append(event) }
 
@@ -85,9 +109,11 @@ final class PipelineRunner {
             settler.settle(finished)
             finished = []
         }
-        guard !released.isEmpty else { return }
-        intake.release(released)
-        released = []
+        if !released.isEmpty {
+            intake.release(released)
+            released = []
+        }
+        handOver()
     }
 
     private func perform(_ effect: JobMachine.Effect) {
@@ -153,6 +179,12 @@ final class PipelineRunner {
         send(.stopped)
         send(.withdrawn(workers.flatMap { $0.stop() }.map(\.job.id)))
         endTurn()
+    }
+
+    /// Gives its folders back to other processes.
+    func release() {
+        intake.spool.work.release()
+        inboxLock?.release()
     }
 
     /// Whether only timers can bring more: nothing is at work.

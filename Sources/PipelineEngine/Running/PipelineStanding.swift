@@ -19,10 +19,12 @@ public struct PipelineStanding: Sendable {
     /// Why it is paused; nil where it is not.
     public let paused: StageFailure?
 
-    init(_ runner: PipelineRunner, inbox: InboxSnapshot?) {
-        let jobs = runner.machine.jobs.values
+    /// `retired`: runners of earlier generations.
+    init(_ runner: PipelineRunner, retired: [PipelineRunner], inbox: InboxSnapshot?) {
+        let all = [runner] + retired
+        let jobs = all.flatMap(\.machine.jobs.values)
         let settling = jobs.count { if case .settling = $0.state { true } else { false } }
-        let running = min(runner.workers.reduce(0) { $0 + $1.running.count }, jobs.count - settling)
+        let running = min(all.flatMap(\.workers).reduce(0) { $0 + $1.running.count }, jobs.count - settling)
         pipeline = runner.pipeline.name
         waiting = inbox?.waiting ?? runner.waiting
         (self.running, self.settling) = (running, settling)

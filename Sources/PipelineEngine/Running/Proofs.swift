@@ -4,8 +4,8 @@ import PipelineKit
 /// What takes as long as a claimed folder is large: looks at it, and the proof that it is complete. One after the other
 /// on a queue of their own, so that nothing else waits for them. A value of the intake.
 struct Proofs {
-    /// How many are requested and not finished.
-    private(set) var count = 0
+    /// The jobs of those that are requested and not finished.
+    private var requested: [JobID: Job] = [:]
     /// The one in progress, for the next run.
     var note: LookNote?
     private let cancellation = Cancellation()
@@ -13,13 +13,19 @@ struct Proofs {
 
     init(of pipeline: String) { queue = DispatchQueue(label: "dropmill.\(pipeline).proofs") }
 
+    /// How many are requested and not finished.
+    var count: Int { requested.count }
+
+    /// Their jobs.
+    var jobs: [Job] { Array(requested.values) }
+
     /// Has something done about a job with a spool whose looks end when all is called off; `done` is called on the
     /// queue of the proofs, unless it is called off before.
     mutating func run<Result: Sendable>(
         _ job: Job, _ spool: Spool, _ body: @escaping @Sendable (Spool) -> Result,
         done: @escaping @Sendable (Result) -> Void
     ) {
-        count += 1
+        requested[job.id] = job
         let spool = spool.breakingOff { @Sendable [cancellation] _ in cancellation.isCancelled }
         queue.async { @Sendable [cancellation, note] in
             guard !cancellation.isCancelled else { return }
@@ -30,7 +36,7 @@ struct Proofs {
         }
     }
 
-    mutating func end() { count -= 1 }
+    mutating func end(_ job: Job) { requested[job.id] = nil }
 
     /// Cancels all, and waits for the one in progress; the next start finds the drops where they are.
     func stop() {
@@ -48,7 +54,7 @@ extension Intake {
         proofs.run(job, spool, body) { @Sendable [weak self] result in
             self?.enqueue { intake in
                 guard intake.isRunning else { return }
-                intake.proofs.end()
+                intake.proofs.end(job)
                 then(intake, result)
                 intake.turnSoon()
             }

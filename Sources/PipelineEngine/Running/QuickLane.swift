@@ -113,6 +113,8 @@ final class QuickLane: Sendable {
         let (job, pipeline) = (claim.job, spool.pipeline)
         var record = JobRecord(claimed: job, identity: claim.ready.identity, definition: pipeline.definition)
         record.history.append(Transition("claimed", at: job.claimedAt))
+        // It would go back to its first stage: no other is worth its input.
+        record.inputs = nil
         // One from a folder below the inbox has a note of that beside it.
         var active = ActiveJob(job, record: record, known: job.drop.folders.isEmpty ? found : nil)
         var payload = Payload(dropOf: job)

@@ -211,7 +211,6 @@ package struct Recovery: Sendable {
         // What a drop that stays its sender's looked like before is not known any more.
         let isKept = pipeline.ownership == .keep && record.payload?.isDrop ?? true
         if wasRebooted || !(record.payload.map(isUsable) ?? true) || isKept || record.stage > pipeline.stages.count {
-            record.inputs = [:]
             record.beginAgain(at: 0)
         }
         if wasKilled, record.recoveries == 0 || record.state == .running {
@@ -219,7 +218,7 @@ package struct Recovery: Sendable {
             record.history.append(Transition("recovered", at: now))
         }
         if record.state == .running || record.state == .settling { record.state = .queued }
-        let payloads = [record.payload].compactMap { $0 } + record.inputs.values
+        let payloads = [record.payload].compactMap { $0 } + Array((record.inputs ?? [:]).values)
         let kept = payloads.flatMap { [$0.root] + $0.copies.map(\.path) }
         for entry in entries where entry.isHidden && !Self.kept.contains(entry.text) {
             let path = folder.appending(entry)

@@ -14,6 +14,12 @@ public struct RunSummary: Sendable, Hashable {
     /// Pipelines that were paused at the end, by their names, with the reason.
     public package(set) var paused: [String: String] = [:]
 
+    /// Counts jobs of another part of the run, too.
+    mutating func add(_ other: RunSummary) {
+        processed += other.processed
+        failed += other.failed
+    }
+
     /// A drop that stayed.
     public struct Remaining: Sendable, Hashable {
         /// The pipeline's name.

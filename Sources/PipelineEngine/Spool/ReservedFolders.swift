@@ -45,10 +45,15 @@ final class ReservedFolders: Sendable {
     private static let memory = Duration.seconds(1)
 
     /// The existing ones of these pipelines, and the state folder.
-    init(of pipelines: [Pipeline] = [], state folder: FilePath?) {
-        if let folder { note([Reserved(what: "the state folder", path: folder)], of: "") }
+    init(of pipelines: [Pipeline] = [], state folder: FilePath? = nil) {
+        if let folder { note(state: folder) }
         for pipeline in pipelines { note(pipeline) }
     }
+
+    func note(state folder: FilePath) { note([Reserved(what: "the state folder", path: folder)], of: "") }
+
+    /// A pipeline is not loaded any more.
+    func forget(_ pipeline: String) { note([], of: pipeline) }
 
     /// Looks up the present folders of a pipeline. On a queue of that pipeline: its file system may not
     /// answer, and other pipelines must not wait for it.

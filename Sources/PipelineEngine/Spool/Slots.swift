@@ -16,16 +16,25 @@ final class Slots: Sendable {
         var own: Set<JobID> = []
         /// The last that became free is the first to be used: the kernel still knows it.
         var free: [JobID] = []
+        var areKept: Bool
     }
 
     /// The most that are kept. Each is an empty folder.
     private static let most = 4096
 
-    private let areKept: Bool
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// `areKept`: whether jobs may have folders that bear other jobs' names.
-    init(areKept: Bool) { self.areKept = areKept }
+    init(areKept: Bool) { state = Mutex(State(areKept: areKept)) }
+
+    /// Changes that; gives up those that are free and not to be kept, to be removed.
+    func keep(_ areKept: Bool) -> [JobID] {
+        let mustGo = state.withLock { state in
+            state.areKept = areKept
+            return !areKept
+        }
+        return mustGo ? takeAll() : []
+    }
 
     /// A free one; nil where there is none.
     func take() -> JobID? { state.withLock { $0.free.popLast() } }
@@ -36,7 +45,7 @@ final class Slots: Sendable {
     /// Its job is over and it is empty. False where it cannot be used again: it is to be removed.
     func free(_ slot: JobID) -> Bool {
         state.withLock { state in
-            guard areKept, state.own.contains(slot), state.free.count < Self.most else {
+            guard state.areKept, state.own.contains(slot), state.free.count < Self.most else {
                 state.own.remove(slot)
                 return false
             }
@@ -51,7 +60,7 @@ final class Slots: Sendable {
     /// Gives up all that are free, to be removed.
     func takeAll() -> [JobID] {
         state.withLock { state in
-            defer { state = State() }
+            defer { (state.own, state.free) = ([], []) }
             return state.free
         }
     }

@@ -58,8 +58,17 @@ package final class WorkFolder: Sendable {
         }
         place = Mutex(taken)
         // Until a job has a row only its folder's name keeps its id.
-        slots = Slots(areKept: !pipeline.allStages.contains { $0.stage.tellsJob })
+        slots = Slots(areKept: Self.keepsSlots(for: pipeline))
         inbox = InboxIdentity(of: pipeline.inbox)
+    }
+
+    private static func keepsSlots(for pipeline: Pipeline) -> Bool {
+        !pipeline.allStages.contains { $0.stage.tellsJob }
+    }
+
+    /// The pipeline was changed.
+    func keepSlots(for pipeline: Pipeline) {
+        for slot in slots.keep(Self.keepsSlots(for: pipeline)) { _ = folder(slot).withPlatformString { rmdir($0) } }
     }
 
     /// Opens the folder at the path and creates what is missing in it.

@@ -51,6 +51,8 @@ package struct Pipeline: Sendable {
     package var onFailure: [StageEntry]
     /// What the stages do to a drop. A job that began under a different one goes on behind the stages that both have.
     package var definition: Definition
+    /// What its file says, to tell what a reload changes.
+    package var declaration = Declaration()
 
     /// A pipeline whose keys but the folders have their defaults.
     package init(

@@ -59,6 +59,23 @@ final class EngineHarness: Sendable {
         self.engine.withLock { $0 = engine }
     }
 
+    /// Takes other pipelines in place of those that are loaded.
+    func reload(_ pipelines: [Pipeline]) throws -> [PipelineChange] {
+        guard let engine = engine.withLock({ $0 }) else { return [] }
+        return try engine.reload(pipelines)
+    }
+
+    /// Which generation of each pipeline runs.
+    var generations: [String: Int] {
+        guard let engine = engine.withLock({ $0 }) else { return [:] }
+        return engine.sync { engine in
+            Dictionary(engine.runners.map { ($0.id.name, $0.id.generation) }) { first, _ in first }
+        }
+    }
+
+    /// How many runners of earlier generations are left.
+    var retired: Int { engine.withLock { $0 }?.sync { $0.retired.count } ?? 0 }
+
     func stop(grace: Duration = .seconds(10)) async -> RunSummary? {
         state.withLock { $0.stopBegan = .now }
         engine.withLock { $0 }?.stop(grace: grace)

@@ -1,0 +1,63 @@
+import Files
+import Journal
+import PipelineKit
+
+/// How one generation of a pipeline gives way to the next.
+extension PipelineRunner {
+    /// Begins nothing more. What runs ends here; all else goes to the successor, now and as soon as it may. Without one
+    /// it stays where it is.
+    func retire(to successor: PipelineRunner?) {
+        replace(by: successor)
+        guard !machine.isRetired else { return handOver() }
+        send(.retired)
+        send(.withdrawn(workers.flatMap { $0.stop() }.map(\.job.id)))
+        endTurn()
+    }
+
+    /// Whether all that was its own to end has ended, and the rest is where it belongs.
+    var isRelieved: Bool {
+        guard machine.isRetired, let left, left.isEmpty || successor == nil else { return false }
+        return machine.isRelieved && intake.lane?.isIdle ?? true
+    }
+
+    /// The one that all comes to in the end.
+    var last: PipelineRunner { successor?.last ?? self }
+
+    /// Writes down what is left of a removed pipeline.
+    func leave() {
+        for id in jobs.keys { write(id) }
+    }
+
+    /// Gives the successor whatever nothing is under way for.
+    func handOver() {
+        guard machine.isRetired, let successor else { return }
+        let idle = handOverIdle()
+        guard !idle.isEmpty else { return }
+        for (active, entry) in idle { successor.takeOver(active, entry) }
+        successor.endTurn()
+    }
+
+    private func takeOver(_ found: ActiveJob, _ entry: JobMachine.Entry) {
+        let id = found.record.id
+        var (active, entry) = (found, entry)
+        active.goOn(under: pipeline.definition)
+        entry.state = entry.state.going(on: active.record.stage, of: pipeline.stages.count)
+        let rest = restOfDelay(of: active.record)
+        jobs[id] = active
+        intake.reserve(active.job.drop.size)
+        remaining = nil
+        send(.takenOver(id, entry, rest: rest))
+    }
+}
+
+extension JobState {
+    /// The same at the stage that the job goes on with.
+    fileprivate func going(on stage: Int, of stages: Int) -> JobState {
+        switch self {
+        case .settling(.failed): self
+        case .settling(.processed): stage < stages ? .queued(stage: stage, failures: 0) : self
+        case .queued(stage, _), .running(stage, _), .deferred(stage, _, _): self
+        case .queued, .running, .deferred: .queued(stage: stage, failures: 0)
+        }
+    }
+}
