@@ -220,10 +220,7 @@ import Testing
         let count = 1_500
         let labels = ["made1", "made2", "b", "c", "d"]
         let drops = Task {
-            for number in 0..<count {
-                try harness.drop("\(number)")
-                if number.isMultiple(of: 20) { try await Task.sleep(for: .milliseconds(2)) }
-            }
+            for number in 0..<count { try harness.drop("\(number)") }
         }
         for _ in 0..<60 {
             let stages = (0...Int.random(in: 0...3, using: &random)).map { _ in
@@ -235,7 +232,9 @@ import Testing
             let isThere = Int.random(in: 0..<6, using: &random) > 0
             let beside = Bool.random(using: &random) ? [other(harness)] : []
             _ = try harness.reload((isThere ? [next] : []) + beside)
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...30, using: &random)))
+            guard isThere else { continue }
+            let enough = min(count, harness.claimed.count + Int.random(in: 0...40, using: &random))
+            #expect(await eventually { harness.claimed.count >= enough }, "seed \(seed)")
         }
         try await drops.value
         _ = try harness.reload([try labelled(harness.pipeline, "b")])

@@ -3,8 +3,8 @@ import PipelineKit
 
 // How an intake gives way to the next one of its pipeline.
 extension Intake {
-    /// Ends watching and claiming. `done` is called on the queue when nothing is under way any more, with the drops that
-    /// are claimed and of which nothing was delivered: they wait in their folders, or were to be proved or copied.
+    /// Ends watching and claiming. `done` is called on the queue when nothing is under way any more, with the drops
+    /// that are claimed and of which nothing was delivered: they wait in their folders, or were to be proved or copied.
     nonisolated func retire(done: @escaping @Sendable ([Job]) -> Void) {
         lane?.close()
         enqueue { intake in

@@ -56,8 +56,8 @@ final class PipelineRunner {
     var left: [Job]?
 
     init(
-        id: RunnerID, inboxLock: FolderLock?, spool: Spool, intake: Intake, journal: JournalWriter, seen: any SeenContent,
-        observer: @escaping @Sendable (EngineEvent) -> Void,
+        id: RunnerID, inboxLock: FolderLock?, spool: Spool, intake: Intake, journal: JournalWriter,
+        seen: any SeenContent, observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
         quarantine: @escaping (JobID) -> Void, later: @escaping Later

@@ -35,7 +35,7 @@ package final class WorkFolder: Sendable {
     package let astray: FilePath
     /// What could not be removed; the next start tries again.
     let trash: FilePath
-    private let slots: Slots
+    let slots: Slots
     /// Folders that may contain a drop, and the jobs that this would be.
     private let doubted = Mutex<[JobID: JobID]>([:])
     /// Syncs the file system that claimed jobs are on, for two batches at a time.
@@ -60,15 +60,6 @@ package final class WorkFolder: Sendable {
         // Until a job has a row only its folder's name keeps its id.
         slots = Slots(areKept: Self.keepsSlots(for: pipeline))
         inbox = InboxIdentity(of: pipeline.inbox)
-    }
-
-    private static func keepsSlots(for pipeline: Pipeline) -> Bool {
-        !pipeline.allStages.contains { $0.stage.tellsJob }
-    }
-
-    /// The pipeline was changed.
-    func keepSlots(for pipeline: Pipeline) {
-        for slot in slots.keep(Self.keepsSlots(for: pipeline)) { _ = folder(slot).withPlatformString { rmdir($0) } }
     }
 
     /// Opens the folder at the path and creates what is missing in it.
