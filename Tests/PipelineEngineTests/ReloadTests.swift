@@ -206,10 +206,51 @@ import Testing
     @Test("A reload that comes during a stop is refused, and the stop goes on")
     func stopping() async throws {
         let harness = try harness()
+        let gate = Gate()
         try harness.start()
-        let summary = await harness.stop()
-        #expect(summary != nil)
-        #expect(try harness.reload([]) == [])
+        _ = try harness.reload([labelled(harness.pipeline, [("gate", gate.entry)])])
+        try harness.drop("a")
+        #expect(await eventually { harness.claimed.count == 1 })
+        async let summary = harness.stop()
+        #expect(await eventually { harness.events.contains { if case .stopping = $0 { true } else { false } } })
+        #expect(throws: EngineError.self) { try harness.reload([harness.pipeline, other(harness)]) }
+        gate.open()
+        #expect(await summary != nil)
+        #expect(Folder.kind(of: scratch.path("other/inbox")) != nil, "it was made, and given back")
+        #expect(throws: Never.self) { try WorkFolder(for: other(harness)).release() }
+    }
+
+    @Test("A claimed drop that is still being written waits on under the new rules")
+    func lateWriter() async throws {
+        let harness = try harness()
+        let id = JobIDGenerator().next()
+        let work = try WorkFolder(for: harness.pipeline)
+        let drop = work.folder(id).appending(try "a".fileName)
+        try scratch.write(Array("x".utf8), to: drop)
+        work.release()
+        let writer = try OpenFile.open(drop, O_WRONLY | O_APPEND)
+        try harness.start()
+        #expect(await eventually { await harness.waiting().longest.contains { $0.isClaimed } })
+        #expect(try harness.reload([try labelled(harness.pipeline, "one")]).map(\.text) == ["changed (stage 1)"])
+        #expect(await eventually { await harness.waiting().longest.contains { $0.isClaimed } })
+        #expect(harness.reports.isEmpty)
+        try writer.close()
+        #expect(await eventually { harness.reports.map(\.job.id) == [id] })
+        #expect(runs.all == ["one"])
+        #expect(await harness.stop()?.processed == 1)
+    }
+
+    @Test("A pipeline that is to be durable is not taken where the journal is not")
+    func durability() async throws {
+        let harness = try harness()
+        var durable = harness.pipeline
+        durable.durability = .full
+        durable.declaration.keys = ["durability": "full"]
+        try harness.start()
+        let error = #expect(throws: EngineError.self) { try harness.reload([durable]) }
+        #expect(error?.message.contains("takes a restart") == true)
+        #expect(harness.generations == ["test": 1])
+        _ = await harness.stop()
     }
 
     @Test("Changed again and again under load, every drop is settled once", arguments: [UInt64.random(in: 0 ... .max)])

@@ -19,11 +19,22 @@ extension Engine {
         begun.wait()
         let (old, state) = sync { ($0.runners.map(\.pipeline), $0.opened) }
         guard let state else { throw .refused("the daemon is stopping") }
+        // It was opened for what it had to keep then.
+        if let first = new.first(where: { $0.durability == .full }),
+            !pipelines.contains(where: { $0.durability == .full })
+        {
+            throw .refused(
+                "\(first.source.text): the first pipeline with 'durability: full' takes a restart: the journal is not "
+                    + "written durably while there is none")
+        }
         let changes = PipelineChange.changes(from: old, to: new)
         let plan = Plan(changes, from: old, to: new)
         try plan.check()
         closings.wait()
-        for (_, new) in plan.changed { reserved.note(new) }
+        for (work, new) in sync({ $0.workFolders(of: plan) }) {
+            reserved.note(new)
+            work.keepSlots(for: new)
+        }
         var prepared: [Prepared] = []
         do throws(EngineError) {
             try prepareAdded(&prepared, plan.added, state)
@@ -118,11 +129,8 @@ extension Engine {
             guard let old = current[new.name] else { continue }
             current[new.name] = succeed(old, with: new, retiring)
         }
-        // Removed before, and not over yet.
         for new in plan.added where !prepared.contains(where: { $0.spool.pipeline.name == new.name }) {
-            guard let old = retired.last(where: { $0.pipeline.name == new.name && $0.successor == nil }) else {
-                continue
-            }
+            guard let old = leaving(new.name) else { continue }
             current[new.name] = succeed(old, with: new, retiring)
         }
         for pipeline in prepared {
@@ -142,12 +150,23 @@ extension Engine {
         return unfinished
     }
 
+    /// The runner of a pipeline that was removed and is not over yet.
+    private func leaving(_ name: String) -> PipelineRunner? {
+        retired.last { $0.pipeline.name == name && $0.successor == nil }
+    }
+
+    /// The work folders that pass to another generation.
+    private func workFolders(of plan: Plan) -> [(work: WorkFolder, new: Pipeline)] {
+        let current = Dictionary(runners.map { ($0.pipeline.name, $0) }) { first, _ in first }
+        return (plan.changed.map(\.new) + plan.added).compactMap { new in
+            (current[new.name] ?? leaving(new.name)).map { ($0.intake.spool.work, new) }
+        }
+    }
+
     /// A runner of the next generation, which takes over the work folder and all jobs.
     private func succeed(_ old: PipelineRunner, with new: Pipeline, _ retiring: DispatchGroup) -> PipelineRunner? {
-        let work = old.intake.spool.work
-        work.keepSlots(for: new)
         let spool = Spool(
-            pipeline: new, work: work, reserved: reserved, made: madeFolders, renames: renames,
+            pipeline: new, work: old.intake.spool.work, reserved: reserved, made: madeFolders, renames: renames,
             outstanding: outstandingLines)
         let id = RunnerID(name: new.name, generation: nextGeneration(of: new.name))
         guard let runner = runner(of: spool, id, old.inboxLock) else { return old }

@@ -314,6 +314,9 @@ package actor Engine: QueueActor {
             group.enter()
             runner.intake.stop { @Sendable in group.leave() }
         }
+        // Removed pipelines may be about to give their folders back.
+        group.enter()
+        closings.notify(queue: executor.queue) { @Sendable in group.leave() }
         group.notify(queue: executor.queue) { @Sendable [self] in
             assumeIsolated { engine in engine.close() }
         }

@@ -7,7 +7,7 @@ extension PipelineRunner {
     /// Begins nothing more. What runs ends here; all else goes to the successor, now and as soon as it may. Without one
     /// it stays where it is.
     func retire(to successor: PipelineRunner?) {
-        replace(by: successor)
+        self.successor = successor
         guard !machine.isRetired else { return handOver() }
         send(.retired)
         send(.withdrawn(workers.flatMap { $0.stop() }.map(\.job.id)))

@@ -49,7 +49,7 @@ final class PipelineRunner {
     /// Locks the inbox against other daemons of this host; nil where another one watches it.
     let inboxLock: FolderLock?
     /// What its jobs go to, once it is retired; nil where the pipeline was removed.
-    private(set) var successor: PipelineRunner?
+    var successor: PipelineRunner?
     /// Whether the intake watches, or did.
     var hasIntakeBegun = false
     /// What the intake left that it had claimed; nil until it has ended.
@@ -80,8 +80,6 @@ final class PipelineRunner {
         let warn = { @Sendable (message: String) in observer(.warning(pipeline: pipeline.name, message: message)) }
         settler = Settler(spool: spool, journal: journal, warn: warn, deliver: deliverSettled)
     }
-
-    func replace(by successor: PipelineRunner?) { self.successor = successor }
 
     /// Takes from the machine, and from here, what nothing is under way for.
     func handOverIdle() -> [(ActiveJob, JobMachine.Entry)] {
