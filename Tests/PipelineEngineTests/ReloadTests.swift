@@ -203,6 +203,29 @@ import Testing
         #expect(await harness.stop() != nil)
     }
 
+    @Test("One that is removed and added again is there, whether the last one of its name is over or not")
+    func backAtOnce() async throws {
+        let harness = try harness()
+        // They take a while to be prepared, in which the job ends.
+        let beside = (1...10).map { other(harness, "beside-\($0)") }
+        try harness.start()
+        for round in 1...20 {
+            let gate = Gate()
+            let gated = labelled(harness.pipeline, [("gate \(round)", gate.entry)])
+            _ = try harness.reload([gated])
+            try harness.drop("\(round)")
+            #expect(await eventually { harness.claimed.count >= round })
+            _ = try harness.reload([])
+            async let changes = harness.reload([gated] + beside)
+            gate.open()
+            _ = try await changes
+            #expect(harness.generations.keys.contains("test"), "round \(round)")
+            #expect(await eventually { harness.reports.count == round }, "round \(round)")
+        }
+        #expect(await eventually { harness.retired == 0 })
+        #expect(await harness.stop()?.processed == 20)
+    }
+
     @Test("A reload that comes during a stop is refused, and the stop goes on")
     func stopping() async throws {
         let harness = try harness()

@@ -30,6 +30,7 @@ extension Engine {
         let changes = PipelineChange.changes(from: old, to: new)
         let plan = Plan(changes, from: old, to: new)
         try plan.check()
+        sync { $0.keepLeaving(plan.added) }
         closings.wait()
         for (work, new) in sync({ $0.workFolders(of: plan) }) {
             reserved.note(new)
@@ -39,12 +40,12 @@ extension Engine {
         do throws(EngineError) {
             try prepareAdded(&prepared, plan.added, state)
         } catch {
-            for pipeline in prepared { pipeline.release() }
+            abandon(prepared)
             throw error
         }
         let retiring = DispatchGroup()
         guard let removed = sync({ [prepared] in $0.swap(plan, prepared, retiring) }) else {
-            for pipeline in prepared { pipeline.release() }
+            abandon(prepared)
             throw .refused("the daemon is stopping")
         }
         // An intake may be on a file system that does not answer: what it claims nevertheless runs as is said now.
@@ -98,7 +99,7 @@ extension Engine {
     private nonisolated func prepareAdded(
         _ prepared: inout [Prepared], _ added: [Pipeline], _ state: OpenedState
     ) throws(EngineError) {
-        let known = sync { engine in Set(engine.retired.filter { $0.successor == nil }.map(\.pipeline.name)) }
+        let known = sync { $0.awaited }
         let new = added.filter { !known.contains($0.name) }
         guard !new.isEmpty else { return }
         let records: [JobRecord]
@@ -145,6 +146,7 @@ extension Engine {
             enterSuspects(runner, pipeline)
             begin(runner, pipeline)
         }
+        awaited = []
         startIntakes()
         finishIfDone()
         return unfinished
@@ -153,6 +155,18 @@ extension Engine {
     /// The runner of a pipeline that was removed and is not over yet.
     private func leaving(_ name: String) -> PipelineRunner? {
         retired.last { $0.pipeline.name == name && $0.successor == nil }
+    }
+
+    /// Keeps those of these that are still leaving from being closed: their jobs go over in memory.
+    private func keepLeaving(_ added: [Pipeline]) { awaited = Set(added.map(\.name).filter { leaving($0) != nil }) }
+
+    /// What was prepared is not to run.
+    private nonisolated func abandon(_ prepared: [Prepared]) {
+        for pipeline in prepared { pipeline.release() }
+        sync { engine in
+            engine.awaited = []
+            engine.finishIfDone()
+        }
     }
 
     /// The work folders that pass to another generation.
@@ -212,10 +226,14 @@ extension Engine {
     /// Closes retired runners that have nothing more to do.
     func closeRelieved() {
         for runner in retired where runner.isRelieved && !retired.contains(where: { $0.successor === runner }) {
-            guard runner.successor == nil else {
+            if let successor = runner.successor {
+                // What its intake left stays with the one that goes last.
+                guard runner.left?.isEmpty ?? true || successor.left != nil else { continue }
+                successor.left?.append(contentsOf: runner.left ?? [])
                 forget(runner)
                 continue
             }
+            guard !awaited.contains(runner.pipeline.name) else { continue }
             runner.leave()
             let count = runner.machine.jobs.count + runner.parked + (runner.left?.count ?? 0)
             forget(runner)

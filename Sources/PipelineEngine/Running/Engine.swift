@@ -42,6 +42,8 @@ package actor Engine: QueueActor {
     var past = RunSummary()
     /// The names of all that have been loaded.
     var loaded: Set<String> = []
+    /// The names of removed pipelines that a reload is about to add again: they stay until it is done.
+    var awaited: Set<String> = []
     /// Removed pipelines whose folders are about to be given back.
     let closings = DispatchGroup()
     /// Whether what stages made for jobs of removed pipelines may not be on the disk.

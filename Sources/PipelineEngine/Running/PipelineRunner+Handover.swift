@@ -16,7 +16,7 @@ extension PipelineRunner {
 
     /// Whether all that was its own to end has ended, and the rest is where it belongs.
     var isRelieved: Bool {
-        guard machine.isRetired, let left, left.isEmpty || successor == nil else { return false }
+        guard machine.isRetired, let left, left.isEmpty || last.machine.isRetired else { return false }
         return machine.isRelieved && intake.lane?.isIdle ?? true
     }
 
