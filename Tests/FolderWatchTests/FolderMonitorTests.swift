@@ -72,7 +72,7 @@ struct FolderMonitorTests {
         #expect(difference.inserted.map(\.description) == ["b"] && difference.deleted.map(\.description) == ["a"])
         try watched.monitor.restart()
         try watched.write("1", to: "c")
-        #expect(await eventually { watched.told.count == 3 })
+        #expect(try await eventually { try watched.isTold() && watched.told.names == ["b", "c"] })
         #expect(watched.told.faults.isEmpty)
     }
 
@@ -134,7 +134,7 @@ struct FolderMonitorTests {
             // So that there is much to merge.
             if number % 20 == 0 { #expect(await eventually { watched.told.entries.count == number + 1 }) }
         }
-        #expect(await eventually { watched.told.entries.count == 200 })
+        #expect(try await eventually { try watched.isTold() && watched.told.entries.count == 200 })
         #expect(!slow.isListed)
         gate.open()
         #expect(await eventually { slow.entries.count == 200 })
