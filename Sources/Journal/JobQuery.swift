@@ -14,8 +14,14 @@ package struct JobQuery: Sendable, Hashable {
     package var name: FileName?
     /// Only those whose folder has this name, which is not their id.
     package var slot: JobID?
+    /// Only drops whose name matches; whose path in the inbox does, where the pattern has a `/`.
+    package var pattern: Glob?
     /// Only claimed at or after this time.
     package var since: Timestamp?
+    /// Only claimed before this time.
+    package var until: Timestamp?
+    /// Only those whose failure has this code.
+    package var code: String?
     /// Only retries of this job.
     package var retryOf: JobID?
     /// Only finished jobs that left one of these: the original, an output, or a sidecar. Scans every row. Empty: any.
@@ -33,8 +39,16 @@ package struct JobQuery: Sendable, Hashable {
             && idPrefix.map { job.id.text.hasPrefix($0) } ?? true
             && name.map { $0 == job.drop.name } ?? true
             && slot.map { $0 == job.slot } ?? true
+            && matchesPattern(job.drop)
             && since.map { $0 <= job.claimedAt } ?? true
+            && until.map { $0 > job.claimedAt } ?? true
+            && code.map { $0 == job.failure?.code } ?? true
             && retryOf.map { $0 == job.retryOf } ?? true
             && (left.isEmpty || job.state.isFinal && left.contains { job.outputs.contains($0) || job.original == $0 })
+    }
+
+    private func matchesPattern(_ drop: Drop) -> Bool {
+        guard let pattern else { return true }
+        return pattern.pattern.contains("/") ? pattern.matches(drop.path.bytes) : pattern.matches(drop.name)
     }
 }

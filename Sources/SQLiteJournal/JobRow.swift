@@ -96,6 +96,14 @@ enum JobRow {
         values.json(record.inputs) { $0.inputs($1) }
     }
 
+    /// Whether a row is worth being read whole: its name may tell that it is not asked for.
+    static func mayMatch(_ row: Row, _ query: JobQuery) -> Bool {
+        guard let pattern = query.pattern, !pattern.pattern.contains("/"), let place = columns.firstIndex(of: "name"),
+            case .blob(let bytes) = (row[place] as DatabaseValue).storage, let name = FileName(Array(bytes))
+        else { return true }
+        return pattern.matches(name)
+    }
+
     /// The record of a row that begins with `columns`.
     static func record(_ row: ColumnReader) throws(JournalError) -> JobRecord {
         var columns = row

@@ -52,6 +52,14 @@ extension SQLiteJournal {
             conditions.append("claimed_at >= ?")
             arguments += [since.nanoseconds]
         }
+        if let until = query.until {
+            conditions.append("claimed_at < ?")
+            arguments += [until.nanoseconds]
+        }
+        if let code = query.code {
+            conditions.append("instr(failure, ?) > 0")
+            arguments += [Self.text(ofCode: code)]
+        }
         if let retryOf = query.retryOf {
             conditions.append("retry_of = ?")
             arguments += [retryOf.text]
@@ -64,9 +72,10 @@ extension SQLiteJournal {
         var sql = JobRow.select
         if !conditions.isEmpty { sql += " WHERE \(conditions.joined(separator: " AND "))" }
         sql += " ORDER BY claimed_at DESC, rowid DESC"
-        if let limit = query.limit { sql += " LIMIT \(max(0, limit))" }
+        // A pattern is not SQL's to match.
+        if let limit = query.limit, query.pattern == nil { sql += " LIMIT \(max(0, limit))" }
         return try read { [sql, arguments] db in
-            let rows = try Self.records(db, sql, arguments)
+            let rows = try Self.records(db, sql, arguments, of: query)
             let others = try SettlementRow.all(db).flatMap(\.jobs).filter(query.matches)
             guard !others.isEmpty else { return rows }
             let all = (others + rows).sorted { $0.claimedAt > $1.claimedAt }
@@ -78,6 +87,13 @@ extension SQLiteJournal {
     private static func text(ofOutput path: FilePath) -> String {
         var json = JSONText()
         json.array { $0.path(nil, path) }
+        return String(json.string.dropFirst().dropLast())
+    }
+
+    /// A code as it stands in a failure.
+    private static func text(ofCode code: String) -> String {
+        var json = JSONText()
+        json.object { $0.text("code", code) }
         return String(json.string.dropFirst().dropLast())
     }
 
@@ -128,6 +144,21 @@ extension SQLiteJournal {
         let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var records: [JobRecord] = []
         while let row = try cursor.next() { records.append(try JobRow.record(ColumnReader(row))) }
+        return records
+    }
+
+    /// The same, but for those that only the query itself can tell from others.
+    private static func records(
+        _ db: Database, _ sql: String, _ arguments: StatementArguments, of query: JobQuery
+    ) throws -> [JobRecord] {
+        guard query.pattern != nil else { return try records(db, sql, arguments) }
+        let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        var records: [JobRecord] = []
+        while let row = try cursor.next(), records.count < query.limit ?? .max {
+            guard JobRow.mayMatch(row, query) else { continue }
+            let record = try JobRow.record(ColumnReader(row))
+            if query.matches(record) { records.append(record) }
+        }
         return records
     }
 

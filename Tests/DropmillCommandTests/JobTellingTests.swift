@@ -33,6 +33,23 @@ import Testing
             ])
     }
 
+    @Test func jobsOfFoldersHaveTheirPaths() throws {
+        var records: [JobRecord] = []
+        for folder in ["in", String(repeating: "f", count: 50)] {
+            let drop = Drop(
+                name: try #require(FileName("a.zip")), folders: [try #require(FileName(folder))], size: 1,
+                droppedAt: JournalFixture.noon)
+            let job = Job(
+                id: JournalFixture.id(1), pipeline: "scans", drop: drop, claimedAt: JournalFixture.noon, folder: "/work"
+            )
+            records.append(JobRecord(claimed: job, identity: .unknown, definition: "d"))
+        }
+        let lines = JobTable.lines(records, now: JournalFixture.noon)
+        #expect(lines[1].contains("  in/a.zip  "))
+        #expect(lines[2].contains("  …\(String(repeating: "f", count: 33))/a.zip  "))
+        #expect(JobJSON.list(records).contains(#""name":"a.zip","path":"in/a.zip","#))
+    }
+
     @Test func jobsAreObjects() throws {
         var record = try JournalFixture.job(1, .failed)
         record.retryOf = JournalFixture.id(0)
@@ -42,7 +59,7 @@ import Testing
         #expect(
             JobJSON.list([record]) == #"""
                 [{"id":"\#(record.id.text)","pipeline":"scans","state":"failed",\#
-                "name":"report.pdf","size":4096,"dropped_at":"2026-03-01T12:00:00.000Z",\#
+                "name":"report.pdf","path":"report.pdf","size":4096,"dropped_at":"2026-03-01T12:00:00.000Z",\#
                 "claimed_at":"2026-03-01T12:00:01.000Z","finished_at":"2026-03-01T12:00:03.000Z",\#
                 "duration_s":2.000000,"stage":0,"failures":0,"recoveries":0,"failed_stage":"unpack",\#
                 "failure":{"class":"file","code":"archive.damaged","summary":"The archive is damaged.",\#
@@ -56,11 +73,14 @@ import Testing
     @Test func theFiltersAreRead() throws {
         let command = try JobsCommand.parse([
             "--state", "failed,deferred", "--state", "settling", "--pipeline", "scans", "--since", "2026-11-01",
-            "--limit", "5", "--state-dir", "s",
+            "--limit", "5", "--state-dir", "s", "--until", "2026-11-02", "--name", "*.{pdf,zip}", "--code", "x.y",
         ])
         #expect(command.query.states == [.failed, .deferred, .settling])
         #expect(command.query.pipeline == "scans")
         #expect(command.query.since?.localText == "2026-11-01 00:00:00")
+        #expect(command.query.until?.localText == "2026-11-02 00:00:00")
+        #expect(command.query.pattern == Glob("*.{pdf,zip}"))
+        #expect(command.query.code == "x.y")
         #expect(command.query.limit == 5)
         #expect(command.folder.given == "s")
         #expect(try JobsCommand.parse([]).query.limit == 50)
@@ -69,6 +89,7 @@ import Testing
     @Test(arguments: [
         ["--state", "failure"], ["--state", "/var/lib/dropmill"], ["--state", "failed,"], ["--since", "yesterday"],
         ["--since", "2026-02-30"], ["--limit", "0"], ["--since", "2026-01-01T25:00"],
+        ["--name", ""], ["--name", "{a"], ["--until", "x"],
     ])
     func mistakesInFilters(arguments: [String]) {
         #expect(throws: (any Error).self) { try JobsCommand.parse(arguments) }

@@ -34,6 +34,7 @@ enum JobJSON {
         json.text("pipeline", record.pipeline)
         json.text("state", record.state.rawValue)
         json.name("name", record.drop.name.bytes)
+        json.name("path", record.drop.path.bytes)
         json.integer("size", record.drop.size)
         json.text("dropped_at", record.drop.droppedAt.iso8601)
         json.text("claimed_at", record.claimedAt.iso8601)

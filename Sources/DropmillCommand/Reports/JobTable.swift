@@ -20,12 +20,19 @@ enum JobTable {
                 surroundings.hindrance(of: record) ?? (record.state == .processed ? "" : record.failure?.summary ?? "")
             table.add([
                 record.id.text, record.state.rawValue, record.pipeline,
-                record.drop.name.text.shortened(to: longestName), ByteSize(bytes: record.drop.size).description,
+                place(of: record), ByteSize(bytes: record.drop.size).description,
                 record.claimedAt.localText, record.took(at: now).text,
                 EscapedText.printable(reason).shortened(to: longestReason),
             ])
         }
         return table.lines
+    }
+
+    /// The drop's path in the inbox; of one that is too long the end.
+    private static func place(of record: JobRecord) -> String {
+        let text = record.drop.path.text
+        guard !record.drop.folders.isEmpty, text.count > longestName else { return text.shortened(to: longestName) }
+        return "…" + text.suffix(longestName - 1)
     }
 }
 

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Files
 import Journal
-import PipelineKit
-import SystemPackage
 
 /// `dropmill jobs`: the journal's jobs, newest first.
 struct JobsCommand: ParsableCommand {
@@ -12,29 +10,12 @@ struct JobsCommand: ParsableCommand {
         discussion: """
             Exits with status 1 if no job matches.
 
-            Example: what failed within the last two hours:
+            Example: which PDF files failed within the last two hours:
 
-              dropmill jobs --state failed --since 2h
+              dropmill jobs --state failed --since 2h --name '*.pdf'
             """)
 
-    @Option(
-        name: .customLong("state"),
-        help: ArgumentHelp(
-            "Only jobs in these states, separated by commas: \(Self.words.joined(separator: ", ")).",
-            valueName: "states"),
-        transform: Self.states)
-    var states: [[JobRecord.State]] = []
-
-    @Option(help: "Only jobs of this pipeline.")
-    var pipeline: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Only jobs claimed since: 2h ago, 7d ago, or a date such as 2026-11-01 or 2026-11-01T14:30.",
-            valueName: "time"),
-        transform: TimeArgument.past)
-    var since: Timestamp?
-
+    @OptionGroup var filters: JobFilters
     @OptionGroup var folder: StateFolderOption
 
     @Option(help: "How many jobs to list at most.")
@@ -42,8 +23,6 @@ struct JobsCommand: ParsableCommand {
 
     @Flag(help: "Print a JSON array, one object for each job.")
     var json = false
-
-    private static let words = JobRecord.State.allCases.map(\.rawValue)
 
     func validate() throws {
         if limit < 1 { throw ValidationError("--limit must be at least 1") }
@@ -67,24 +46,8 @@ struct JobsCommand: ParsableCommand {
     }
 
     var query: JobQuery {
-        var query = JobQuery()
-        query.states = states.flatMap { $0 }
-        query.pipeline = pipeline
-        query.since = since
+        var query = filters.query
         query.limit = limit
         return query
-    }
-
-    @Sendable private static func states(_ text: String) throws -> [JobRecord.State] {
-        try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
-            if let state = JobRecord.State(rawValue: String(word)) { return state }
-            guard word != "waiting" else {
-                throw ValidationError("drops wait in the inbox, jobs are 'queued'; 'dropmill status' shows both")
-            }
-            let hint = Suggestion.nearest(to: String(word), among: words).map { "did you mean '\($0)'?" }
-            throw ValidationError(
-                "'\(word)' is not a job state; \(hint ?? "known states: " + words.joined(separator: ", ")) "
-                    + "(the state folder is given with --state-dir)")
-        }
     }
 }

@@ -1,3 +1,4 @@
+import Files
 import PipelineKit
 import SystemPackage
 import TestSupport
@@ -84,6 +85,41 @@ struct JournalContractTests {
         }
     }
 
+    @Test("A name's pattern, and a failure's code", arguments: JournalImplementation.allCases)
+    func patterns(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            var jobs = try (1...12).map { try JournalSamples.job($0) }
+            let name = try JournalSamples.required(FileName("report-13.pdf"))
+            let folder = try JournalSamples.required(FileName("in"))
+            let drop = Drop(name: name, folders: [folder], size: 1, droppedAt: JournalSamples.time(12))
+            let job = Job(
+                id: try JournalSamples.id(13), pipeline: "scans", drop: drop, claimedAt: JournalSamples.time(13),
+                folder: "/work")
+            jobs.append(JobRecord(claimed: job, identity: FileIdentity(device: 7, inode: 13), definition: "abc"))
+            (jobs[0].state, jobs[0].failure) = (.failed, .file("archive.\"damaged\"", "It is damaged."))
+            (jobs[1].state, jobs[1].failure) = (.failed, .file("archive", "It says \"code\":\"other\"."))
+            try journal.write(jobs, pipelines: [])
+            func found(_ change: (inout JobQuery) -> Void) throws -> [JobID] {
+                var query = JobQuery()
+                change(&query)
+                return try journal.jobs(query).map(\.id)
+            }
+            func ids(_ numbers: Int...) throws -> [JobID] { try numbers.map { try JournalSamples.id($0) } }
+
+            #expect(try found { $0.pattern = Glob("report-?.pdf") }.count == 9)
+            #expect(try found { $0.pattern = Glob("report-{1,12}.pdf") } == ids(12, 1))
+            #expect(
+                try found {
+                    $0.pattern = Glob("*.pdf"); $0.limit = 2
+                } == ids(13, 12))
+            #expect(try found { $0.pattern = Glob("in/*") } == ids(13))
+            #expect(try found { $0.pattern = Glob("in*") } == [])
+            #expect(try found { $0.code = "archive.\"damaged\"" } == ids(1))
+            #expect(try found { $0.code = "archive" } == ids(2))
+            #expect(try found { $0.code = "other" } == [])
+        }
+    }
+
     @Test("Queries select, newest first", arguments: JournalImplementation.allCases)
     func queries(_ implementation: JournalImplementation) throws {
         try with(implementation) { journal in
@@ -126,6 +162,10 @@ struct JournalContractTests {
                 } == ids(20, 18))
             #expect(try found { $0.retryOf = jobs[2].id } == ids(20))
             #expect(try found { $0.retryOf = jobs[3].id } == [])
+            #expect(
+                try found {
+                    $0.since = JournalSamples.time(18); $0.until = JournalSamples.time(20)
+                } == ids(19, 18))
         }
     }
 
