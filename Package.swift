@@ -85,6 +85,7 @@ let package = Package(
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CLinux", cSettings: hardenedC),
+        .target(name: "CStart", cSettings: hardenedC),
         // The file VERSION, and the commit as `make release` says it. (Context.gitInformation would not do: SwiftPM keeps
         // what a manifest said, also when the commit is another.)
         .target(
@@ -152,8 +153,8 @@ let package = Package(
 
         // L5. Not in a folder of its name: some file systems take it for the one of Dropmill.
         .executableTarget(
-            name: "dropmill", dependencies: ["BuiltinStages", "DropmillCommand"], path: "Sources/DropmillProgram",
-            swiftSettings: strict),
+            name: "dropmill", dependencies: ["BuiltinStages", "DropmillCommand", "CStart"],
+            path: "Sources/DropmillProgram", swiftSettings: strict),
 
         .target(
             name: "TestSupport", dependencies: ["Files", "PipelineKit", "Digests", "TestTools", system],

@@ -32,7 +32,7 @@ enum HouseRules {
             "Files", "PipelineKit", "CLinux", "CVersion", "FolderWatch", "Readiness", "Journal", "BuiltinStages",
             "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Doctor", "Dropmill",
         ],
-        "DropmillProgram": ["BuiltinStages", "DropmillCommand"],
+        "DropmillProgram": ["CStart", "BuiltinStages", "DropmillCommand"],
     ]
 
     /// Every target of ours: the ends of arrows.

@@ -2,10 +2,12 @@ import Dispatch
 import Glibc
 
 /// SIGTERM and SIGINT: the first asks to stop, the second ends the process at once with 128 + its number. SIGHUP asks
-/// for what others call a reload; SIGUSR1 and SIGUSR2, which mean nothing here, do nothing.
+/// for what others call a reload, until the daemon stops; SIGUSR1 and SIGUSR2, which mean nothing here, do nothing.
 ///
 /// They are blocked and waited for, so that one that comes before anybody listens is kept by the kernel: a dispatch
-/// source sees what comes after its registration, which happens some time later on a thread of its own.
+/// source sees what comes after its registration, which happens some time later on a thread of its own. SIGHUP is
+/// blocked since before `main` (CStart), because it must never end the daemon; the others do so until there is
+/// something to be stopped in order.
 struct StopSignals: Sendable {
     private static let numbers = [SIGTERM, SIGINT, SIGHUP]
     private static let meaningless = [SIGUSR1, SIGUSR2]
@@ -19,17 +21,17 @@ struct StopSignals: Sendable {
         for number in Self.numbers { signal(number, SIG_DFL) }
     }
 
-    /// Listens from now on, also for what has come meanwhile; `stop` is called once and `reload` at each SIGHUP, on a
-    /// thread of its own.
+    /// Listens from now on, also for what has come meanwhile; `stop` is called once and `reload` at each SIGHUP before
+    /// that, on a thread of its own.
     func listen(stop: @escaping @Sendable () -> Void, reload: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "dropmill.signals").async { @Sendable in
             _ = Self.nextToStop(reload)
             stop()
-            _exit(128 + Self.nextToStop(reload))
+            _exit(128 + Self.nextToStop {})
         }
     }
 
-    /// Lets them come: from then on a signal ends the process, as it would have before.
+    /// Lets them come: from then on a signal ends the process, as it would have before; but not SIGHUP.
     func allow() {
         signal(SIGHUP, SIG_IGN)
         Self.mask(SIG_UNBLOCK)

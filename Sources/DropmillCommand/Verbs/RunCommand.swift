@@ -59,8 +59,6 @@ struct RunCommand: StageVerb {
         // Closed pipes and broken leases are reported by errno; their signals must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         dm_ignore_broken_leases()
-        // Reported once there is a log.
-        signal(SIGHUP, SIG_IGN)
         // Whoever started this may have ignored it, and then children are not kept until they are waited for.
         signal(SIGCHLD, SIG_DFL)
         let pipelines = try pipelines.loadOrReport(stages)
