@@ -43,6 +43,13 @@ package protocol Journal: Sendable {
     /// What is known of each pipeline, by name.
     func pipelines() throws(JournalError) -> [PipelineRecord]
 
+    /// What people hold, by pipeline. A hold whose time is over may still be among it.
+    func holds() throws(JournalError) -> [HoldRecord]
+
+    /// Puts holds on record and removes others, all or none; when it returns that is on the disk, whatever else is not.
+    /// One takes the place of the last one of its pipeline, and is not removed as that.
+    func change(_ change: HoldChange) throws(JournalError)
+
     /// Notes that a failed job's original, known by its identity, is about to be sent in again: the job that it becomes
     /// is given `retryOf` when it is first written.
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)

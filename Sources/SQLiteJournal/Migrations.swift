@@ -24,6 +24,7 @@ enum Migrations {
         migrator.registerMigration("8 settlements") { try $0.execute(sql: settlements) }
         migrator.registerMigration("8 unfinished") { try $0.execute(sql: unfinished) }
         migrator.registerMigration("9 inputs") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN inputs TEXT") }
+        migrator.registerMigration("9 holds") { try $0.execute(sql: holds) }
         return migrator
     }()
 
@@ -159,6 +160,19 @@ enum Migrations {
             number INTEGER PRIMARY KEY,
             jobs BLOB NOT NULL
         );
+        """
+
+    /// What people hold, and who it was.
+    private static let holds = """
+        CREATE TABLE holds (
+            pipeline TEXT NOT NULL PRIMARY KEY,
+            kind TEXT NOT NULL,
+            who TEXT NOT NULL,
+            user INTEGER NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER,
+            reason TEXT NOT NULL
+        ) WITHOUT ROWID;
         """
 
     /// Users look up names, and without an index an unknown name would scan every row.

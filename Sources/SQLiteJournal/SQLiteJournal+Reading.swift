@@ -129,6 +129,8 @@ extension SQLiteJournal {
         try read { db in try Self.rows(db, PipelineRow.select(db), PipelineRow.record) }
     }
 
+    package func holds() throws(JournalError) -> [HoldRecord] { try read { db in try HoldRow.all(db) } }
+
     /// Runs `body` on one state of the journal.
     func read<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
         do {

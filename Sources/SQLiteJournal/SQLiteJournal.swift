@@ -165,6 +165,15 @@ package final class SQLiteJournal: Journal {
         try write { db in try RetryRow.remove(job, as: identity, from: db) }
     }
 
+    package func change(_ change: HoldChange) throws(JournalError) {
+        try exclusively { () throws(JournalError) in
+            try durably { db in
+                for hold in change.lifted { try HoldRow.remove(hold, from: db) }
+                for hold in change.held { try HoldRow.put(hold, in: db) }
+            }
+        }
+    }
+
     package func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob? {
         let found = try write { db in try ContentRow.first(content, at: time, in: db) }
         return found.flatMap { found in JobID(found.job).map { SeenJob($0, isOver: found.isOver) } }
@@ -227,11 +236,32 @@ package final class SQLiteJournal: Journal {
 
     /// The same for the holder of `turn`.
     func withoutWaiting<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+        try writing { writer in try writer.write(body) }
+    }
+
+    /// The same, on the disk when it returns, however durable all else is.
+    private func durably(_ body: (Database) throws -> Void) throws(JournalError) {
+        try writing { writer in
+            try writer.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                let result = Result {
+                    try db.inTransaction {
+                        try body(db)
+                        return .commit
+                    }
+                }
+                if !isDurable { try db.execute(sql: "PRAGMA synchronous = NORMAL") }
+                try result.get()
+            }
+        }
+    }
+
+    private func writing<Value>(_ body: (DatabasePool) throws -> Value) throws(JournalError) -> Value {
         guard let writer else {
             throw JournalError(.environment, "The journal '\(path.text)' was opened for reading only.")
         }
         do {
-            return try writer.write(body)
+            return try body(writer)
         } catch {
             throw JournalError(error, "write", path)
         }

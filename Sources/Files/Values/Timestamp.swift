@@ -1,7 +1,7 @@
 import Platform
 
 /// A point in wall-clock time, to the nanosecond. For people and records; waits are measured on the monotonic clock.
-package struct Timestamp: Hashable, Sendable, Comparable {
+package struct Timestamp: Hashable, Sendable, Comparable, Codable {
     /// Nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted (clock_gettime(2)).
     package let nanoseconds: Int64
 

@@ -13,6 +13,7 @@ final class MemoryJournal: Journal {
         var pipelines: [String: PipelineRecord] = [:]
         var runs: [RunRecord] = []
         var retries: [FileIdentity: JobID] = [:]
+        var holds: [String: HoldRecord] = [:]
         var contents: [(query: SeenQuery, at: Timestamp)] = []
         /// The jobs of each transaction that was written.
         var transactions: [[JobRecord]] = []
@@ -99,6 +100,19 @@ final class MemoryJournal: Journal {
 
     func pipelines() throws(JournalError) -> [PipelineRecord] {
         contents.withLock { $0.pipelines.values.sorted { $0.name < $1.name } }
+    }
+
+    func holds() throws(JournalError) -> [HoldRecord] {
+        contents.withLock { $0.holds.values.sorted { $0.pipeline < $1.pipeline } }
+    }
+
+    func change(_ change: HoldChange) throws(JournalError) {
+        contents.withLock { contents in
+            for hold in change.lifted where contents.holds[hold.pipeline]?.since == hold.since {
+                contents.holds[hold.pipeline] = nil
+            }
+            for hold in change.held { contents.holds[hold.pipeline] = hold }
+        }
     }
 
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
