@@ -23,6 +23,7 @@ extension Waiting {
         case .suspect: "suspect"
         case .room: "room"
         case .paused: "paused"
+        case .held: "held"
         case .markerWithoutDrop: "marker-without-drop"
         case .markerOf: "marker-of-drop"
         case .markerOfAll: "marker-of-all"

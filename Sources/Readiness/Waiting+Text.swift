@@ -32,6 +32,7 @@ extension Waiting {
             "the daemon crashed while examining it; it is examined again when there is no other work"
         case .room: "complete; waits for a free place among the active jobs"
         case .paused(let reason): "the pipeline is paused: \(reason)"
+        case .held(let hold): "the pipeline is \(hold)"
         case .markerWithoutDrop: "a marker whose drop has not arrived"
         case .markerOf(let drop): "a marker; it is claimed together with its drop \(drop.text)"
         case .markerOfAll: "a marker for all drops of its folder"

@@ -27,9 +27,9 @@ struct JobLog: Sendable {
     static func level(of event: EngineEvent) -> Logger.Level {
         switch event {
         case .claimed, .stageStarted, .stageFinished, .stageProgress: .debug
-        case .started, .stillWritten, .resumed, .reloaded, .stopping, .watching(_, .events, _): .info
+        case .started, .stillWritten, .resumed, .released, .reloaded, .stopping, .watching(_, .events, _): .info
         case .writers(_, let means, _): means == .longerQuiet ? .warning : .info
-        case .watching, .refused, .deferred, .paused, .warning: .warning
+        case .watching, .refused, .deferred, .paused, .held, .warning: .warning
         case .settled(let report): report.outcome == .processed ? .info : .error
         }
     }

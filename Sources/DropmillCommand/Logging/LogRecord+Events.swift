@@ -1,4 +1,5 @@
 import Files
+import Journal
 import PipelineEngine
 import PipelineKit
 import SystemPackage
@@ -76,6 +77,14 @@ extension LogRecord {
             self.init(
                 "resumed", "\(pipeline): resumed after \(pause.text)",
                 fields: [("pipeline", .text(pipeline)), ("after_s", .seconds(pause))])
+        case .held(let hold):
+            self.init(
+                "held", "\(hold.pipeline): \(hold.news)", mark: .attention,
+                fields: Self.fields(hold))
+        case .released(let hold, let name):
+            self.init(
+                "released", "\(hold.pipeline): \(hold.end(by: name))",
+                fields: [("pipeline", .text(hold.pipeline))] + (name.map { [("by", .text($0))] } ?? []))
         case .warning(let pipeline, let message):
             self.init(
                 "warning", Self.prefix(pipeline ?? "", pipeline != nil) + message, mark: .attention,
@@ -130,6 +139,13 @@ extension LogRecord {
 
     private static func fields(_ job: Job) -> [Field] {
         [("pipeline", .text(job.pipeline)), ("job", .text(job.id.text)), ("name", .bytes(job.drop.path.bytes))]
+    }
+
+    private static func fields(_ hold: HoldRecord) -> [Field] {
+        [
+            ("pipeline", .text(hold.pipeline)), ("kind", .text(hold.kind.rawValue)), ("by", .text(hold.by)),
+            ("since", .text(hold.since.iso8601)), ("reason", .text(hold.reason)),
+        ] + (hold.until.map { [("until", .text($0.iso8601))] } ?? [])
     }
 
     private static func fields(_ failure: Failure) -> [Field] {

@@ -41,6 +41,8 @@ package enum Waiting: Sendable, Hashable {
     case room
     /// The pipeline is paused for this reason, a sentence.
     case paused(String)
+    /// A person holds the pipeline: what is said of that.
+    case held(String)
     /// It is a marker, and the drop that it speaks for is not there.
     case markerWithoutDrop
     /// It is a marker, and this drop that it speaks for is there.

@@ -23,8 +23,8 @@ nonisolated extension Engine {
         }
     }
 
-    /// The state, and what the journal says of every job that is not over.
-    typealias Opening = (state: OpenedState, unfinished: [JobRecord])
+    /// The state, and what the journal says of every job that is not over and of what people hold.
+    typealias Opening = (state: OpenedState, unfinished: [JobRecord], holds: [String: HoldRecord])
 
     /// Locks the state folder, opens the journal and begins a run. A damaged journal is set aside with a warning
     /// and replaced: the work folders know every job.
@@ -55,7 +55,8 @@ nonisolated extension Engine {
                     pipeline: nil,
                     message:
                         "\(error.message) It was moved aside to '\(aside.text)' and a new one is created. Every "
-                        + "unfinished job is kept in its work folder; finished jobs are only in the old journal"))
+                        + "unfinished job is kept in its work folder; finished jobs, and what was "
+                        + "held by `pause` or `drain`, are only in the old journal"))
             return try open(lock)
         }
     }
@@ -69,11 +70,12 @@ nonisolated extension Engine {
             let run = RunRecord(boot: boot, process: Int(getpid()), startedAt: .now())
             let lastRun = try journal.beginRun(run)
             let unfinished = try journal.unfinished()
+            let holds = Dictionary(try journal.holds().map { ($0.pipeline, $0) }) { first, _ in first }
             let state = OpenedState(
                 in: configuration.state, trusting: pipelines.flatMap(\.trust), lock: lock, journal: journal,
                 lastRun: lastRun, boot: boot, observer: observer)
             state.keepInPlace(run, observer) { @Sendable [weak self] in self?.writeAll() }
-            return (state, unfinished)
+            return (state, unfinished, holds)
         } catch {
             journal.close()
             throw error

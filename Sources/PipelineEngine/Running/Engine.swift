@@ -40,6 +40,10 @@ package actor Engine: QueueActor {
     }
     /// What runners did that are closed.
     var past = RunSummary()
+    /// What people hold, by pipeline: whatever becomes of its runners.
+    var holds: [String: HoldRecord] = [:]
+    /// Orders of people, one after the other.
+    let holding = DispatchQueue(label: "dropmill.holds")
     /// The names of all that have been loaded.
     var loaded: Set<String> = []
     /// The names of removed pipelines that a reload is about to add again: they stay until it is done.
@@ -83,7 +87,7 @@ package actor Engine: QueueActor {
     /// `stop`.
     package nonisolated func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
         try DescriptorLimit.check(pipelines: pipelines.count)
-        let (state, unfinished) = try openState()
+        let (state, unfinished, holds) = try openState()
         var prepared: [Prepared] = []
         do throws(EngineError) {
             reserved.note(state: configuration.state)
@@ -96,6 +100,8 @@ package actor Engine: QueueActor {
         sync { [prepared] engine in
             engine.opened = state
             engine.finished = finished
+            engine.holds = holds
+            engine.endHolds()
             engine.run(prepared, state)
         }
     }
@@ -152,6 +158,7 @@ package actor Engine: QueueActor {
             later: { @Sendable [self] delay, body in after(delay, id, body) })
         known[id] = runner
         loaded.insert(id.name)
+        if let hold = holds[id.name] { runner.hold(hold) }
         return runner
     }
 
@@ -183,6 +190,7 @@ package actor Engine: QueueActor {
         let findings = pipeline.findings
         let count = findings.resumed.count + findings.adopted.count
         observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
+        if let hold = runner.hold { observer(.held(hold)) }
         runner.hasIntakeBegun = true
         runner.works = pipeline.works
         runner.note()
@@ -232,6 +240,7 @@ package actor Engine: QueueActor {
 
     /// The journal knows nothing any more: all is written down that is not over.
     nonisolated func writeAll() {
+        noteHolds()
         enqueue { engine in
             for runner in engine.all { runner.writeAll() }
         }
@@ -254,7 +263,10 @@ package actor Engine: QueueActor {
 
     private func startTicker() {
         ticker = executor.queue.every(Self.tick, leeway: .milliseconds(100)) { @Sendable [weak self] in
-            self?.assumeIsolated { $0.reportProgress() }
+            self?.assumeIsolated { engine in
+                engine.endHolds()
+                engine.reportProgress()
+            }
         }
     }
 
@@ -347,6 +359,7 @@ package actor Engine: QueueActor {
             if runner.machine.pause.isPaused, let reason = runner.machine.pause.reason {
                 summary.paused[runner.pipeline.name] = reason.summary
             }
+            if let hold = runner.hold { summary.held[runner.pipeline.name] = hold.text(at: .now()) }
             for left in runner.remaining ?? [] {
                 summary.remaining.append(
                     RunSummary.Remaining(

@@ -1,3 +1,4 @@
+package import Files
 package import Readiness
 package import SystemPackage
 
@@ -13,6 +14,9 @@ package struct EngineConfiguration: Sendable {
 
     /// Who tells whether files are whole by their content; nil: nobody can, and pipelines that ask for it wait.
     package var judge: FormatJudge?
+
+    /// What time it is, for holds that end.
+    package var now: @Sendable () -> Timestamp = { .now() }
 
     package init(
         state: FilePath, once: Bool = false, keepHistory: Duration = .seconds(90 * 86_400), judge: FormatJudge? = nil

@@ -1,5 +1,6 @@
 package import Files
 package import FolderWatch
+package import Journal
 package import PipelineKit
 package import Readiness
 package import SystemPackage
@@ -32,6 +33,10 @@ package enum EngineEvent: Sendable {
     case paused(pipeline: String, Failure)
     /// It resumed.
     case resumed(pipeline: String, after: Duration)
+    /// A person holds a pipeline; also told when one that is held begins.
+    case held(HoldRecord)
+    /// A person lifted that; nil: its time is over.
+    case released(HoldRecord, by: String?)
     /// A warning without a job: a sentence with its remedy.
     case warning(pipeline: String?, message: String)
     /// Other pipelines are in force, and what that means for each.

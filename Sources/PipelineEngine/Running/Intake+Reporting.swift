@@ -41,6 +41,7 @@ extension Intake {
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
         if ready.contains(path) {
+            if let held { return WaitingDrop(path: path.bytes, known: nil, waiting: .held(held.text(at: .now()))) }
             let reason = paused?.summary ?? (isClaiming ? nil : "Dropmill is stopping")
             let waiting = reason.map { Waiting.paused($0) } ?? .room
             return WaitingDrop(path: path.bytes, known: nil, waiting: waiting)

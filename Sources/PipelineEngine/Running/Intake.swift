@@ -2,6 +2,7 @@
 import Files
 import FolderWatch
 import Glibc
+import Journal
 import PipelineKit
 import Readiness
 import SystemPackage
@@ -90,6 +91,8 @@ actor Intake: QueueActor {
     let formats: FormatCheck.Reading
     /// Why nothing is claimed.
     private(set) var paused: Failure?
+    /// That a person wants nothing to be claimed, whatever else is the matter.
+    private(set) var held: HoldRecord?
     private(set) var isRunning = false
     /// Until the engine stops: from then on drops stay in the inbox.
     var isClaiming = true
@@ -224,6 +227,15 @@ actor Intake: QueueActor {
         }
     }
 
+    /// Claims nothing as long as a person holds the pipeline; `done` is called on the queue when that is in force.
+    nonisolated func hold(_ hold: HoldRecord?, done: @escaping @Sendable () -> Void = {}) {
+        enqueue { intake in
+            intake.held = hold
+            if intake.isRunning { intake.turnSoon() }
+            done()
+        }
+    }
+
     /// Checks whether claiming is possible, and reports `recovered` or `failed`.
     nonisolated func probe() {
         enqueue { intake in
@@ -319,7 +331,7 @@ actor Intake: QueueActor {
 
     /// Whether the next of those that are ready may be claimed now.
     var mayClaim: Bool {
-        guard isClaiming, paused == nil, restEnds == nil, let next = ready.first() else { return false }
+        guard isClaiming, paused == nil, held == nil, restEnds == nil, let next = ready.first() else { return false }
         guard room.has(next.fingerprint.size) else { return false }
         return lane(for: next).map { $0.accepts(ready.count) } ?? true
     }
@@ -343,8 +355,9 @@ actor Intake: QueueActor {
     }
 
     private func reportIfIdle() {
-        guard isOnce, isRunning, hasScanned, ready.isEmpty, quarantine.held.isEmpty, proofs.count == 0, copying.isEmpty,
-            quickBatches == 0
+        let hasDrops = !ready.isEmpty || !quarantine.held.isEmpty
+        guard isOnce, isRunning, hasScanned, !hasDrops || held != nil && heldJobs.isEmpty, proofs.count == 0,
+            copying.isEmpty, quickBatches == 0
         else { return }
         let waiting = gate.waiting
         guard waiting.allSatisfy(\.isDisturbed), lateWriters.allDisturbed else { return }

@@ -52,6 +52,7 @@ extension JobMachine {
             if pause.isIntakes || held.isEmpty { askIntake(&turn) } else { turn.effects.append(.checkFolders) }
         case .probed(let isInPlace):
             guard mayProbe else { return }
+            guard !isHeld else { return askIntake(&turn) }
             // What is to run alone may have to wait for another pipeline's.
             let next = held.firstIndex { jobs[$0]?.isQuarantined == false } ?? held.indices.first
             guard isInPlace, !pause.isIntakes, let next else { return askIntake(&turn) }
@@ -61,6 +62,28 @@ extension JobMachine {
         case .stopped: isStopping = true
         default: break
         }
+    }
+
+    /// A person pauses the pipeline, or lifts that.
+    mutating func setHeld(_ isHeld: Bool, _ turn: inout Turn) {
+        guard isHeld != self.isHeld else { return }
+        self.isHeld = isHeld
+        if isHeld { turn.effects.append(.withdraw) } else { goOnWithHeld(&turn) }
+    }
+
+    /// Holds a job that may not begin while a person holds the pipeline; something else is to probe.
+    mutating func holdBack(_ id: JobID, _ turn: inout Turn) {
+        if pause.probing == id {
+            pause.probing = nil
+            waitLonger(&turn)
+        }
+        hold(id, &turn)
+    }
+
+    private mutating func goOnWithHeld(_ turn: inout Turn) {
+        let waiting = held
+        held = []
+        for id in waiting { begin(id, &turn) }
     }
 
     private var mayProbe: Bool { pause.isPaused && pause.probing == nil && !isStopping }
@@ -114,9 +137,7 @@ extension JobMachine {
         } else {
             recover(&turn)
         }
-        let waiting = held
-        held = []
-        for id in waiting { begin(id, &turn) }
+        goOnWithHeld(&turn)
         turn.effects.append(.resume)
     }
 

@@ -23,6 +23,7 @@ extension JobMachine {
             guard stage < rules.stages else { return go(id, to: .settling(.processed), &turn) }
             jobs[id]?.state = .queued(stage: stage, failures: entry.state.failures)
             guard mayGoOn, !isStopping else { return hold(id, &turn) }
+            guard !isHeld else { return holdBack(id, &turn) }
             jobs[id]?.holder = .workers
             let isCommitted = entry.recoveries > 0 || entry.mayBeIntended
             turn.effects += [.write(id), .run(id, stage: stage, isCommitted: isCommitted)]
@@ -72,6 +73,7 @@ extension JobMachine {
     mutating func notify(_ id: JobID, of failure: Failure, _ turn: inout Turn) {
         guard let entry = jobs[id] else { return }
         guard !isStopping, !isRetired else { return hold(id, &turn) }
+        guard !isHeld else { return holdBack(id, &turn) }
         jobs[id]?.holder = .notifier(isBegun: false)
         turn.effects += [.write(id), .notify(id, failure, index: entry.notified)]
     }

@@ -23,6 +23,7 @@ extension JobMachine {
             jobs[id]?.holder = .timer
             turn.effects += [.write(id), .wait(id, rest)]
         case .retired: isRetired = true
+        case .held(let isHeld): setHeld(isHeld, &turn)
         case .takenOver(let id, let entry, let rest): takeOver(id, entry, rest, &turn)
         case .admitted(let id):
             guard jobs[id]?.holder == .quarantine else { return }

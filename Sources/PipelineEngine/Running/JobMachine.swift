@@ -103,6 +103,8 @@ struct JobMachine: Sendable, Equatable {
         case probed(isInPlace: Bool)
         /// The trial that began then has succeeded.
         case trialEnded(since: MonotonicTime)
+        /// Whether a person has paused the pipeline: no stage may begin.
+        case held(Bool)
         /// Nothing more may begin.
         case stopped
         /// Nothing more may begin here: another machine takes over, as `handOver` gives it.
@@ -158,7 +160,10 @@ struct JobMachine: Sendable, Equatable {
     var jobs: [JobID: Entry] = [:]
     /// Jobs that no one holds, in the order in which they continue.
     var held: [JobID] = []
+    /// What its surroundings make necessary.
     var pause = Pause()
+    /// Whether a person has paused the pipeline, which the end of no trouble lifts.
+    var isHeld = false
     var isStopping = false
     /// Whether another machine takes over: this one keeps what is under way, until it is over.
     var isRetired = false

@@ -42,6 +42,8 @@ final class PipelineRunner {
     /// When the machine's current problem began, by both clocks.
     var pausedAt: (since: MonotonicTime, time: Timestamp)?
     var lastNote: PipelineRecord?
+    /// What a person holds it by.
+    private(set) var hold: HoldRecord?
     /// Jobs that are to be settled together.
     private var finished: [Settlement] = []
     /// Sizes that finished jobs have released.
@@ -169,6 +171,14 @@ final class PipelineRunner {
         released.append(active.job.drop.size)
     }
 
+    /// Nothing is claimed while a person holds it, and no stage begins while that is a pause. `done` is called, on a
+    /// queue of its own, when the intake knows.
+    func hold(_ hold: HoldRecord?, done: @escaping @Sendable () -> Void = {}) {
+        self.hold = hold
+        intake.hold(hold, done: done)
+        send(.held(hold?.kind == .pause))
+    }
+
     // MARK: Stopping
 
     /// Starts nothing more. What runs continues, what is finished is settled.
@@ -201,7 +211,9 @@ final class PipelineRunner {
 
     /// Whether `once` is done: such a run does not wait forever for its surroundings.
     var isDone: Bool {
-        machine.pause.isPaused ? machine.isQuiet && machine.pause.isStubborn : remaining != nil && machine.jobs.isEmpty
+        if machine.isHeld { return machine.isQuiet }
+        if machine.pause.isPaused { return machine.isQuiet && machine.pause.isStubborn }
+        return remaining != nil && machine.jobs.isEmpty
     }
 }
 

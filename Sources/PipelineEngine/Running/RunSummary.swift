@@ -13,6 +13,8 @@ public struct RunSummary: Sendable, Hashable {
     public package(set) var remaining: [Remaining] = []
     /// Pipelines that were paused at the end, by their names, with the reason.
     public package(set) var paused: [String: String] = [:]
+    /// Pipelines that a person held at the end, by their names, with who, since when and why.
+    public package(set) var held: [String: String] = [:]
 
     /// Counts jobs of another part of the run, too.
     mutating func add(_ other: RunSummary) {

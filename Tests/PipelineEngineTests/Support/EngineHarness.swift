@@ -1,10 +1,12 @@
 import Dispatch
 import Files
 import Glibc
+import Journal
 import PipelineKit
 import Synchronization
 import SystemPackage
 import TestSupport
+import Testing
 
 @testable import FolderWatch
 @testable import PipelineEngine
@@ -44,11 +46,14 @@ final class EngineHarness: Sendable {
     var stopTook: Duration? { state.withLock { $0.stopTook } }
 
     /// `judge`: who tells whether files are whole.
-    func start(once: Bool = false, asking judge: FormatJudge? = nil) throws {
-        let engine = Engine(
-            pipelines: [pipeline],
-            configuration: EngineConfiguration(state: scratch.path("state"), once: once, judge: judge)
-        ) { @Sendable [self] event in state.withLock { $0.events.append(event) } }
+    func start(
+        once: Bool = false, asking judge: FormatJudge? = nil, now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) throws {
+        var configuration = EngineConfiguration(state: scratch.path("state"), once: once, judge: judge)
+        configuration.now = now
+        let engine = Engine(pipelines: [pipeline], configuration: configuration) { @Sendable [self] event in
+            state.withLock { $0.events.append(event) }
+        }
         state.withLock { $0.summary = nil }
         try engine.start { @Sendable [self] summary in
             state.withLock {
@@ -63,6 +68,12 @@ final class EngineHarness: Sendable {
     func reload(_ pipelines: [Pipeline]) throws -> [PipelineChange] {
         guard let engine = engine.withLock({ $0 }) else { return [] }
         return try engine.reload(pipelines)
+    }
+
+    /// Holds pipelines, or lifts that.
+    @discardableResult
+    func hold(_ names: [String], _ order: HoldOrder) throws -> HoldChange {
+        try #require(engine.withLock { $0 }).hold(names, order)
     }
 
     /// Which generation of each pipeline runs.
