@@ -165,4 +165,19 @@ pid_t dm_peer_process(int socket) {
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : -1;
 }
 
+int dm_peer(int socket, uid_t *user, gid_t *group) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -1;
+    *user = peer.uid;
+    *group = peer.gid;
+    return 0;
+}
+
+int dm_peer_groups(int socket, gid_t *groups, int most) {
+    socklen_t size = (socklen_t)most * sizeof *groups;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0) return -1;
+    return (int)(size / sizeof *groups);
+}
+
 int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

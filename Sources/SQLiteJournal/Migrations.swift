@@ -25,6 +25,7 @@ enum Migrations {
         migrator.registerMigration("8 unfinished") { try $0.execute(sql: unfinished) }
         migrator.registerMigration("9 inputs") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN inputs TEXT") }
         migrator.registerMigration("9 holds") { try $0.execute(sql: holds) }
+        migrator.registerMigration("9 audit") { try $0.execute(sql: audit) }
         return migrator
     }()
 
@@ -173,6 +174,19 @@ enum Migrations {
             until INTEGER,
             reason TEXT NOT NULL
         ) WITHOUT ROWID;
+        """
+
+    /// What people changed.
+    private static let audit = """
+        CREATE TABLE audit (
+            number INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,
+            user INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            verb TEXT NOT NULL,
+            arguments TEXT NOT NULL,
+            result TEXT
+        );
         """
 
     /// Users look up names, and without an index an unknown name would scan every row.

@@ -126,7 +126,7 @@ extension SQLiteJournal {
     }
 
     package func pipelines() throws(JournalError) -> [PipelineRecord] {
-        try read { db in try Self.rows(db, PipelineRow.select(db), PipelineRow.record) }
+        try read { db in try Self.rows(db, PipelineRow.select(db), read: PipelineRow.record) }
     }
 
     package func holds() throws(JournalError) -> [HoldRecord] { try read { db in try HoldRow.all(db) } }
@@ -165,9 +165,10 @@ extension SQLiteJournal {
     }
 
     static func rows<Value>(
-        _ db: Database, _ sql: String, _ read: (inout ColumnReader) throws(JournalError) -> Value
+        _ db: Database, _ sql: String, _ arguments: StatementArguments = [],
+        read: (inout ColumnReader) throws(JournalError) -> Value
     ) throws -> [Value] {
-        let cursor = try Row.fetchCursor(db, sql: sql)
+        let cursor = try Row.fetchCursor(db, sql: sql, arguments: arguments)
         var values: [Value] = []
         while let row = try cursor.next() {
             var columns = ColumnReader(row)

@@ -212,7 +212,9 @@ package final class SQLiteJournal: Journal {
         // A file that was sent back and never became a job again is no longer asked for.
         try write { db in
             try db.execute(sql: "DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)")
-            try db.execute(sql: "DELETE FROM contents WHERE at < ?", arguments: [time.nanoseconds])
+            for table in ["contents", "audit"] {
+                try db.execute(sql: "DELETE FROM \(table) WHERE at < ?", arguments: [time.nanoseconds])
+            }
         }
         return removed
     }
@@ -230,7 +232,7 @@ package final class SQLiteJournal: Journal {
         }
     }
 
-    private func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+    func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
         try exclusively { () throws(JournalError) in try withoutWaiting(body) }
     }
 

@@ -1,4 +1,6 @@
+@preconcurrency import Dispatch
 import Files
+import FoundationEssentials
 import Glibc
 import Synchronization
 import SystemPackage
@@ -14,13 +16,21 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    private static let reply = ControlReply(
-        inboxes: ["scans": ControlReply.Inbox(InboxSnapshot(watching: .polling(every: .seconds(2)), waiting: 3))])
+    private static let answer = WaitingVerb.Answer(
+        inboxes: ["scans": WaitingVerb.Inbox(InboxSnapshot(watching: .polling(every: .seconds(2)), waiting: 3))])
 
-    private func serve(
-        in folder: FilePath? = nil, _ answer: @escaping ControlServer.Answer = { _, reply in reply(ControlTests.reply) }
-    ) throws -> ControlServer {
-        try ControlServer.open(in: folder ?? scratch.path, answer: answer)
+    private func serve(in folder: FilePath? = nil, _ handlers: [ControlHandler]? = nil) throws -> ControlServer {
+        let waiting = ControlHandler(WaitingVerb.self) { @Sendable _, _, reply in reply(.success(Self.answer)) }
+        return try ControlServer.open(in: folder ?? scratch.path, ControlTable(handlers ?? [waiting]))
+    }
+
+    private func ask(in folder: FilePath? = nil) throws(ControlClient.Problem) -> WaitingVerb.Answer {
+        try ControlClient.ask(WaitingVerb.self, .init(limit: 1), in: folder ?? scratch.path)
+    }
+
+    /// A line as it is sent.
+    private static func line(_ verb: String = "waiting", id: Int = 1, _ arguments: String = #"{"limit":1}"#) -> String {
+        #"{"version":2,"id":\#(id),"verb":"\#(verb)","arguments":\#(arguments)}"# + "\n"
     }
 
     /// A connection of a client that keeps to no rules.
@@ -46,17 +56,84 @@ import Testing
         }
     }
 
+    /// One line that comes.
+    private func line(of descriptor: Int32) -> String {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     @Test func aQuestionIsAnswered() throws {
-        let asked = Mutex<[ControlRequest]>([])
-        let server = try serve { request, reply in
-            asked.withLock { $0.append(request) }
-            reply(Self.reply)
-        }
+        let asked = Mutex<[Int]>([])
+        let drops = Mutex<[DropVerb.Arguments]>([])
+        let server = try serve([
+            ControlHandler(WaitingVerb.self) { @Sendable arguments, _, reply in
+                asked.withLock { $0.append(arguments.limit) }
+                reply(.success(Self.answer))
+            },
+            ControlHandler(DropVerb.self) { @Sendable arguments, peer, reply in
+                #expect(peer.user == geteuid() && peer.groups.contains(getegid()))
+                drops.withLock { $0.append(arguments) }
+                reply(.success(.init(drop: nil)))
+            },
+        ])
         defer { server.stop() }
-        #expect(try ControlClient.ask(.waiting(limit: 7), in: scratch.path) == Self.reply)
-        let path: [UInt8] = [0x61, 0xFF, 0x0A]
-        _ = try ControlClient.ask(.drop(path, of: "scans"), in: scratch.path)
-        #expect(asked.withLock { $0 } == [.waiting(limit: 7), .drop(path, of: "scans")])
+        #expect(try ControlClient.ask(WaitingVerb.self, .init(limit: 7), in: scratch.path) == Self.answer)
+        let question = DropVerb.Arguments(pipeline: "scans", path: Data([0x61, 0xFF, 0x0A]))
+        #expect(try ControlClient.ask(DropVerb.self, question, in: scratch.path) == .init(drop: nil))
+        #expect(asked.withLock { $0 } == [7])
+        #expect(drops.withLock { $0 } == [question])
+    }
+
+    @Test func severalQuestionsOfOneClientAreAnsweredInOrderWithTheirIds() throws {
+        let server = try serve()
+        defer { server.stop() }
+        let client = try connect()
+        defer { close(client) }
+        let both = Self.line(id: 41) + Self.line(id: 42)
+        #expect(send(both, to: client) == both.utf8.count)
+        #expect(line(of: client).contains(#""id":41"#))
+        #expect(line(of: client).contains(#""id":42"#))
+        #expect(send(Self.line("nonsense", id: 43), to: client) > 0)
+        let unknown = line(of: client)
+        #expect(unknown.contains(#""id":43"#) && unknown.contains("it does not know 'nonsense'"))
+        #expect(send(Self.line("waiting", id: 44, #"{"limit":"many"}"#), to: client) > 0)
+        #expect(line(of: client).contains("malformed request: these are not the arguments of 'waiting'"))
+        #expect(send(Self.line(id: 45), to: client) > 0)
+        #expect(line(of: client).contains(#""id":45"#), "it is still served")
+    }
+
+    @Test func anotherVersionIsToldWhatItNeeds() throws {
+        let server = try serve()
+        defer { server.stop() }
+        for (text, version) in [(#"{"ask":"waiting","limit":1}"#, 1), (#"{"version":3,"id":1,"verb":"waiting"}"#, 3)] {
+            let client = try connect()
+            defer { close(client) }
+            #expect(send(text + "\n", to: client) > 0)
+            let said = rest(of: client)
+            #expect(said.contains("it speaks version 2 of the control protocol, and this program version \(version)"))
+            #expect(said.contains("use the dropmill that the daemon was started from, or restart the daemon"))
+        }
+    }
+
+    @Test func aDaemonOfTheFirstVersionIsRecognised() throws {
+        // It answered so to what it did not know.
+        let listener = ControlSocket.make(blocking: true)
+        defer { close(listener) }
+        #expect(try ControlSocket.withAddress(in: scratch.path) { Glibc.bind(listener, $0, $1) } == 0)
+        #expect(listen(listener, 1) == 0)
+        DispatchQueue(label: "old").async { @Sendable in
+            let client = accept(listener, nil, nil)
+            var request = [UInt8](repeating: 0, count: 4096)
+            _ = recv(client, &request, request.count, 0)
+            _ = Array("{\"problem\":\"malformed request\"}\n".utf8).withUnsafeBytes {
+                Glibc.send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            close(client)
+        }
+        let problem = #expect(throws: ControlClient.Problem.self) { try ask() }
+        #expect(problem?.message.hasPrefix("the daemon speaks version 1 of the control protocol") ?? false)
     }
 
     @Test func onlyItsUserMayAsk() throws {
@@ -71,7 +148,7 @@ import Testing
     @Test func aFolderWhosePathIsTooLongForASocketServesAsWell() throws {
         let folder = try scratch.makeFolder(String(repeating: "x", count: 120))
         let server = try serve(in: folder)
-        #expect(try ControlClient.ask(.waiting(limit: 1), in: folder) == Self.reply)
+        #expect(try ask(in: folder) == Self.answer)
         server.stop()
         #expect(try Folder.names(in: folder).isEmpty)
     }
@@ -80,7 +157,7 @@ import Testing
         let old = try serve()
         let new = try serve()
         old.stop()
-        #expect(try ControlClient.ask(.waiting(limit: 1), in: scratch.path) == Self.reply)
+        #expect(try ask() == Self.answer)
         new.stop()
         #expect(!scratch.exists(ControlSocket.name))
     }
@@ -88,7 +165,7 @@ import Testing
     @Test func whereNobodyAnswersThatIsSaid() throws {
         func message() -> String? {
             do throws(ControlClient.Problem) {
-                _ = try ControlClient.ask(.waiting(limit: 1), in: scratch.path)
+                _ = try ask()
                 return nil
             } catch {
                 return error.message
@@ -98,19 +175,21 @@ import Testing
         #expect(message() == nobody)
         try scratch.write("no socket", to: ControlSocket.name)
         #expect(message() == nobody)
-        let server = try serve { _, reply in reply(ControlReply(problem: "a\nb")) }
+        let server = try serve([
+            ControlHandler(WaitingVerb.self) { @Sendable _, _, reply in reply(.failure(ControlProblem("a\nb"))) }
+        ])
         defer { server.stop() }
         #expect(message() == #"the daemon says: a\nb"#)
     }
 
-    @Test(arguments: ["\n", "{}\n", "{\"ask\":\"stop\"}\n", "no json\n", "[[[[[[[[\n"])
+    @Test(arguments: ["\n", "{}\n", "no json\n", "[[[[[[[[\n"])
     func nonsenseIsAnsweredWithAProblem(text: String) throws {
         let server = try serve()
         defer { server.stop() }
         let client = try connect()
         defer { close(client) }
         #expect(send(text, to: client) == text.utf8.count)
-        #expect(rest(of: client) == "{\"problem\":\"malformed request\"}\n")
+        #expect(rest(of: client) == "{\"problem\":\"malformed request\",\"version\":2}\n")
     }
 
     @Test func aQuestionWithoutEndIsCutOff() throws {
@@ -123,7 +202,7 @@ import Testing
         var blocks = 0
         while blocks < 10_000, send(block, to: client) > 0 { blocks += 1 }
         #expect(blocks < 10_000)
-        #expect(try ControlClient.ask(.waiting(limit: 1), in: scratch.path) == Self.reply)
+        #expect(try ask() == Self.answer)
     }
 
     @Test func manyThatSayNothingTakeTheirPlacesOnlyForAWhile() async throws {
@@ -139,7 +218,7 @@ import Testing
         #expect(
             await eventually {
                 do throws(ControlClient.Problem) {
-                    return try ControlClient.ask(.waiting(limit: 1), in: scratch.path) == Self.reply
+                    return try ask() == Self.answer
                 } catch {
                     return false
                 }
@@ -147,20 +226,22 @@ import Testing
     }
 
     @Test func aLongAnswerToOneThatDoesNotReadHoldsNobodyUp() throws {
-        let long = ControlReply(problem: String(repeating: "x", count: 4 << 20))
+        let long = String(repeating: "x", count: 4 << 20)
         let isFirst = Mutex(true)
-        let server = try serve { _, reply in
-            let first = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
+        let server = try serve([
+            ControlHandler(WaitingVerb.self) { @Sendable _, _, reply in
+                let first = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                reply(first ? .failure(ControlProblem(long)) : .success(Self.answer))
             }
-            reply(first ? long : Self.reply)
-        }
+        ])
         defer { server.stop() }
         let client = try connect()
         defer { close(client) }
-        #expect(send("{\"ask\":\"waiting\"}\n", to: client) > 0)
-        #expect(try ControlClient.ask(.waiting(limit: 1), in: scratch.path) == Self.reply)
-        #expect(rest(of: client).utf8.count > 4 << 20, "it comes whole once it is read")
+        #expect(send(Self.line(), to: client) > 0)
+        #expect(try ask() == Self.answer)
+        #expect(line(of: client).utf8.count > 4 << 20, "it comes whole once it is read")
     }
 }

@@ -1,5 +1,6 @@
 import BuiltinStages
 import Files
+import FoundationEssentials
 import Glibc
 import PipelineConfig
 import PipelineEngine
@@ -91,11 +92,13 @@ import Testing
         _ = try pipelines()
         let lock = try FolderLock(fixture.state, describedAs: "the state folder")
         defer { lock.release() }
-        let server = try ControlServer.open(in: fixture.state) { request, reply in
-            guard request == .drop(Array("a.csv".utf8), of: "scans") else { return reply(ControlReply()) }
+        let handler = ControlHandler(DropVerb.self) { @Sendable asked, _, reply in
+            guard asked == .init(pipeline: "scans", path: Data("a.csv".utf8)) else { return reply(.success(.init())) }
             let waiting = Waiting.heldOpen(.init(process: 4121, program: "rsync"))
-            reply(ControlReply(drop: .init(WaitingDrop(path: [0x61], known: .seconds(1), waiting: waiting))))
+            let drop = WaitingDrop(path: [0x61], known: .seconds(1), waiting: waiting)
+            reply(.success(.init(drop: WaitingReply(drop))))
         }
+        let server = try ControlServer.open(in: fixture.state, ControlTable([handler]))
         defer { server.stop() }
         let asked = try explain("inbox/a.csv")
         #expect(asked.lines.contains("  now       held open for writing by rsync (pid 4121)"))

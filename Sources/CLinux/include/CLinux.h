@@ -79,6 +79,12 @@ int64_t dm_file_system_type(const char *path);
 /// The process at the other end of a Unix socket (unix(7), SO_PEERCRED), or -1.
 pid_t dm_peer_process(int socket);
 
+/// Who connected the other end (SO_PEERCRED): 0, or -1 with errno.
+int dm_peer(int socket, uid_t *user, gid_t *group);
+
+/// The other end's further groups (SO_PEERGROUPS, Linux 4.13): how many, or -1 with errno.
+int dm_peer_groups(int socket, gid_t *groups, int most);
+
 /// A pipe whose ends no program inherits by chance (pipe2(2), O_CLOEXEC): the reading end first.
 int dm_pipe(int ends[2]);
 

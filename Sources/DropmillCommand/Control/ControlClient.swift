@@ -8,40 +8,55 @@ import SystemPackage
 enum ControlClient {
     struct Problem: Error, Equatable {
         let message: String
+        /// Whether no answer came in time.
+        var isLate = false
     }
 
-    /// Seconds that a question and each part of an answer may take.
-    private static let patience = 1
-    /// In microseconds; a little less, to leave time before and after.
-    private static let wait = 900_000
+    /// Seconds that a question and each part of an answer may take, and a change.
+    private static let patience = (question: 1, change: 60)
 
     /// A starting daemon needs a moment between its lock and its socket.
     private static let attempts = 60
     /// Microseconds between two attempts.
     private static let pause: useconds_t = 50_000
 
-    static func ask(_ request: ControlRequest, in folder: FilePath) throws(Problem) -> ControlReply {
+    static func ask<Verb: ControlVerb>(
+        _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: FilePath
+    ) throws(Problem) -> Verb.Answer {
         let descriptor = ControlSocket.make(blocking: true)
         guard descriptor >= 0 else { throw problem("create a socket for", .last) }
         defer { close(descriptor) }
-        var limit = timeval(tv_sec: 0, tv_usec: wait)
+        let patience = verb.isChange ? patience.change : patience.question
+        // A little less, to leave time before and after.
+        var limit = timeval(tv_sec: patience - 1, tv_usec: 900_000)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
         try connect(descriptor, in: folder)
-        try send(ControlLine.bytes(of: request), to: descriptor)
         let line: [UInt8]
         do throws(Problem) {
+            let request = ControlRequest(id: 1, verb: verb.name, arguments: arguments)
+            try send(ControlLine.bytes(of: request), to: descriptor)
             line = try receive(from: descriptor)
         } catch {
-            throw stopped(descriptor) ?? error
-        }
-        guard let reply = ControlLine.message(ControlReply.self, of: line) else {
+            if let stopped = stopped(descriptor) { throw stopped }
+            guard error.isLate else { throw error }
             throw Problem(
-                message: "the daemon's answer is malformed; it may be a different version, so restart it")
+                message: "the daemon is not responding: no answer within \(patience) s; its disks may be busy"
+                    + (verb.isChange ? "; 'dropmill audit' shows whether the change was made" : ""))
         }
-        if let message = reply.problem { throw Problem(message: "the daemon says: \(EscapedText.printable(message))") }
-        return reply
+        guard let reply = ControlLine.message(ControlReply<Verb.Answer>.self, of: line) else {
+            throw Problem(message: "the daemon's answer is malformed; it may be a different version, so restart it")
+        }
+        guard reply.version == ControlLine.version else {
+            throw Problem(
+                message: "the daemon speaks version \(reply.version ?? 1) of the control protocol, and this program "
+                    + "version \(ControlLine.version); restart the daemon, so that both are the same")
+        }
+        guard let answer = reply.answer else {
+            throw Problem(message: "the daemon says: \(EscapedText.printable(reply.problem ?? "nothing"))")
+        }
+        return answer
     }
 
     private static func connect(_ descriptor: Int32, in folder: FilePath) throws(Problem) {
@@ -98,12 +113,11 @@ enum ControlClient {
     private static func problem(_ action: String, _ error: Errno) -> Problem {
         switch error {
         case .permissionDenied:
-            Problem(message: "the running daemon answers only its own user; run this as that user or as root")
+            Problem(message: "the running daemon does not answer this user; run this as the daemon's user or as root")
         case .noSuchFileOrDirectory, .connectionRefused:
             Problem(message: "the running daemon does not answer; it may be starting, stopping or an older version")
         case .resourceTemporarilyUnavailable, .wouldBlock:
-            Problem(
-                message: "the daemon is not responding: no answer within \(patience) s; its disks may be busy")
+            Problem(message: "the daemon is not responding", isLate: true)
         default: Problem(message: "cannot \(action) the running daemon: \(error)")
         }
     }

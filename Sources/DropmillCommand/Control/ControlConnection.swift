@@ -1,7 +1,8 @@
 @preconcurrency import Dispatch
+import Files
 import Glibc
 
-/// One client: hears one line, is sent one, and is gone. The server's own.
+/// One client: hears lines, one at a time, and is sent lines. The server's own.
 final class ControlConnection {
     /// Calls the body with the connection on the server's queue, while the server knows it.
     typealias Isolated = @Sendable (_ body: @Sendable (ControlConnection) -> Void) -> Void
@@ -13,46 +14,77 @@ final class ControlConnection {
         deinit { _ = Glibc.close(number) }
     }
 
+    /// A source that rests for a while. (One that is cancelled takes the kernel's word from the next one of the same
+    /// descriptor with it.)
+    private final class Pausable {
+        private let source: any DispatchSourceProtocol
+        private var isResting = false
+
+        init(_ source: any DispatchSourceProtocol) {
+            self.source = source
+            source.activate()
+        }
+
+        func rest(_ rests: Bool) {
+            guard rests != isResting else { return }
+            isResting = rests
+            if rests { source.suspend() } else { source.resume() }
+        }
+
+        /// For good; a source that rests would never be told.
+        func cancel() {
+            source.cancel()
+            rest(false)
+        }
+    }
+
+    let peer: ControlPeer
     private let descriptor: Descriptor
     private let queue: DispatchQueue
     private let isolated: Isolated
     private let heard: ([UInt8]) -> Void
     private let over: () -> Void
-    private var reading: (any DispatchSourceRead)?
-    private var writing: (any DispatchSourceWrite)?
-    private var line: [UInt8] = []
-    private var rest: ArraySlice<UInt8> = []
+    private var reading: Pausable?
+    private var writing: Pausable?
+    /// What has come and is not a whole line, or is a line that waits for its turn.
+    private var input: [UInt8] = []
+    private var output: ArraySlice<UInt8> = []
+    /// A line was heard, and what is said to it has not come.
+    private var isAsked = false
+    private var isLast = false
     private var isClosed = false
+    /// When something was heard or could be sent.
+    private var moved = MonotonicTime.now()
 
-    /// `heard` is called once, with the line; `over` when the connection is.
+    /// `heard` is called with each line, the next one once there was an answer; `over` when the connection is.
     init(
-        _ descriptor: Int32, queue: DispatchQueue, isolated: @escaping Isolated, heard: @escaping ([UInt8]) -> Void,
-        over: @escaping () -> Void
+        _ descriptor: Int32, _ peer: ControlPeer, queue: DispatchQueue, isolated: @escaping Isolated,
+        heard: @escaping ([UInt8]) -> Void, over: @escaping () -> Void
     ) {
         self.descriptor = Descriptor(descriptor)
+        self.peer = peer
         self.queue = queue
         self.isolated = isolated
         self.heard = heard
         self.over = over
     }
 
-    func begin() {
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.number, queue: queue)
-        source.setEventHandler { @Sendable [isolated] in isolated { $0.read() } }
-        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
-        reading = source
-        source.activate()
+    func begin() { listen() }
+
+    /// Whether it has done nothing for so long, and nothing is due from us.
+    func isIdle(for patience: Duration) -> Bool {
+        MonotonicTime.now() - moved >= patience && (!isAsked || !output.isEmpty)
     }
 
-    /// Sends a line, then closes.
-    func send(_ bytes: [UInt8]) {
-        guard !isClosed, writing == nil else { return }
-        rest = bytes[...]
-        let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.number, queue: queue)
-        source.setEventHandler { @Sendable [isolated] in isolated { $0.write() } }
-        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
-        writing = source
-        source.activate()
+    /// Sends the answer to the line that was heard last. `isLast`: closes then.
+    func send(_ bytes: [UInt8], isLast: Bool = false) {
+        guard !isClosed, !self.isLast else { return }
+        self.isLast = isLast
+        isAsked = false
+        if output.isEmpty { moved = .now() }
+        output += bytes
+        startWriting()
+        if !isLast { listen() }
     }
 
     func close() {
@@ -60,35 +92,63 @@ final class ControlConnection {
         isClosed = true
         reading?.cancel()
         writing?.cancel()
+        (reading, writing) = (nil, nil)
         over()
     }
 
+    private func listen() {
+        guard !isClosed, !isAsked, !takeLine() else { return }
+        if let reading { return reading.rest(false) }
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.number, queue: queue)
+        source.setEventHandler { @Sendable [isolated] in isolated { $0.read() } }
+        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
+        reading = Pausable(source)
+    }
+
+    /// Hands on the first line that is there. Nothing more is read until it is answered.
+    private func takeLine() -> Bool {
+        guard let end = input.firstIndex(of: UInt8(ascii: "\n")) else { return false }
+        let line = Array(input[..<end])
+        input.removeSubrange(...end)
+        isAsked = true
+        reading?.rest(true)
+        heard(line)
+        return true
+    }
+
     private func read() {
-        guard !isClosed, writing == nil else { return }
-        var piece = [UInt8](repeating: 0, count: 4096)
+        guard !isClosed, !isAsked else { return }
+        var piece = [UInt8](repeating: 0, count: 16 << 10)
         let count = recv(descriptor.number, &piece, piece.count, 0)
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         guard count > 0 else { return close() }
-        line += piece[..<count]
-        guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else {
-            if line.count > ControlLine.longestRequest { close() }
-            return
-        }
-        // One question for each connection; what follows it is not read.
-        reading?.cancel()
-        heard(Array(line[..<end]))
+        moved = .now()
+        input += piece[..<count]
+        if !takeLine(), input.count > ControlLine.longestRequest { close() }
+    }
+
+    private func startWriting() {
+        if let writing { return writing.rest(false) }
+        let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.number, queue: queue)
+        source.setEventHandler { @Sendable [isolated] in isolated { $0.write() } }
+        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
+        writing = Pausable(source)
     }
 
     private func write() {
-        guard !isClosed else { return }
-        let count = rest.withUnsafeBytes {
+        guard !isClosed, !output.isEmpty else { return }
+        let count = output.withUnsafeBytes {
             Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
         if count < 0 {
             if errno != EAGAIN && errno != EINTR { close() }
             return
         }
-        rest = rest.dropFirst(count)
-        if rest.isEmpty { close() }
+        moved = .now()
+        output = output.dropFirst(count)
+        guard output.isEmpty else { return }
+        output = []
+        writing?.rest(true)
+        if isLast { close() }
     }
 }

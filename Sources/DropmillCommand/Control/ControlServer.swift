@@ -6,20 +6,19 @@ import SystemPackage
 /// Answers requests on the control socket. Slow, hostile or numerous clients cost the daemon only these
 /// few descriptors: nothing blocks, and message sizes, time and the number of connections are limited.
 actor ControlServer: QueueActor {
-    /// Gives the answer, on any queue; called once for each question.
-    typealias Answer = @Sendable (ControlRequest, @escaping @Sendable (ControlReply) -> Void) -> Void
-
     /// Connections at once; others are closed at once.
-    static let mostConnections = 8
+    static let mostConnections = 16
+    /// Of these, of one user who is neither root nor the daemon's.
+    static let mostOfOthers = 4
     /// How often the socket's name is checked.
     private static let glance = Duration.seconds(20)
-    /// How long a connection may last.
+    /// How long a connection may do nothing while nothing is due from us.
     private static let patience = Duration.seconds(5)
 
     nonisolated let executor = QueueExecutor(label: "dropmill.control")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     private let folder: FilePath
-    private let answer: Answer
+    private let table: ControlTable
     private var listener: (any DispatchSourceRead)?
     private var timer: (any DispatchSourceTimer)?
     private var connections: [Int: ControlConnection] = [:]
@@ -27,14 +26,14 @@ actor ControlServer: QueueActor {
     /// The socket's inode, to recognise it.
     private var inode: UInt64?
 
-    private init(folder: FilePath, answer: @escaping Answer) {
+    private init(folder: FilePath, table: ControlTable) {
         self.folder = folder
-        self.answer = answer
+        self.table = table
     }
 
     /// Begins to answer. This process must hold the lock on the state folder: an existing socket is a leftover.
-    static func open(in folder: FilePath, answer: @escaping Answer) throws(IOError) -> ControlServer {
-        let server = ControlServer(folder: folder, answer: answer)
+    static func open(in folder: FilePath, _ table: ControlTable) throws(IOError) -> ControlServer {
+        let server = ControlServer(folder: folder, table: table)
         let failure = server.sync { server in
             do throws(IOError) {
                 try server.open()
@@ -122,14 +121,14 @@ actor ControlServer: QueueActor {
         let descriptor = Glibc.accept(listener, nil, nil)
         guard descriptor >= 0 else { return }
         let isReady = fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
-        guard isReady, connections.count < Self.mostConnections else {
+        guard isReady, let peer = ControlPeer(of: descriptor), hasRoom(for: peer) else {
             close(descriptor)
             return
         }
         lastNumber += 1
         let number = lastNumber
         let connection = ControlConnection(
-            descriptor, queue: executor.queue,
+            descriptor, peer, queue: executor.queue,
             isolated: { @Sendable [weak self] body in
                 self?.assumeIsolated { server in
                     if let connection = server.connections[number] { body(connection) }
@@ -138,19 +137,26 @@ actor ControlServer: QueueActor {
             over: { [weak self] in self?.assumeIsolated { $0.connections[number] = nil } })
         connections[number] = connection
         connection.begin()
-        enqueue(after: Self.patience) { server in server.connections[number]?.close() }
+        watch(number)
+    }
+
+    private func hasRoom(for peer: ControlPeer) -> Bool {
+        guard connections.count < Self.mostConnections else { return false }
+        return table.access.isOwn(peer)
+            || connections.values.count { $0.peer.user == peer.user } < Self.mostOfOthers
+    }
+
+    private func watch(_ number: Int) {
+        enqueue(after: Self.patience) { server in
+            guard let connection = server.connections[number] else { return }
+            if connection.isIdle(for: Self.patience) { connection.close() } else { server.watch(number) }
+        }
     }
 
     private func hear(_ line: [UInt8], _ number: Int) {
-        guard let request = ControlLine.message(ControlRequest.self, of: line) else {
-            return reply(ControlReply(problem: "malformed request"), number)
+        guard let peer = connections[number]?.peer else { return }
+        table.serve(line, from: peer) { @Sendable [self] answer, isLast in
+            enqueue { server in server.connections[number]?.send(answer, isLast: isLast) }
         }
-        answer(request) { @Sendable [self] reply in
-            enqueue { server in server.reply(reply, number) }
-        }
-    }
-
-    private func reply(_ reply: ControlReply, _ number: Int) {
-        connections[number]?.send(ControlLine.bytes(of: reply))
     }
 }

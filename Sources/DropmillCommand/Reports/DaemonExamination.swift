@@ -36,7 +36,7 @@ struct DaemonExamination {
 
     private mutating func ask(_ state: StateFolder, _ pipelines: [Pipeline]) {
         do throws(ControlClient.Problem) {
-            let inboxes = try ControlClient.ask(.waiting(limit: 0), in: state.path).inboxes ?? [:]
+            let inboxes = try ControlClient.ask(WaitingVerb.self, .init(limit: 0), in: state.path).inboxes
             running = Set(inboxes.keys)
             pauses = inboxes.compactMapValues { $0.paused?.failure }
             findings.append(.good(.daemon, "running and responding"))

@@ -1,6 +1,7 @@
 import Doctor
 import Dropmill
 import Files
+import FoundationEssentials
 import FolderWatch
 import Journal
 import PipelineKit
@@ -111,8 +112,8 @@ struct Explanation {
         let path = (account.folders + [account.name]).map(\.bytes).joined(separator: [UInt8(ascii: "/")])
         if state.isHeldIfKnown == true {
             do throws(ControlClient.Problem) {
-                let reply = try ControlClient.ask(.drop(Array(path), of: account.pipeline.name), in: state.path)
-                if let drop = reply.drop {
+                let question = DropVerb.Arguments(pipeline: account.pipeline.name, path: Data(path))
+                if let drop = try ControlClient.ask(DropVerb.self, question, in: state.path).drop {
                     return (Standing(code: drop.code, text: drop.text, isFromDaemon: true, isTaken: drop.waits), nil)
                 }
             } catch {

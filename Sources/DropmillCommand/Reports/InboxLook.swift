@@ -11,9 +11,9 @@ struct InboxLook {
     struct Inbox: Equatable {
         var waiting: Int
         /// The longest-waiting drops.
-        var longest: [ControlReply.Drop] = []
+        var longest: [WaitingReply] = []
         var leftAlone = 0
-        var left: [ControlReply.Drop] = []
+        var left: [WaitingReply] = []
         /// The polling interval in seconds, where the kernel does not report changes.
         var poll: Double?
         /// Whether only names that are never taken were left out, since the pipeline's rules are not known.
@@ -29,8 +29,8 @@ struct InboxLook {
     /// Queries the daemon that holds the folder for the first `limit` waiting drops of each inbox.
     static func asking(_ folder: FilePath, limit: Int) -> InboxLook {
         do throws(ControlClient.Problem) {
-            let reply = try ControlClient.ask(.waiting(limit: limit), in: folder)
-            return InboxLook(inboxes: (reply.inboxes ?? [:]).mapValues { Inbox($0) })
+            let answer = try ControlClient.ask(WaitingVerb.self, .init(limit: limit), in: folder)
+            return InboxLook(inboxes: answer.inboxes.mapValues { Inbox($0) })
         } catch {
             return InboxLook(problem: error.message)
         }
@@ -82,7 +82,7 @@ struct InboxLook {
 }
 
 extension InboxLook.Inbox {
-    init(_ inbox: ControlReply.Inbox) {
+    init(_ inbox: WaitingVerb.Inbox) {
         self.init(
             waiting: inbox.waiting, longest: inbox.longest, leftAlone: inbox.leftAlone,
             left: inbox.left, poll: inbox.poll, paused: inbox.paused?.failure)

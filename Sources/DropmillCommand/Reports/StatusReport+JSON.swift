@@ -68,7 +68,7 @@ extension StatusReport {
     }
 }
 
-extension ControlReply.Drop {
+extension WaitingReply {
     /// The keys of one object: `path`, `known_s`, `why`, `text`, `claimed`.
     fileprivate func write(_ json: inout JSONText) {
         json.name("path", Array(path))

@@ -101,7 +101,7 @@ extension StatusReport {
             + list("left alone", inbox.left, of: inbox.leftAlone)
     }
 
-    private static func list(_ title: String, _ drops: [ControlReply.Drop], of total: Int) -> [String] {
+    private static func list(_ title: String, _ drops: [WaitingReply], of total: Int) -> [String] {
         guard !drops.isEmpty else { return [] }
         let rows = drops.map { drop in
             (

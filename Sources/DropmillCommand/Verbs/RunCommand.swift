@@ -71,8 +71,10 @@ struct RunCommand: StageVerb {
         let configuration = EngineConfiguration(
             state: state.folder.path, once: once, keepHistory: keepHistory, judge: FormatProgram.own.judge)
         let memory = once ? nil : IdleMemory()
+        let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
         let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in
             log.record($0)
+            feed.note($0)
             memory?.noteEvent()
         }
         memory?.release { @Sendable in engine.releaseMemory() }
@@ -95,7 +97,9 @@ struct RunCommand: StageVerb {
             output.flush()
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
-        let control = answering(engine, log)
+        let control = ControlService.open(in: state.folder.path, engine, feed, access: ControlAccess()) { @Sendable in
+            log.record(.warning(pipeline: nil, message: $0))
+        }
         let summary = outcome.wait()
         control?.stop()
         output.flush()
@@ -110,39 +114,6 @@ struct RunCommand: StageVerb {
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 65_536))
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
-
-    /// Answers questions from now on; without that the daemon does its work all the same.
-    private func answering(_ engine: Engine, _ log: JobLog) -> ControlServer? {
-        do throws(IOError) {
-            return try ControlServer.open(in: state.folder.path) { @Sendable request, reply in
-                Self.answer(request, engine, reply)
-            }
-        } catch {
-            log.record(.warning(pipeline: nil, message: "\(error); 'status' and 'explain' cannot query this daemon"))
-            return nil
-        }
-    }
-
-    /// The most drops that an answer lists for each inbox.
-    private static let mostListed = 1000
-
-    @Sendable private static func answer(
-        _ request: ControlRequest, _ engine: Engine, _ reply: @escaping @Sendable (ControlReply) -> Void
-    ) {
-        switch request.ask {
-        case .waiting:
-            engine.reportWaiting(limit: min(max(0, request.limit ?? 0), mostListed)) { @Sendable snapshots in
-                reply(ControlReply(inboxes: snapshots.mapValues { ControlReply.Inbox($0) }))
-            }
-        case .drop:
-            guard let pipeline = request.pipeline, let path = request.path else {
-                return reply(ControlReply(problem: "the request lacks a pipeline or a path"))
-            }
-            engine.reportWaiting(Array(path), of: pipeline) { @Sendable drop in
-                reply(ControlReply(drop: drop.map { ControlReply.Drop($0) }))
-            }
-        }
     }
 
     /// Whether `--once` failed: a drop that merely stayed in its inbox is no failure, unless its marker, manifest or

@@ -113,6 +113,9 @@ package actor Engine: QueueActor {
     /// Frees what is kept for speed alone. Blocks while the journal is written.
     package nonisolated func releaseMemory() { sync { $0.opened }?.journal.releaseMemory() }
 
+    /// Where changes are put on record; nil where the engine does not run.
+    package nonisolated var auditTrail: (any AuditTrail)? { sync { $0.opened }?.journal }
+
     /// Sends a failed job's original back into its inbox; nil where the engine does not run. Blocks.
     package nonisolated func resubmit(_ id: JobID) throws(JournalError) -> Resubmission? {
         guard let opened = sync({ $0.opened }) else { return nil }

@@ -1,0 +1,27 @@
+import Glibc
+import PipelineKit
+
+/// Who may ask, and who may change something.
+struct ControlAccess: Sendable, Equatable {
+    /// The state folder's user.
+    var owner: uid_t = geteuid()
+    /// Besides that user and root, its members may ask; nil: nobody else.
+    var group: gid_t?
+    /// Whether they may change something, too.
+    var groupMayChange = false
+
+    /// Whether the peer is one for whom all this was made; others share few connections.
+    func isOwn(_ peer: ControlPeer) -> Bool { peer.user == 0 || peer.user == owner }
+
+    func refusal(of peer: ControlPeer, isChange: Bool) -> ControlProblem? {
+        if isOwn(peer) { return nil }
+        guard let group, peer.groups.contains(group) else {
+            return ControlProblem(
+                "it answers its own user and root only; run this as \(AccountName.user(owner)) or as root")
+        }
+        guard isChange, !groupMayChange else { return nil }
+        return ControlProblem(
+            "members of the group \(AccountName.group(group)) may look, not change; run this as "
+                + "\(AccountName.user(owner)) or as root, or set control_group_may: change")
+    }
+}

@@ -1,0 +1,64 @@
+/// The daemon's side of one verb.
+struct ControlHandler: Sendable {
+    /// A request that came, and the way back.
+    struct Call: Sendable {
+        let id: UInt64
+        let line: [UInt8]
+        let peer: ControlPeer
+        /// Sends a line, on any queue.
+        let reply: @Sendable ([UInt8]) -> Void
+
+        func fail(_ problem: ControlProblem) { reply(ControlLine.bytes(of: ControlReply<Nothing>(id, problem))) }
+    }
+
+    /// A call's arguments as they are put on record, and what is to be called with its result.
+    typealias Begin = @Sendable (_ arguments: String) -> End
+    typealias End = @Sendable (_ result: String, _ reply: @escaping @Sendable () -> Void) -> Void
+
+    let name: String
+    let isChange: Bool
+    /// Whether it may wait for something.
+    let blocks: Bool
+    let serve: @Sendable (Call, Begin) -> Void
+
+    /// `answer` does not block, and calls back once, on any queue.
+    init<Verb: ControlVerb>(
+        _ verb: Verb.Type, blocks: Bool = false,
+        answer:
+            @escaping @Sendable (
+                Verb.Arguments, ControlPeer, @escaping @Sendable (Result<Verb.Answer, ControlProblem>) -> Void
+            ) -> Void
+    ) {
+        name = verb.name
+        isChange = verb.isChange
+        self.blocks = blocks
+        serve = { @Sendable call, begin in
+            guard let request = ControlLine.message(ControlRequest<Verb.Arguments>.self, of: call.line) else {
+                return call.fail(ControlProblem("malformed request: these are not the arguments of '\(verb.name)'"))
+            }
+            let end = begin(ControlLine.text(of: request.arguments))
+            answer(request.arguments, call.peer) { @Sendable answered in
+                switch answered {
+                case .success(let answer):
+                    end(verb.result(answer)) { call.reply(ControlLine.bytes(of: ControlReply(call.id, answer))) }
+                case .failure(let problem):
+                    end("refused: \(problem.message)") { call.fail(problem) }
+                }
+            }
+        }
+    }
+
+    /// One that may block.
+    init<Verb: ControlVerb>(
+        _ verb: Verb.Type,
+        blocking answer: @escaping @Sendable (Verb.Arguments, ControlPeer) throws(ControlProblem) -> Verb.Answer
+    ) {
+        self.init(verb, blocks: true) { @Sendable arguments, peer, reply in
+            do throws(ControlProblem) {
+                reply(.success(try answer(arguments, peer)))
+            } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+}

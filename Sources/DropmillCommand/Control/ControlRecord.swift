@@ -1,0 +1,30 @@
+import Journal
+
+/// Puts changes on record in the journal. Where that fails they are made all the same: what is asked for in trouble is
+/// to be had in trouble.
+struct ControlRecord: Sendable {
+    /// Nil where it is closed already.
+    let trail: @Sendable () -> (any AuditTrail)?
+    let warn: @Sendable (String) -> Void
+
+    /// The number that the change is known by.
+    func begin(_ entry: AuditEntry) -> Int64? {
+        write { trail throws(JournalError) in try trail.beginAudit(entry) }
+    }
+
+    func end(_ number: Int64?, _ result: String) {
+        guard let number else { return }
+        write { trail throws(JournalError) in try trail.endAudit(number, result: result) }
+    }
+
+    @discardableResult
+    private func write<Value>(_ body: (any AuditTrail) throws(JournalError) -> Value) -> Value? {
+        guard let trail = trail() else { return nil }
+        do throws(JournalError) {
+            return try body(trail)
+        } catch {
+            warn("a change cannot be put on record: \(error.message)")
+            return nil
+        }
+    }
+}

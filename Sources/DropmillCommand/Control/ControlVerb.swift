@@ -1,0 +1,17 @@
+/// What can be asked of a running daemon: a question with its answer, or a change with its result.
+protocol ControlVerb: SendableMetatype {
+    associatedtype Arguments: Codable & Sendable
+    associatedtype Answer: Codable & Sendable
+
+    /// What it is called on the line.
+    static var name: String { get }
+    /// Whether it changes something: that takes longer, not everybody may, and it is put on record.
+    static var isChange: Bool { get }
+    /// What was done, for the record.
+    static func result(_ answer: Answer) -> String
+}
+
+extension ControlVerb {
+    static var isChange: Bool { false }
+    static func result(_ answer: Answer) -> String { "done" }
+}

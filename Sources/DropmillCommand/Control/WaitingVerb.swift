@@ -1,0 +1,47 @@
+import FoundationEssentials
+import PipelineEngine
+import PipelineKit
+
+/// What waits in every inbox.
+enum WaitingVerb: ControlVerb {
+    static let name = "waiting"
+
+    struct Arguments: Codable, Equatable {
+        /// The most waiting drops to report of each inbox.
+        var limit: Int
+    }
+
+    struct Answer: Codable, Equatable {
+        var inboxes: [String: Inbox]
+    }
+
+    struct Inbox: Codable, Equatable {
+        var waiting: Int
+        /// The longest-waiting drops.
+        var longest: [WaitingReply]
+        var leftAlone: Int
+        var left: [WaitingReply]
+        /// The polling interval in seconds, where the kernel does not report changes.
+        var poll: Double?
+        /// Why nothing is claimed.
+        var paused: Pause?
+
+        init(_ snapshot: InboxSnapshot) {
+            waiting = snapshot.waiting
+            longest = snapshot.longest.map { WaitingReply($0) }
+            leftAlone = snapshot.leftCount
+            left = snapshot.left.map { WaitingReply($0) }
+            if case .polling(let pause) = snapshot.watching { poll = pause.seconds }
+            paused = snapshot.paused.map { Pause(code: $0.code, summary: $0.summary, remedy: $0.remedy) }
+        }
+    }
+
+    /// Why a pipeline pauses. The journal says it too, but for where it is what cannot be written.
+    struct Pause: Codable, Equatable {
+        var code: String
+        var summary: String
+        var remedy: String
+
+        var failure: Failure { Failure(.environment, code: code, summary: summary, remedy: remedy) }
+    }
+}

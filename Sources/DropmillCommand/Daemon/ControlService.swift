@@ -1,0 +1,66 @@
+import Files
+import PipelineEngine
+import SystemPackage
+
+/// What the running daemon answers on its control socket, and how.
+enum ControlService {
+    /// The most drops that an answer lists for each inbox.
+    private static let mostListed = 1000
+
+    /// Answers from now on; without that the daemon does its work all the same.
+    static func open(
+        in folder: FilePath, _ engine: Engine, _ feed: ControlFeed, access: ControlAccess,
+        warn: @escaping @Sendable (String) -> Void
+    ) -> ControlServer? {
+        let record = ControlRecord(trail: { @Sendable in engine.auditTrail }, warn: warn)
+        let table = ControlTable(handlers(engine, feed), access: access, record: record)
+        do throws(IOError) {
+            return try ControlServer.open(in: folder, table)
+        } catch {
+            warn("\(error); 'status' and other verbs cannot reach this daemon")
+            return nil
+        }
+    }
+
+    private static func handlers(_ engine: Engine, _ feed: ControlFeed) -> [ControlHandler] {
+        [waiting(engine), drop(engine), subscribe(feed)]
+    }
+
+    private static func waiting(_ engine: Engine) -> ControlHandler {
+        ControlHandler(WaitingVerb.self) { @Sendable arguments, _, reply in
+            engine.reportWaiting(limit: min(max(0, arguments.limit), mostListed)) { @Sendable snapshots in
+                reply(.success(.init(inboxes: snapshots.mapValues { WaitingVerb.Inbox($0) })))
+            }
+        }
+    }
+
+    private static func drop(_ engine: Engine) -> ControlHandler {
+        ControlHandler(DropVerb.self) { @Sendable arguments, _, reply in
+            engine.reportWaiting(Array(arguments.path), of: arguments.pipeline) { @Sendable drop in
+                reply(.success(.init(drop: drop.map { WaitingReply($0) })))
+            }
+        }
+    }
+
+    private static func subscribe(_ feed: ControlFeed) -> ControlHandler {
+        ControlHandler(SubscribeVerb.self) { @Sendable arguments, _, reply in
+            feed.answer(arguments) { @Sendable in reply(.success($0)) }
+        }
+    }
+}
+
+extension ControlFeed {
+    /// Notes what happened, as the log says it.
+    func note(_ event: EngineEvent) {
+        note {
+            let record = LogRecord(event, namesPipeline: true)
+            func text(_ key: String) -> String? {
+                guard case .text(let text) = record.fields.first(where: { $0.key == key })?.value else { return nil }
+                return text
+            }
+            return Change(
+                number: 0, at: Timestamp.now().nanoseconds, event: record.event, message: record.message,
+                pipeline: text("pipeline"), job: text("job"), code: text("code"))
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package import Files
+package import Glibc
+
+/// A change that somebody made or tried to make: who, when, what, and with which result.
+package struct AuditEntry: Sendable, Equatable {
+    package var at: Timestamp
+    package var user: uid_t
+    /// What the user was called then.
+    package var name: String
+    /// What was asked for, and with which arguments, as JSON.
+    package var verb: String
+    package var arguments: String
+    /// Nil as long as it is under way; for good where the daemon ended meanwhile.
+    package var result: String?
+
+    package init(
+        at: Timestamp = .now(), user: uid_t, name: String, verb: String, arguments: String, result: String? = nil
+    ) {
+        self.at = at
+        self.user = user
+        self.name = name
+        self.verb = verb
+        self.arguments = arguments
+        self.result = result
+    }
+}

@@ -1,0 +1,43 @@
+package import Files
+import GRDB
+package import Journal
+
+extension SQLiteJournal: AuditTrail {
+    /// Characters of arguments and of results that are kept.
+    private static let longest = 4096
+
+    package func beginAudit(_ entry: AuditEntry) throws(JournalError) -> Int64 {
+        try write { db in
+            try db.execute(
+                sql: "INSERT INTO audit (at, user, name, verb, arguments, result) VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    entry.at.nanoseconds, Int64(entry.user), entry.name, entry.verb,
+                    String(entry.arguments.prefix(Self.longest)), entry.result,
+                ])
+            return db.lastInsertedRowID
+        }
+    }
+
+    package func endAudit(_ number: Int64, result: String) throws(JournalError) {
+        try write { db in
+            try db.execute(
+                sql: "UPDATE audit SET result = ? WHERE number = ?",
+                arguments: [String(result.prefix(Self.longest)), number])
+        }
+    }
+
+    package func audit(since: Timestamp?, limit: Int) throws(JournalError) -> [AuditEntry] {
+        try read { db in
+            let sql = """
+                SELECT at, user, name, verb, arguments, result FROM audit WHERE at >= ? ORDER BY number DESC LIMIT ?
+                """
+            return try Self.rows(db, sql, [since?.nanoseconds ?? 0, limit]) { columns throws(JournalError) in
+                columns.subject = "the record of a change"
+                return AuditEntry(
+                    at: try columns.time("at"), user: UInt32(truncatingIfNeeded: try columns.integer("user")),
+                    name: try columns.text("name"), verb: try columns.text("verb"),
+                    arguments: try columns.text("arguments"), result: try columns.optionalText("result"))
+            }
+        }
+    }
+}
