@@ -64,6 +64,15 @@ import Testing
         Row(.queued(stage: 1, failures: 1), .failed(id, off), .queued(stage: 1, failures: 1), [.write(id)]),
         Row(.queued(stage: 1, failures: 1), .withdrawn([id]), .queued(stage: 1, failures: 1), run(1)),
 
+        Row(
+            .queued(stage: 1, failures: 1), .calledOff(id, bad), .queued(stage: 1, failures: 1),
+            [.write(id), .callOff(id)]),
+        Row(
+            .deferred(stage: 1, failures: 2, later), .calledOff(id, bad), .settling(.failed(bad)),
+            [.write(id), .settle(id, .failed(bad))]),
+        Row(.settling(.processed), .calledOff(id, bad), .settling(.processed), []),
+        Row(.settling(.failed(later)), .calledOff(id, bad), .settling(.failed(later)), []),
+
         Row(.deferred(stage: 1, failures: 2, later), .due(id), .queued(stage: 1, failures: 2), run(1)),
 
         Row(.settling(.processed), .settled(id), nil, [.release(id, .processed, recoveries: 0)]),
@@ -112,6 +121,20 @@ import Testing
                 #expect(isPossible == possible.contains(name), "\(state) + \(event)")
             }
         }
+    }
+
+    @Test(
+        "What was called off fails, whatever its stage made of it",
+        arguments: [
+            JobMachine.Event.succeeded(id), .failed(id, bad), .failed(id, later), .failed(id, full),
+            .failed(id, off), .withdrawn([id]),
+        ])
+    func calledOff(_ event: JobMachine.Event) {
+        let reason = Failure.calledOff(by: "anna")
+        var machine = machine(.queued(stage: 0, failures: 0))
+        _ = machine.apply([.calledOff(Self.id, reason)], at: Self.now)
+        #expect(machine.jobs[Self.id]?.onRecord == .settling(.failed(reason)))
+        #expect(machine.apply([event], at: Self.now) == [.settle(Self.id, .failed(reason))])
     }
 
     @Test("It waits as long as the other side asks")

@@ -90,6 +90,11 @@ struct ActiveJob {
         }
     }
 
+    /// A person called it off.
+    mutating func calledOff(by person: String) {
+        record.history.append(Transition("called off", at: .now(), note: "by \(person)"))
+    }
+
     /// It waits for its next attempt. The stage that failed.
     mutating func wait(_ delay: Duration) -> String {
         record.nextAttempt = Timestamp(nanoseconds: Timestamp.now().nanoseconds + delay.nanoseconds)

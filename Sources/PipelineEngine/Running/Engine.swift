@@ -250,7 +250,7 @@ package actor Engine: QueueActor {
     }
 
     /// Those of this generation come last: they may be given what earlier ones had.
-    private var all: [PipelineRunner] { retired + runners }
+    var all: [PipelineRunner] { retired + runners }
 
     private func receive(_ messages: [Message]) {
         for message in messages {

@@ -34,6 +34,7 @@ extension JobMachine {
             guard let stage = stage(of: id) else { return }
             jobs[id]?.mayBeIntended = false
             if hasRun { jobs[id]?.hasRun = true }
+            if endCalledOff(id, &turn) { return }
             endProbe(id, &turn)
             go(id, to: isDone ? .settling(.processed) : .queued(stage: stage.index + 1, failures: 0), &turn)
         case .failed(let id, let failure, let hasRun, let jitter):
@@ -42,6 +43,7 @@ extension JobMachine {
                 jobs[id]?.mayBeIntended = false
                 jobs[id]?.hasRun = true
             }
+            if endCalledOff(id, &turn) { return }
             fail(id, stage, failure, jitter, &turn)
         case .due(let id):
             if jobs[id]?.holder == .timer { begin(id, &turn) }
@@ -78,8 +80,10 @@ extension JobMachine {
             hold(id, &turn)
             stopWorking(because: failure, of: id, &turn)
         case .lost(let id): lose(id, &turn)
+        case .calledOff(let id, let failure): callOff(id, because: failure, &turn)
         // Where the pause was over in the same batch they go on.
-        case .withdrawn(let ids): for id in ids where isWithdrawable(id) { begin(id, &turn) }
+        case .withdrawn(let ids):
+            for id in ids where isWithdrawable(id) && !endCalledOff(id, &turn) { begin(id, &turn) }
         default: applyToPause(event, &turn)
         }
     }

@@ -61,6 +61,11 @@ struct JobMachine: Sendable, Equatable {
         var isIntended = false
         /// How many stages of `on_failure` are done.
         var notified = 0
+        /// Why its stage, which a worker has, was called off: it fails whatever the stage makes of it.
+        var calledOff: Failure?
+
+        /// Its state, as it is to be recorded: what was called off stays so over a crash.
+        var onRecord: JobState { calledOff.map { .settling(.failed($0)) } ?? state }
     }
 
     enum Event: Sendable, Equatable {
@@ -92,6 +97,8 @@ struct JobMachine: Sendable, Equatable {
         /// it may have dropped.
         case outputsLost(JobID, Failure)
         case lost(JobID)
+        /// A person calls it off. A job in settlement goes on.
+        case calledOff(JobID, Failure)
         /// These were withdrawn before a worker had them.
         case withdrawn([JobID])
         /// The intake has failed, or still fails.
@@ -131,6 +138,8 @@ struct JobMachine: Sendable, Equatable {
         case `defer`(JobID, Failure, Duration)
         /// Send `due` after a while.
         case wait(JobID, Duration)
+        /// Withdraw it from its stage's workers, then `withdrawn`; or call off the one that has it.
+        case callOff(JobID)
         /// It is finished. `recoveries`: the count that the record keeps.
         case release(JobID, JobState.Outcome, recoveries: Int)
         /// It is lost: its drop cannot be found.

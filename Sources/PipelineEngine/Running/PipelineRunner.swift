@@ -129,6 +129,8 @@ final class PipelineRunner {
             noteProgress(of: id)
             if let settlement = jobs[id]?.settlement(outcome) { finished.append(settlement) }
         case .defer(let id, let failure, let delay): `defer`(id, because: failure, for: delay)
+        case .callOff(let id):
+            if workers.contains(where: { $0.callOff(id) }) { send(.withdrawn([id])) }
         case .wait(let id, let delay): later(delay) { runner in runner.send(.due(id)) }
         case .release(let id, let outcome, let recoveries): release(id, outcome, recoveries: recoveries)
         case .forget(let id): forget(id)

@@ -122,6 +122,18 @@ package final class StageWorkers: Sendable {
         }
     }
 
+    /// Takes back a job that no worker has begun, and returns true; else calls off the worker that has it.
+    func callOff(_ id: JobID) -> Bool {
+        state.withLock { state in
+            if let place = state.waiting.firstIndex(where: { $0.job.id == id }) {
+                state.waiting.remove(at: place)
+                return true
+            }
+            state.running.values.first { $0.work.job.id == id }?.cancellation.cancel()
+            return false
+        }
+    }
+
     /// Calls off what is running.
     package func cancel() {
         for running in running { running.cancellation.cancel() }

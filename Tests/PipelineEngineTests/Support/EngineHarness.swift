@@ -76,6 +76,12 @@ final class EngineHarness: Sendable {
         try #require(engine.withLock { $0 }).hold(names, order)
     }
 
+    /// Calls jobs off, for somebody.
+    func callOff(_ ids: [JobID], by person: String = "anna") throws -> [CallingOff] {
+        guard let engine = engine.withLock({ $0 }) else { return [] }
+        return try engine.callOff(ids, by: person)
+    }
+
     /// Which generation of each pipeline runs.
     var generations: [String: Int] {
         guard let engine = engine.withLock({ $0 }) else { return [:] }

@@ -98,6 +98,7 @@ struct JobMachineWorld {
             case 7: send([.intakeFailed(failure(.environment))])
             case 8 where random.next() % 4 == 0: lose()
             case 9 where random.next() % 4 == 0: crash()
+            case 10: callOff()
             default: happen()
             }
         }
@@ -131,6 +132,20 @@ struct JobMachineWorld {
         pending.removeAll { $0.job == id || $0 == .due(id) }
         send([.lost(id)])
     }
+
+    private mutating func callOff() {
+        let ids = machine.jobs.keys.sorted()
+        guard !ids.isEmpty else { return }
+        let id = ids[Int(random.next() % UInt64(ids.count))]
+        let mayBe = waiting.isEmpty && machine.mayCallOff(id)
+        // Late ones change nothing, also in one batch with what made them late.
+        send([.calledOff(id, Self.off)])
+        if mayBe, waiting.isEmpty, machine.jobs[id].map({ $0.onRecord != .settling(.failed(Self.off)) }) ?? false {
+            problems.append("\(id) was called off in vain")
+        }
+    }
+
+    private static let off = Failure.file("test.off", "It was called off.")
 
     /// The daemon dies and starts again: what it knew is gone but for the records.
     private mutating func crash() {
@@ -214,6 +229,7 @@ struct JobMachineWorld {
         let next = pending.remove(at: Int(random.next() % UInt64(pending.count)))
         switch next {
         case .begin(let id):
+            if machine.jobs[id]?.calledOff != nil { problems.append("\(id) begins, though it was called off") }
             pending.append(.finish(id))
             // Most are done before somebody looks.
             if random.next() % 2 == 0 { send([.began(id)]) }
@@ -322,6 +338,11 @@ struct JobMachineWorld {
             if !ended.insert(id).inserted { problems.append("\(id) ends twice") }
             records[id] = nil
             folders.remove(id)
+        case .callOff(let id):
+            if pending.contains(.begin(id)) {
+                pending.removeAll { $0 == .begin(id) }
+                withdrawn.append(id)
+            }
         case .quarantine(let id): quarantine.append(id)
         case .withdraw: withdraw(&withdrawn)
         case .probe(let delay): pending.append(.probe(delay))
@@ -343,7 +364,7 @@ struct JobMachineWorld {
 
     private mutating func write(_ id: JobID) {
         guard let entry = machine.jobs[id] else { return }
-        records[id] = Record(state: entry.state, recoveries: entry.recoveries, isIntended: entry.isIntended)
+        records[id] = Record(state: entry.onRecord, recoveries: entry.recoveries, isIntended: entry.isIntended)
     }
 
     /// It is on record as running before it begins.

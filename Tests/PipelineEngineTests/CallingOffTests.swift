@@ -1,0 +1,124 @@
+import Files
+import PipelineKit
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Journal
+@testable import PipelineEngine
+@testable import SQLiteJournal
+
+/// Jobs that a person calls off.
+@Suite("Calling off", .timeLimit(.minutes(5))) struct CallingOffTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func record(_ id: JobID) throws -> JobRecord? {
+        let journal = try SQLiteJournal.open(reading: scratch.path("state"))
+        defer { journal.close() }
+        return try journal.job(id)
+    }
+
+    /// The only job of a drop that has this name, once it is claimed.
+    private func job(_ name: String, of engine: EngineHarness) async throws -> JobID {
+        _ = await eventually { engine.claimed.contains { $0.drop.name.text == name } }
+        return try #require(engine.claimed.first { $0.drop.name.text == name }).id
+    }
+
+    @Test("A stage that runs is called off, and what waits behind it never begins")
+    func runningAndQueued() async throws {
+        let gate = Gate()
+        let engine = try EngineHarness(scratch: scratch, stages: [gate.entry])
+        try engine.start()
+        try engine.drop("first")
+        let first = try await job("first", of: engine)
+        #expect(await eventually { engine.events.contains { if case .stageStarted = $0 { true } else { false } } })
+        try engine.drop("second")
+        let second = try await job("second", of: engine)
+        try engine.drop("third")
+        let third = try await job("third", of: engine)
+        #expect(try engine.callOff([second, first]) == [.stops(stage: "fake"), .stops(stage: "fake")])
+        #expect(await eventually { engine.reports.count == 2 })
+        #expect(try scratch.tree("failed") == ["first", "first.error.json", "second", "second.error.json"])
+        for id in [first, second] {
+            #expect(await eventually { (try? record(id)?.state) == .failed })
+            let found = try #require(try record(id))
+            #expect(found.failure?.code == "operator.cancelled")
+            #expect(found.failure?.summary.contains("anna") == true)
+            #expect(found.history.contains { $0.event == "called off" && $0.note == "by anna" })
+        }
+        gate.open()
+        #expect(await eventually { engine.reports.count == 3 })
+        #expect(try engine.callOff([third, first]) == [.unknown, .unknown])
+        #expect(await engine.stop()?.failed == 2)
+    }
+
+    @Test("One that waits for its next attempt fails at once, and its time passes without effect")
+    func deferred() async throws {
+        let engine = try EngineHarness(
+            scratch: scratch,
+            stages: [
+                .fake { (_, _) throws(Failure) in throw Failure(.transient, code: "later", summary: "Not now.") }
+            ]
+        ) { $0.retry = RetryPolicy(attempts: 5, backoff: .seconds(600), maxBackoff: .seconds(600)) }
+        try engine.start()
+        try engine.drop("a")
+        let id = try await job("a", of: engine)
+        #expect(await eventually { engine.events.contains { if case .deferred = $0 { true } else { false } } })
+        #expect(try engine.callOff([id]) == [.settles])
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(try scratch.tree("failed") == ["a", "a.error.json"])
+        _ = await engine.stop()
+    }
+
+    @Test("What a stage finishes nevertheless is not published")
+    func finishes() async throws {
+        let isWaiting = Mutex(false)
+        let engine = try EngineHarness(
+            scratch: scratch,
+            stages: [
+                .fake { (payload, context) throws(Failure) in
+                    isWaiting.withLock { $0 = true }
+                    // It notices that it is called off, and ends as if it had not.
+                    while !context.work.cancellation.isCancelled {}
+                    return payload
+                }
+            ])
+        try engine.start()
+        try engine.drop("a")
+        let id = try await job("a", of: engine)
+        #expect(await eventually { isWaiting.withLock { $0 } })
+        #expect(try engine.callOff([id]) == [.stops(stage: "fake")])
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(try scratch.tree("failed") == ["a", "a.error.json"])
+        #expect(try scratch.tree("processed") == [])
+        _ = await engine.stop()
+    }
+
+    @Test("It stays called off where the daemon dies before the stage has ended")
+    func onRecord() async throws {
+        let isWaiting = Mutex(false)
+        let mayEnd = Mutex(false)
+        let engine = try EngineHarness(
+            scratch: scratch,
+            stages: [
+                .fake { (payload, _) throws(Failure) in
+                    isWaiting.withLock { $0 = true }
+                    while !mayEnd.withLock({ $0 }) {}
+                    return payload
+                }
+            ])
+        try engine.start()
+        try engine.drop("a")
+        let id = try await job("a", of: engine)
+        #expect(await eventually { isWaiting.withLock { $0 } })
+        #expect(try engine.callOff([id]) == [.stops(stage: "fake")])
+        let found = try #require(try record(id))
+        #expect(found.progress == .settling(.failed(.calledOff(by: "anna"))))
+        #expect(try engine.callOff([id]) == [.tooLate])
+        mayEnd.withLock { $0 = true }
+        #expect(await eventually { engine.reports.count == 1 })
+        _ = await engine.stop()
+    }
+}
