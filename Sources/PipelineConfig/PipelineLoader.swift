@@ -24,12 +24,18 @@ package struct PipelineLoader: Sendable {
 
     /// The pipelines of these files and of the `*.yaml` and `*.yml` files in these folders, in that order; a file that
     /// is reached twice is read once.
-    package func load(_ paths: [FilePath]) throws(ConfigProblems) -> [Pipeline] {
-        var problems: [ConfigProblem] = []
-        let texts = files(paths, &problems).compactMap { file in
-            text(of: file, &problems).map { (file, $0) }
-        }
-        return try load(texts, problems)
+    package func load(_ paths: [FilePath]) throws(ConfigProblems) -> [Pipeline] { try load(Self.read(paths)) }
+
+    /// The pipelines of these files, as they were read.
+    package func load(_ files: PipelineFiles) throws(ConfigProblems) -> [Pipeline] {
+        try load(files.all.map { ($0.path, $0.text) }, files.problems)
+    }
+
+    /// Reads these files and those in these folders.
+    package static func read(_ paths: [FilePath]) -> PipelineFiles {
+        var files = PipelineFiles()
+        for file in list(paths, &files.problems) { read(file, &files) }
+        return files
     }
 
     /// The pipelines of these texts, as if each were in a file.
@@ -52,7 +58,7 @@ package struct PipelineLoader: Sendable {
         }
     }
 
-    private func files(_ paths: [FilePath], _ problems: inout [ConfigProblem]) -> [FilePath] {
+    private static func list(_ paths: [FilePath], _ problems: inout [ConfigProblem]) -> [FilePath] {
         var files: [FilePath] = []
         var seen: Set<ResolvedFolder> = []
         func add(_ file: FilePath) {
@@ -80,18 +86,18 @@ package struct PipelineLoader: Sendable {
         return files
     }
 
-    private func text(of file: FilePath, _ problems: inout [ConfigProblem]) -> [UInt8]? {
+    private static func read(_ file: FilePath, _ files: inout PipelineFiles) {
         do throws(IOError) {
-            return try Self.read(file)
+            files.all.append(try read(file))
         } catch {
             let problem =
                 switch error.errno {
                 case .noSuchFileOrDirectory: "\(error); give a pipeline file or a folder of them"
+                case .isDirectory: "is a folder, not a file; give a pipeline file another place"
                 case .fileTooLarge: "larger than 1 MiB, which no pipeline needs"
                 default: "\(error)"
                 }
-            problems.append(ConfigProblem(problem, in: file))
-            return nil
+            files.problems.append(ConfigProblem(problem, in: file))
         }
     }
 
@@ -116,12 +122,16 @@ package struct PipelineLoader: Sendable {
         return draft
     }
 
-    private static func read(_ path: FilePath) throws(IOError) -> [UInt8] {
+    private static func read(_ path: FilePath) throws(IOError) -> PipelineFiles.File {
         // Do not wait for a writer if the path is a FIFO.
         let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
-        guard FileKind(mode: try file.status().st_mode) == .regular else {
-            throw IOError("read", path, .invalidArgument)
+        let status = try file.status()
+        switch FileKind(mode: status.st_mode) {
+        case .regular: break
+        case .folder: throw IOError("read", path, .isDirectory)
+        default: throw IOError("read", path, .invalidArgument)
         }
-        return try SmallFile.read(file, atMost: largestFile)
+        let text = try SmallFile.read(file, atMost: largestFile)
+        return PipelineFiles.File(path: path, text: text, changed: FileTime(status.st_mtim))
     }
 }

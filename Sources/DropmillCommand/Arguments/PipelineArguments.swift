@@ -13,17 +13,27 @@ struct PipelineArguments: ParsableArguments {
         completion: .file(extensions: ["yaml", "yml"]), transform: RawArguments.path)
     var paths: [FilePath] = []
 
-    /// The validated pipelines, of these kinds of stages.
-    func load(_ stages: StageRegistry) throws(ConfigProblems) -> [Pipeline] {
-        let paths = paths.isEmpty ? ["pipelines"] : paths
-        return try PipelineLoader(registry: stages, environment: Environment.variables).load(paths)
+    /// What is read where nothing is given.
+    var given: [FilePath] { paths.isEmpty ? ["pipelines"] : paths }
+
+    /// What reads them, with these kinds of stages.
+    static func loader(_ stages: StageRegistry) -> PipelineLoader {
+        PipelineLoader(registry: stages, environment: Environment.variables)
     }
+
+    /// The validated pipelines, of these kinds of stages.
+    func load(_ stages: StageRegistry) throws(ConfigProblems) -> [Pipeline] { try Self.loader(stages).load(given) }
 
     /// The validated pipelines; where there is a problem, all are printed to standard error and the exit status is
     /// thrown.
     func loadOrReport(_ stages: StageRegistry) throws(ExitCode) -> [Pipeline] {
+        try Self.load(PipelineLoader.read(given), stages)
+    }
+
+    /// The same of files that were read.
+    static func load(_ files: PipelineFiles, _ stages: StageRegistry) throws(ExitCode) -> [Pipeline] {
         do throws(ConfigProblems) {
-            return try load(stages)
+            return try loader(stages).load(files)
         } catch {
             StandardError.print(error.description)
             throw ExitStatus.configuration

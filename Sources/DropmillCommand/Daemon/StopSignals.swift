@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 
 /// SIGTERM and SIGINT: the first asks to stop, the second ends the process at once with 128 + its number. SIGHUP asks
-/// for what others call a reload, until the daemon stops; SIGUSR1 and SIGUSR2, which mean nothing here, do nothing.
+/// for a reload, until the daemon stops; SIGUSR1 and SIGUSR2, which mean nothing here, do nothing.
 ///
 /// They are blocked and waited for, so that one that comes before anybody listens is kept by the kernel: a dispatch
 /// source sees what comes after its registration, which happens some time later on a thread of its own. SIGHUP is

@@ -1,26 +1,28 @@
 import Logging
 import PipelineEngine
+import Synchronization
 
 /// Turns the engine's events into log lines: one per state change, and for long stages a line that is redrawn in place.
 struct JobLog: Sendable {
     private let logger: Logger
-    /// Whether lines about jobs say which pipeline they are of.
-    private let namesPipeline: Bool
+    private let naming: Naming
     private let progress: ProgressLine?
 
     /// A log. `progress` shows long stages; without it they are logged at level debug.
     init(logger: Logger, namesPipeline: Bool, progress: ProgressLine?) {
         self.logger = logger
-        self.namesPipeline = namesPipeline
+        naming = Naming(namesPipeline)
         self.progress = progress
     }
 
     /// Logs an event. Called several times for every job, so nothing is built for a level that is not logged.
     func record(_ event: EngineEvent) {
         updateProgress(event)
+        // Those that were removed still have jobs that end.
+        if case .reloaded(let changes) = event { naming.set(changes.count > 1) }
         let level = Self.level(of: event)
         guard logger.logLevel <= level else { return }
-        let record = LogRecord(event, namesPipeline: namesPipeline)
+        let record = LogRecord(event, namesPipeline: naming.isOn)
         logger.log(level: level, "\(record.message)", metadata: [LogRecord.key: .stringConvertible(record)])
     }
 
@@ -46,4 +48,12 @@ struct JobLog: Sendable {
         default: break
         }
     }
+}
+
+/// Whether lines about jobs say which pipeline they are of.
+private final class Naming: Sendable {
+    private let state: Atomic<Bool>
+    init(_ isOn: Bool) { state = Atomic(isOn) }
+    var isOn: Bool { state.load(ordering: .relaxed) }
+    func set(_ isOn: Bool) { state.store(isOn, ordering: .relaxed) }
 }

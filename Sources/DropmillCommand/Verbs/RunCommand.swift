@@ -5,6 +5,7 @@ import Dropmill
 import Files
 import Glibc
 import Logging
+import PipelineConfig
 import PipelineEngine
 import PipelineKit
 import Synchronization
@@ -17,8 +18,8 @@ struct RunCommand: StageVerb {
         abstract: "Watch the inboxes and process what is dropped there, in the foreground.",
         discussion: """
             SIGTERM and SIGINT stop it: it claims nothing more, running stages may finish within the grace period, and \
-            the rest resumes at the next start. A second signal ends it at once; nothing is lost then either. SIGHUP, \
-            SIGUSR1 and SIGUSR2 have no effect.
+            the rest resumes at the next start. A second signal ends it at once; nothing is lost then either. SIGHUP \
+            has it read its pipeline files again. SIGUSR1 and SIGUSR2 have no effect.
 
             Example: process what is in the inbox now, then exit:
 
@@ -61,32 +62,32 @@ struct RunCommand: StageVerb {
         dm_ignore_broken_leases()
         // Whoever started this may have ignored it, and then children are not kept until they are waited for.
         signal(SIGCHLD, SIG_DFL)
-        let pipelines = try pipelines.loadOrReport(stages)
+        let files = PipelineLoader.read(pipelines.given)
+        let loaded = try PipelineArguments.load(files, stages)
         let signals = StopSignals()
         // Last of all: until then a second signal ends whatever hangs.
         defer { signals.allow() }
         Self.raiseFileLimit()
         let output = LogOutput(descriptor: STDERR_FILENO)
-        let log = logging.jobLog(on: output, namesPipeline: pipelines.count > 1)
+        let log = logging.jobLog(on: output, namesPipeline: loaded.count > 1)
         let configuration = EngineConfiguration(
             state: state.folder.path, once: once, keepHistory: keepHistory, judge: FormatProgram.own.judge)
         let memory = once ? nil : IdleMemory()
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
-        let engine = Engine(pipelines: pipelines, configuration: configuration) { @Sendable in
+        let engine = Engine(pipelines: loaded, configuration: configuration) { @Sendable in
             log.record($0)
             feed.note($0)
             memory?.noteEvent()
         }
         memory?.release { @Sendable in engine.releaseMemory() }
+        let reloader = Reloader(
+            pipelines.given, loader: PipelineArguments.loader(stages), loaded: files, report: { log.record($0) })
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
+            reloader.end()
             engine.stop(grace: grace)
         } reload: { @Sendable in
-            log.record(
-                .warning(
-                    pipeline: nil,
-                    message: "SIGHUP is ignored: no reload yet; restart Dropmill to read its pipeline files again")
-            )
+            reloader.ask()
         }
         if let warning = Self.sandboxWarning { log.record(.warning(pipeline: nil, message: warning)) }
         let outcome = Outcome()
@@ -97,6 +98,7 @@ struct RunCommand: StageVerb {
             output.flush()
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
+        reloader.begin { pipelines throws(EngineError) in try engine.reload(pipelines) }
         let control = ControlService.open(in: state.folder.path, engine, feed, access: ControlAccess()) { @Sendable in
             log.record(.warning(pipeline: nil, message: $0))
         }

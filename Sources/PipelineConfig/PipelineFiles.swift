@@ -1,0 +1,42 @@
+package import Files
+package import SystemPackage
+
+/// Pipeline files as they were read, and what could not be.
+package struct PipelineFiles: Sendable {
+    /// One of them.
+    package struct File: Sendable {
+        /// As it was given, or found in the folder that was.
+        package let path: FilePath
+        let text: [UInt8]
+        /// When it was changed last.
+        package let changed: FileTime
+    }
+
+    /// What is not as it was when these were read.
+    package enum Difference: Sendable, Equatable {
+        case changed(FileTime)
+        case added(FileTime)
+        /// It is gone, or cannot be read any more: a sentence.
+        case gone(String)
+    }
+
+    package internal(set) var all: [File] = []
+    package internal(set) var problems: [ConfigProblem] = []
+
+    package init() {}
+
+    /// How these differ from what was read before, file by file.
+    package func differences(from old: PipelineFiles) -> [(file: FilePath, difference: Difference)] {
+        let before = Dictionary(old.all.map { ($0.path, $0) }) { first, _ in first }
+        let now = Set(all.map(\.path))
+        let news = all.compactMap { file -> (FilePath, Difference)? in
+            guard let known = before[file.path] else { return (file.path, .added(file.changed)) }
+            return known.text == file.text ? nil : (file.path, .changed(file.changed))
+        }
+        let gone = old.all.filter { !now.contains($0.path) }.map { file -> (FilePath, Difference) in
+            let reason = problems.first { $0.path == file.path }?.message
+            return (file.path, .gone(reason ?? "it is in none of the folders any more"))
+        }
+        return news + gone
+    }
+}

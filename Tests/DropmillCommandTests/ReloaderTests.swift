@@ -1,0 +1,138 @@
+import BuiltinStages
+import Dispatch
+import Files
+import PipelineConfig
+import PipelineKit
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import DropmillCommand
+@testable import PipelineEngine
+
+/// When a daemon reads its files again, and whom it answers.
+@Suite(.timeLimit(.minutes(5))) struct ReloaderTests {
+    private let scratch: ScratchFolder
+    private let seen = Seen()
+
+    /// What was taken, said and answered.
+    private final class Seen: Sendable {
+        private let state = Mutex((taken: [[String]](), warnings: [String](), outcomes: [Reloader.Outcome]()))
+        var taken: [[String]] { state.withLock { $0.taken } }
+        var warnings: [String] { state.withLock { $0.warnings } }
+        var outcomes: [Reloader.Outcome] { state.withLock { $0.outcomes } }
+        func take(_ names: [String]) { state.withLock { $0.taken.append(names) } }
+        func warn(_ text: String) { state.withLock { $0.warnings.append(text) } }
+        func answer(_ outcome: Reloader.Outcome) { state.withLock { $0.outcomes.append(outcome) } }
+    }
+
+    init() throws {
+        scratch = try ScratchFolder()
+        try write("a")
+    }
+
+    private func write(_ name: String, more: String = "") throws {
+        try scratch.write(
+            "inbox: \(name)/in\nprocessed: \(name)/done\nfailed: \(name)/failed\nstages: [checksum]\n\(more)",
+            to: "pipelines/\(name).yaml")
+    }
+
+    private func reloader() -> Reloader {
+        let paths = [scratch.path("pipelines")]
+        return Reloader(
+            paths, loader: PipelineArguments.loader(.builtin), loaded: PipelineLoader.read(paths),
+            report: { [seen] event in if case .warning(_, let message) = event { seen.warn(message) } })
+    }
+
+    /// Takes what it is given, and says so; `gate` holds up the first one.
+    private func apply(_ gate: DispatchSemaphore? = nil) -> Reloader.Apply {
+        { [seen] pipelines throws(EngineError) in
+            seen.take(pipelines.map(\.name))
+            if seen.taken.count == 1 { gate?.wait() }
+            return []
+        }
+    }
+
+    private func ask(_ reloader: Reloader) { reloader.ask { [seen] in seen.answer($0) } }
+
+    @Test("Those that come during a reload are one, which reads the files after them")
+    func together() async throws {
+        let (reloader, gate) = (reloader(), DispatchSemaphore(value: 0))
+        reloader.begin(apply(gate))
+        ask(reloader)
+        #expect(await eventually { seen.taken == [["a"]] })
+        for _ in 0..<5 { ask(reloader) }
+        try write("b")
+        ask(reloader)
+        #expect(seen.outcomes.isEmpty)
+        gate.signal()
+        #expect(await eventually { seen.outcomes.count == 7 })
+        #expect(seen.taken == [["a"], ["a", "b"]])
+    }
+
+    @Test("One that comes during the start is done after it") func starting() async throws {
+        let reloader = reloader()
+        ask(reloader)
+        try write("b")
+        reloader.begin(apply())
+        #expect(await eventually { seen.outcomes == [.taken([])] })
+        #expect(seen.taken == [["a", "b"]])
+    }
+
+    @Test("During a stop nothing is read, and nothing said") func stopping() async throws {
+        let (reloader, gate) = (reloader(), DispatchSemaphore(value: 0))
+        reloader.begin { [gate] _ throws(EngineError) in
+            gate.wait()
+            throw EngineError.refused("the daemon is stopping")
+        }
+        ask(reloader)
+        reloader.end()
+        ask(reloader)
+        gate.signal()
+        #expect(await eventually { seen.outcomes.count == 2 })
+        let refused = Reloader.Outcome.refused(["the daemon is stopping"])
+        #expect(seen.outcomes == [refused, refused])
+        #expect(seen.warnings.isEmpty)
+        #expect(reloader.last == nil)
+    }
+
+    @Test("One that is refused changes nothing, and says why once") func refused() async throws {
+        let reloader = reloader()
+        reloader.begin(apply())
+        try write("b", more: "prority: 1\n")
+        try write("c", more: "order: newest\n")
+        ask(reloader)
+        #expect(await eventually { seen.outcomes.count == 1 })
+        guard case .refused(let problems) = seen.outcomes.first else { Issue.record("taken"); return }
+        #expect(problems.count == 2)
+        #expect(seen.taken.isEmpty)
+        #expect(seen.warnings.count == 1)
+        #expect(problems.allSatisfy { seen.warnings.first?.contains($0) == true })
+        #expect(reloader.last?.outcome == .refused(problems))
+    }
+
+    @Test("How the files differ from what is in force") func differences() async throws {
+        let reloader = reloader()
+        reloader.begin(apply())
+        #expect(reloader.differences().isEmpty)
+        try write("a", more: "order: name\n")
+        try write("b")
+        func words() -> [String] {
+            reloader.differences().map { file, difference in
+                let name = file.lastComponent?.string ?? ""
+                return switch difference {
+                case .changed: "\(name) changed"
+                case .added: "\(name) added"
+                case .gone(let why): "\(name) gone: \(why)"
+                }
+            }
+        }
+        #expect(words() == ["a.yaml changed", "b.yaml added"])
+        ask(reloader)
+        #expect(await eventually { seen.outcomes.count == 1 })
+        #expect(words().isEmpty)
+        try Folder.remove(scratch.path("pipelines/a.yaml"))
+        #expect(words() == ["a.yaml gone: it is in none of the folders any more"])
+    }
+}

@@ -1,0 +1,122 @@
+import Files
+import Glibc
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// SIGHUP, whenever it comes, and whatever the files have become.
+@Suite(.timeLimit(.minutes(5))) struct ReloadSignalTests {
+    private let scratch: ScratchFolder
+
+    init() throws {
+        scratch = try ScratchFolder()
+        try write("a")
+    }
+
+    private func write(_ name: String, stages: String = "[checksum]", to file: String? = nil) throws {
+        let folders = "inbox: \(name)-in\nprocessed: \(name)-done\nfailed: \(name)-failed\n"
+        try scratch.write(
+            folders + "ready: { quiet: 50ms }\nstages: \(stages)\n", to: "pipelines/\(file ?? name).yaml")
+    }
+
+    private func start() async throws -> DropmillProcess {
+        let daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
+        try #require(await eventually { try daemon.hasLogged("started") })
+        return daemon
+    }
+
+    private func settles(_ name: String, in inbox: String, as path: String) async throws {
+        try scratch.write("x", to: "pipelines/\(inbox)/\(name)")
+        #expect(await eventually { scratch.exists(path) })
+    }
+
+    @Test func takesWhatTheFilesSayNow() async throws {
+        var daemon = try await start()
+        try write("a", stages: "[move: { to: a-out }]")
+        try write("b")
+        try daemon.send(SIGHUP)
+        #expect(try await eventually { try daemon.hasLogged("reloaded", "a: changed (stage 1)") })
+        #expect(try daemon.hasLogged("reloaded", "b: added"))
+        try await settles("one", in: "a-in", as: "pipelines/a-out/one")
+        try await settles("two", in: "b-in", as: "pipelines/b-done/two")
+        #expect(
+            try await eventually { try daemon.hasLogged("processed", "b: two") },
+            "a line about a job names its pipeline")
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
+    /// From the beginning of `main` on, many times over, and while it stops.
+    @Test func neverEndsIt() async throws {
+        for milliseconds in [0, 40, 120] {
+            var daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log-\(milliseconds)"))
+            #expect(try await eventually { try holdsBack(daemon.id) })
+            // The moment is what is tested; whatever it meets, the outcome is the same.
+            poll(nil, 0, Int32(milliseconds))
+            for _ in 0..<10 { try daemon.send(SIGHUP) }
+            #expect(
+                try await eventually { try daemon.hasLogged("reloaded") },
+                "after \(milliseconds) ms: \(daemon.transcript)")
+            try daemon.send(SIGTERM)
+            for _ in 0..<10 { try daemon.send(SIGHUP) }
+            #expect(try daemon.wait() == 0, "after \(milliseconds) ms: \(daemon.transcript)")
+        }
+    }
+
+    /// Whether SIGHUP waits for the process to ask for it (proc_pid_status(5)). What comes while the loader is still at
+    /// work ends any process.
+    private func holdsBack(_ process: Int32) throws -> Bool {
+        let file = FilePath("/proc/\(process)/status")
+        let lines = String(decoding: try ScratchFolder.read(file), as: UTF8.self).split(separator: "\n")
+        guard let digits = lines.first(where: { $0.hasPrefix("SigBlk:") })?.split(separator: "\t").last,
+            let mask = UInt64(digits, radix: 16)
+        else { return false }
+        return mask & (1 << UInt64(SIGHUP - 1)) != 0
+    }
+
+    /// What a pipeline file can be, and what is said of it.
+    enum Bad: String, CaseIterable {
+        case halfWritten = "'failed' is missing"
+        case empty = "the file is empty"
+        case folder = "is a folder"
+        case unreadable = "cannot read"
+        case gone = "No such file"
+        case nameTwice = "the name 'a' is already used by"
+    }
+
+    @Test(arguments: Bad.allCases) func refusesBadFiles(_ bad: Bad) async throws {
+        try write("b")
+        var daemon = try await start()
+        try write("a", stages: "[move: { to: elsewhere }]")
+        let file = scratch.path("pipelines/b.yaml")
+        switch bad {
+        case .halfWritten: try scratch.write("inbox: b-in\nprocessed: b-do", to: "pipelines/b.yaml")
+        case .empty: try scratch.write("", to: "pipelines/b.yaml")
+        case .folder:
+            try Folder.remove(file)
+            try Folder.make(file)
+        case .unreadable:
+            // Not even root can read this.
+            try Folder.remove(file)
+            try #require(symlink("/proc/self/mem", file.string) == 0)
+        case .gone:
+            try Folder.remove(file)
+            try #require(symlink("/nowhere/b.yaml", file.string) == 0)
+        case .nameTwice:
+            try scratch.write("name: a\n", to: "pipelines/c.yaml")
+        }
+        try daemon.send(SIGHUP)
+        #expect(try await eventually { try daemon.hasLogged("warning", "the reload is refused") })
+        #expect(try daemon.hasLogged("warning", bad.rawValue), "\(daemon.transcript)")
+        try await settles("one", in: "a-in", as: "pipelines/a-done/one")
+        try Folder.remove(file)
+        try Folder.remove(scratch.path("pipelines/c.yaml"))
+        try write("b")
+        try daemon.send(SIGHUP)
+        #expect(try await eventually { try daemon.hasLogged("reloaded", "a: changed (stage 1)") })
+        try await settles("two", in: "a-in", as: "pipelines/elsewhere/two")
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+}
