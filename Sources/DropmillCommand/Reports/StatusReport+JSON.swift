@@ -58,6 +58,7 @@ extension StatusReport {
         ] {
             json.integer(key, row[state])
         }
+        if let hold = row.hold { json.object("held") { hold.write(&$0) } }
         guard let record = row.record else { return }
         json.flag("paused", row.paused != nil)
         if let failure = row.paused {
@@ -65,6 +66,18 @@ extension StatusReport {
             json.object("failure") { JobJSON.write(failure, &$0) }
         }
         json.text("updated_at", record.updatedAt.iso8601)
+    }
+}
+
+extension HoldRecord {
+    /// The keys of one object: `kind`, `by`, `uid`, `since`, `until`, `reason`.
+    fileprivate func write(_ json: inout JSONText) {
+        json.text("kind", kind.rawValue)
+        json.text("by", by)
+        json.integer("uid", Int(user))
+        json.text("since", since.iso8601)
+        if let until { json.text("until", until.iso8601) }
+        if !reason.isEmpty { json.text("reason", reason) }
     }
 }
 

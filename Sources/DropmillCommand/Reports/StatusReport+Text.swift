@@ -64,6 +64,7 @@ extension StatusReport {
             notes.append("will resume at the next start: " + stages.joined(separator: ", "))
         }
         if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
+        if let hold = row.hold { notes.append(hold.text(at: now)) }
         if row.isLeftOut { return notes + ["the running daemon does not run this pipeline"] }
         if let failure = row.paused {
             let start = row.record?.pausedSince?.localText

@@ -17,6 +17,9 @@ struct StatusReport {
         /// What is in its inbox now; nil where only the journal knows.
         var inbox: InboxLook.Inbox?
 
+        /// What a person holds it by.
+        var hold: HoldRecord?
+
         /// Whether the daemon that runs does not run this pipeline.
         var isLeftOut = false
 
@@ -65,6 +68,9 @@ struct StatusReport {
             default: break
             }
             rows[count.pipeline] = row
+        }
+        for hold in try journal.holds() where !hold.isOver(at: .now()) {
+            rows[hold.pipeline, default: Row(record: nil, name: hold.pipeline)].hold = hold
         }
         self.rows = rows.values.sorted { $0.name < $1.name }
     }

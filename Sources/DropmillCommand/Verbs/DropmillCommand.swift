@@ -20,6 +20,7 @@ package struct DropmillCommand: ParsableCommand {
         subcommands: [
             RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, JobsCommand.self,
             ShowCommand.self,
+            PauseCommand.self, DrainCommand.self, ResumeCommand.self,
             RetryCommand.self, ForgetCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
         ])
 

@@ -121,7 +121,7 @@ struct RunCommand: StageVerb {
     /// Whether `--once` failed: a drop that merely stayed in its inbox is no failure, unless its marker, manifest or
     /// format calls it incomplete, or its pipeline is paused.
     static func hadTrouble(_ summary: RunSummary) -> Bool {
-        summary.failed + summary.unfinished > 0 || !summary.paused.isEmpty
+        summary.failed + summary.unfinished > 0 || !summary.paused.isEmpty || !summary.held.isEmpty
             || summary.remaining.contains(where: \.isContradicted)
     }
 
@@ -131,6 +131,7 @@ struct RunCommand: StageVerb {
         if summary.unfinished > 0 { line += ", \(summary.unfinished) unfinished" }
         return [line] + summary.remaining.map { "\($0.pipeline): \($0.path.text) \($0.reason)" }
             + summary.paused.sorted { $0.key < $1.key }.map { "\($0.key): paused: \($0.value)" }
+            + summary.held.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
     }
 }
 

@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// `dropmill pause`: nothing begins until it is lifted.
+struct PauseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Pause pipelines: nothing is claimed and no stage begins.",
+        discussion: """
+            While no daemon is running; the next start obeys it from its first moment. It lasts until \
+            'dropmill resume', over restarts. Exits with status 1 if it could not be done.
+
+            Example: two hours for the printer:
+
+              dropmill pause scans --reason "RIP is down" --for 2h
+            """)
+
+    @Argument(help: "Pipelines' names. Without any: all.")
+    var pipelines: [String] = []
+
+    @Option(help: "Why, for those who see that nothing goes on.")
+    var reason = ""
+
+    @Option(
+        name: .customLong("for"), help: ArgumentHelp("When it ends by itself, such as 2h.", valueName: "duration"),
+        transform: TimeArgument.duration)
+    var time: Duration?
+
+    @OptionGroup var state: StateArguments
+
+    func run() throws {
+        try HoldVerb.carryOut(.pause, pipelines, reason: reason, for: time, in: state.folder)
+    }
+}

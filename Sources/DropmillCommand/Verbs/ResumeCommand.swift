@@ -1,0 +1,22 @@
+import ArgumentParser
+
+/// `dropmill resume`: lifts `pause` and `drain`.
+struct ResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Let pipelines go on that were paused or drained.",
+        discussion: """
+            While no daemon is running. Exits with status 1 if it could not be done.
+
+            Example: all of them:
+
+              dropmill resume
+            """)
+
+    @Argument(help: "Pipelines' names. Without any: all.")
+    var pipelines: [String] = []
+
+    @OptionGroup var state: StateArguments
+
+    func run() throws { try HoldVerb.carryOut(nil, pipelines, in: state.folder) }
+}
