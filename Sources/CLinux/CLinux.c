@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -181,3 +182,15 @@ int dm_peer_groups(int socket, gid_t *groups, int most) {
 }
 
 int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int dm_sealed_memory(const void *bytes, size_t count) {
+    int memory = memfd_create("dropmill", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memory < 0) return -1;
+    if (write(memory, bytes, count) == (ssize_t)count &&
+        fcntl(memory, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0)
+        return memory;
+    int error = errno;
+    close(memory);
+    errno = error;
+    return -1;
+}

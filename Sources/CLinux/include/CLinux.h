@@ -85,6 +85,9 @@ int dm_peer(int socket, uid_t *user, gid_t *group);
 /// The other end's further groups (SO_PEERGROUPS, Linux 4.13): how many, or -1 with errno.
 int dm_peer_groups(int socket, gid_t *groups, int most);
 
+/// A file in memory with these bytes that nobody can change any more (memfd_create(2), fcntl(2), F_ADD_SEALS).
+int dm_sealed_memory(const void *bytes, size_t count);
+
 /// A pipe whose ends no program inherits by chance (pipe2(2), O_CLOEXEC): the reading end first.
 int dm_pipe(int ends[2]);
 

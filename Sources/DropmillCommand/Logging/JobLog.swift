@@ -26,6 +26,12 @@ struct JobLog: Sendable {
         logger.log(level: level, "\(record.message)", metadata: [LogRecord.key: .stringConvertible(record)])
     }
 
+    /// Logs why the daemon does not start.
+    func refuseStart(_ message: String) {
+        let record = LogRecord("not_started", message, mark: .failed, fields: [])
+        logger.log(level: .error, "\(message)", metadata: [LogRecord.key: .stringConvertible(record)])
+    }
+
     static func level(of event: EngineEvent) -> Logger.Level {
         switch event {
         case .claimed, .stageStarted, .stageFinished, .stageProgress: .debug

@@ -24,12 +24,20 @@ final class LogOutput: Sendable {
     private static let eraseLine = Array("\r\u{1B}[K".utf8)
 
     private let descriptor: Int32
+    private let journal: JournalSocket?
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "dropmill.log")
 
-    init(descriptor: Int32) { self.descriptor = descriptor }
+    /// `journal`: where entries go instead, packed as of `JournalEntry`.
+    init(descriptor: Int32, journal: JournalSocket? = nil) {
+        self.descriptor = descriptor
+        self.journal = journal
+    }
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    /// Whether what is written are entries of the system's journal.
+    var isJournal: Bool { journal != nil }
 
     /// Columns of the terminal, 80 where it does not say.
     var width: Int {
@@ -72,7 +80,7 @@ final class LogOutput: Sendable {
     private func drained() -> DispatchSemaphore {
         let drained = DispatchSemaphore(value: 0)
         queue.async { @Sendable [self] in
-            if let bytes = state.withLock({ Self.dequeue(&$0) }) { _ = Self.write(bytes, to: descriptor) }
+            if let bytes = state.withLock({ Self.dequeue(&$0) }) { put(bytes) }
             drained.signal()
         }
         return drained
@@ -91,11 +99,15 @@ final class LogOutput: Sendable {
             return bytes
         }
         guard let bytes else { return }
-        // If writing fails (no reader, a full disk) these lines are dropped; later ones may succeed.
-        _ = Self.write(bytes, to: descriptor)
+        put(bytes)
         usleep(Self.pause)
         // After those who wait for what was written.
         queue.async { @Sendable [self] in drain() }
+    }
+
+    /// If writing fails (no reader, a full disk) these lines are dropped; later ones may succeed.
+    private func put(_ bytes: [UInt8]) {
+        if let journal { journal.send(bytes) } else { _ = Self.write(bytes, to: descriptor) }
     }
 
     private static func dequeue(_ state: inout State) -> [UInt8]? {

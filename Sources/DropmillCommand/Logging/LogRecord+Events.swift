@@ -71,7 +71,7 @@ extension LogRecord {
                 ])
         case .paused(let pipeline, let failure):
             self.init(
-                "paused", "\(pipeline): paused", mark: .attention, notes: [failure.summary, failure.remedy],
+                "paused", "\(pipeline): paused: \(failure.summary)", mark: .attention, notes: [failure.remedy],
                 fields: [("pipeline", .text(pipeline))] + Self.fields(failure))
         case .resumed(let pipeline, let pause):
             self.init(

@@ -68,7 +68,7 @@ struct RunCommand: StageVerb {
         // Last of all: until then a second signal ends whatever hangs.
         defer { signals.allow() }
         Self.raiseFileLimit()
-        let output = LogOutput(descriptor: STDERR_FILENO)
+        let output = logging.output()
         let log = logging.jobLog(on: output, namesPipeline: loaded.count > 1)
         let configuration = EngineConfiguration(
             state: state.folder.path, once: once, keepHistory: keepHistory, judge: FormatProgram.own.judge)
@@ -94,7 +94,11 @@ struct RunCommand: StageVerb {
         do throws(EngineError) {
             try engine.start { @Sendable in outcome.report($0) }
         } catch {
-            output.write(Array((StandardError.line(of: error.message) + "\n").utf8))
+            if output.isJournal {
+                log.refuseStart(error.message)
+            } else {
+                output.write(Array((StandardError.line(of: error.message) + "\n").utf8))
+            }
             output.flush()
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }

@@ -1,0 +1,84 @@
+import Files
+import Glibc
+import Logging
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import DropmillCommand
+@testable import PipelineEngine
+
+@Suite struct JournalLogTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    /// A socket like journald's.
+    private func listen() throws -> Int32 {
+        let listener = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(scratch.path("j").string.utf8)) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+        return listener
+    }
+
+    /// Logs to the socket, with standard error in the file `stderr`.
+    private func log(_ events: [EngineEvent]) throws {
+        let error = scratch.path("stderr").withPlatformString { open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600) }
+        try #require(error >= 0)
+        defer { close(error) }
+        let output = LogOutput(descriptor: error, journal: JournalSocket(scratch.path("j"), orElse: error))
+        let logger = Logger(label: "test") { _ in JournalLogHandler(output: output, level: .debug) }
+        let log = JobLog(logger: logger, namesPipeline: true, progress: nil)
+        for event in events { log.record(event) }
+        output.flush()
+    }
+
+    private let full = Failure(.environment, code: "io.write", summary: "The disk is full.", remedy: "Free some.")
+
+    @Test func anEntryHasItsFields() throws {
+        let listener = try listen()
+        defer { close(listener) }
+        let name = try #require(FileName(Array("a\nb".utf8)))
+        try log([
+            .paused(pipeline: "press", full), .refused(pipeline: "press", path: DropPath(name), reason: "a link"),
+        ])
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let first = recv(listener, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        let message = "press: paused: The disk is full.\nFree some."
+        let pause = String(decoding: buffer.prefix(max(0, first)), as: UTF8.self)
+        #expect(pause.hasPrefix("MESSAGE\n\u{2B}\0\0\0\0\0\0\0\(message)\nPRIORITY=4\n"))
+        for field in ["PIPELINE=press", "EVENT=paused", "CODE=io.write", "REASON=The disk is full."] {
+            #expect(pause.contains("\nDROPMILL_\(field)\n"))
+        }
+        #expect(pause.contains("\nMESSAGE_ID=\(JournalLogHandler.messageID(of: "paused"))\n"))
+        let second = recv(listener, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        let refusal = String(decoding: buffer.prefix(max(0, second)), as: UTF8.self)
+        #expect(refusal.contains("\nDROPMILL_NAME\n\u{3}\0\0\0\0\0\0\0a\nb\n"))
+        #expect(try scratch.text("stderr").isEmpty)
+    }
+
+    @Test func whatIsTooLargeGoesAlongAsAFile() throws {
+        let listener = try listen()
+        defer { close(listener) }
+        let text = String(repeating: "x", count: 1 << 20)
+        try log([.warning(pipeline: nil, message: text)])
+        var byte: UInt8 = 0
+        #expect(recv(listener, &byte, 1, Int32(MSG_DONTWAIT | MSG_TRUNC)) == 0)
+        #expect(try scratch.text("stderr").isEmpty)
+    }
+
+    @Test func withoutAJournalLinesGoToStandardError() throws {
+        try log([.paused(pipeline: "press", full), .warning(pipeline: nil, message: "Second.")])
+        let lines = try scratch.text("stderr").split(separator: "\n")
+        #expect(lines.first?.hasPrefix("<4>cannot write to the system's journal at") == true)
+        #expect(lines.dropFirst() == ["<4>press: paused: The disk is full.", "<4>Free some.", "<4>Second."])
+    }
+}
