@@ -49,4 +49,10 @@ package struct HoldChange: Sendable, Equatable {
 
     /// The same holds once more.
     package init(of held: [HoldRecord]) { self.held = held }
+
+    /// A line for each pipeline.
+    package var lines: [String] {
+        held.map { "\($0.pipeline): \($0.news)" } + lifted.map { "\($0.pipeline): resumed" }
+            + free.map { "\($0): was not held" }
+    }
 }

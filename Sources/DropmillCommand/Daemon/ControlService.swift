@@ -9,11 +9,11 @@ enum ControlService {
 
     /// Answers from now on; without that the daemon does its work all the same.
     static func open(
-        in folder: FilePath, _ engine: Engine, _ feed: ControlFeed, access: ControlAccess,
+        in folder: FilePath, _ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed, access: ControlAccess,
         warn: @escaping @Sendable (String) -> Void
     ) -> ControlServer? {
         let record = ControlRecord(trail: { @Sendable in engine.auditTrail }, warn: warn)
-        let table = ControlTable(handlers(engine, feed), access: access, record: record)
+        let table = ControlTable(handlers(engine, reloader, feed), access: access, record: record)
         do throws(IOError) {
             return try ControlServer.open(in: folder, table)
         } catch {
@@ -22,8 +22,8 @@ enum ControlService {
         }
     }
 
-    private static func handlers(_ engine: Engine, _ feed: ControlFeed) -> [ControlHandler] {
-        [waiting(engine), drop(engine), subscribe(feed)]
+    private static func handlers(_ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed) -> [ControlHandler] {
+        [waiting(engine), drop(engine), subscribe(feed), reload(reloader), hold(engine), cancel(engine)]
     }
 
     private static func waiting(_ engine: Engine) -> ControlHandler {

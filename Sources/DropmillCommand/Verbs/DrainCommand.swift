@@ -6,8 +6,8 @@ struct DrainCommand: ParsableCommand {
         commandName: "drain",
         abstract: "Drain pipelines: what is claimed goes to its end, and nothing more is claimed.",
         discussion: """
-            While no daemon is running; the next start obeys it from its first moment. It lasts until \
-            'dropmill resume', over restarts. Exits with status 1 if it could not be done.
+            It lasts until 'dropmill resume', over restarts and reloads. Where no daemon runs the next start \
+            obeys it from its first moment. Exits with status 1 if it could not be done.
 
             Example: before the server is replaced:
 
@@ -28,6 +28,6 @@ struct DrainCommand: ParsableCommand {
     @OptionGroup var state: StateArguments
 
     func run() throws {
-        try HoldVerb.carryOut(.drain, pipelines, reason: reason, for: time, in: state.folder)
+        try Holding.carryOut(.drain, pipelines, reason: reason, for: time, in: state.folder)
     }
 }

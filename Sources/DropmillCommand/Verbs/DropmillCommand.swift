@@ -19,9 +19,9 @@ package struct DropmillCommand: ParsableCommand {
         version: BuildVersion.text,
         subcommands: [
             RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, JobsCommand.self,
-            ShowCommand.self,
-            PauseCommand.self, DrainCommand.self, ResumeCommand.self,
-            RetryCommand.self, ForgetCommand.self, DoctorCommand.self, StagesCommand.self, InitCommand.self,
+            ShowCommand.self, ReloadCommand.self, PauseCommand.self, DrainCommand.self, ResumeCommand.self,
+            CancelCommand.self, AuditCommand.self, RetryCommand.self, ForgetCommand.self, DoctorCommand.self,
+            StagesCommand.self, InitCommand.self,
         ])
 
     package init() {}

@@ -6,8 +6,8 @@ struct PauseCommand: ParsableCommand {
         commandName: "pause",
         abstract: "Pause pipelines: nothing is claimed and no stage begins.",
         discussion: """
-            While no daemon is running; the next start obeys it from its first moment. It lasts until \
-            'dropmill resume', over restarts. Exits with status 1 if it could not be done.
+            It lasts until 'dropmill resume', over restarts and reloads. Where no daemon runs the next start \
+            obeys it from its first moment. Exits with status 1 if it could not be done.
 
             Example: two hours for the printer:
 
@@ -28,6 +28,6 @@ struct PauseCommand: ParsableCommand {
     @OptionGroup var state: StateArguments
 
     func run() throws {
-        try HoldVerb.carryOut(.pause, pipelines, reason: reason, for: time, in: state.folder)
+        try Holding.carryOut(.pause, pipelines, reason: reason, for: time, in: state.folder)
     }
 }

@@ -6,7 +6,7 @@ struct ResumeCommand: ParsableCommand {
         commandName: "resume",
         abstract: "Let pipelines go on that were paused or drained.",
         discussion: """
-            While no daemon is running. Exits with status 1 if it could not be done.
+            Trouble of the surroundings pauses a pipeline, too; that ends by itself. Exits with status 1 if it could not be done.
 
             Example: all of them:
 
@@ -18,5 +18,5 @@ struct ResumeCommand: ParsableCommand {
 
     @OptionGroup var state: StateArguments
 
-    func run() throws { try HoldVerb.carryOut(nil, pipelines, in: state.folder) }
+    func run() throws { try Holding.carryOut(nil, pipelines, in: state.folder) }
 }

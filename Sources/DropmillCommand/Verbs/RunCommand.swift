@@ -103,9 +103,9 @@ struct RunCommand: StageVerb {
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
         reloader.begin { pipelines throws(EngineError) in try engine.reload(pipelines) }
-        let control = ControlService.open(in: state.folder.path, engine, feed, access: ControlAccess()) { @Sendable in
-            log.record(.warning(pipeline: nil, message: $0))
-        }
+        let control = ControlService.open(
+            in: state.folder.path, engine, reloader, feed, access: ControlAccess()
+        ) { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
         let summary = outcome.wait()
         control?.stop()
         output.flush()

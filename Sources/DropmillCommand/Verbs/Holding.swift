@@ -5,8 +5,9 @@ import PipelineEngine
 import PipelineKit
 
 /// How `pause`, `drain` and `resume` are carried out.
-enum HoldVerb {
-    /// Puts an order on record where no daemon runs, so that the next start obeys it from its first moment.
+enum Holding {
+    /// By the running daemon; where none runs the order is put on record, so that the next start obeys it from its
+    /// first moment.
     static func carryOut(
         _ kind: HoldRecord.Kind?, _ pipelines: [String], reason: String = "", for time: Duration? = nil,
         in folder: StateFolder
@@ -18,6 +19,24 @@ enum HoldVerb {
         } catch {
             throw refused(error.message)
         }
+        let arguments = HoldVerb.Arguments(kind: kind, pipelines: pipelines, reason: reason, seconds: time?.seconds)
+        let lines =
+            folder.isHeldIfKnown == false
+            ? try record(order, arguments, in: folder) : try ask(arguments, in: folder)
+        for line in lines { print(line) }
+    }
+
+    private static func ask(_ arguments: HoldVerb.Arguments, in folder: StateFolder) throws -> [String] {
+        do throws(ControlClient.Problem) {
+            return try ControlClient.ask(HoldVerb.self, arguments, in: folder.path).lines
+        } catch {
+            throw refused(error.message)
+        }
+    }
+
+    private static func record(
+        _ order: HoldOrder, _ arguments: HoldVerb.Arguments, in folder: StateFolder
+    ) throws -> [String] {
         let lock: FolderLock
         do throws(FolderError) {
             lock = try FolderLock(folder.path, describedAs: "the state folder")
@@ -26,10 +45,17 @@ enum HoldVerb {
         }
         defer { lock.release() }
         let result = try folder.write { journal throws(JournalError) in
-            try change(journal, order, pipelines, at: .now())
+            let result = try change(journal, order, arguments.pipelines, at: .now())
+            guard case .success(let change) = result else { return result.map { _ in [String]() } }
+            let lines = change.lines
+            let entry = AuditEntry(
+                user: order.user, name: order.by, verb: HoldVerb.name, arguments: ControlLine.text(of: arguments),
+                result: HoldVerb.result(.init(lines: lines)))
+            _ = try (journal as? any AuditTrail)?.beginAudit(entry)
+            return .success(lines)
         }
         switch result {
-        case .success(let change): for line in lines(of: change) { print(line) }
+        case .success(let lines): return lines
         case .failure(let refusal): throw refused(refusal.message)
         }
     }
@@ -48,12 +74,6 @@ enum HoldVerb {
         }
         try journal.change(change)
         return .success(change)
-    }
-
-    /// A line for each pipeline.
-    static func lines(of change: HoldChange) -> [String] {
-        change.held.map { "\($0.pipeline): \($0.news)" } + change.lifted.map { "\($0.pipeline): resumed" }
-            + change.free.map { "\($0): was not held" }
     }
 
     private static func refused(_ message: String) -> any Error {

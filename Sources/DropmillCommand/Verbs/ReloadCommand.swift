@@ -1,0 +1,42 @@
+import ArgumentParser
+import PipelineConfig
+import PipelineKit
+
+/// `dropmill reload`: the daemon reads its pipeline files again.
+struct ReloadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload",
+        abstract: "Have the running daemon read its pipeline files again.",
+        discussion: """
+            All files are taken, or none. Prints what became of each pipeline once that is in force; jobs are not \
+            waited for. Exits with status 78 if the files have problems, which are listed; then nothing is changed.
+
+            Example: check what you have written, then use it:
+
+              dropmill check && dropmill reload
+            """)
+
+    @OptionGroup var state: StateArguments
+
+    @Flag(help: "Print one JSON object: 'changes' or 'problems'.")
+    var json = false
+
+    func run() throws {
+        let answer: ReloadVerb.Answer
+        do throws(ControlClient.Problem) {
+            answer = try DaemonRequest.ask(ReloadVerb.self, Nothing(), in: state.folder)
+        } catch {
+            StandardError.print("error: \(error.message)")
+            throw ExitStatus.failure
+        }
+        if json {
+            print(ControlLine.text(of: answer))
+        } else {
+            for change in answer.changes ?? [] { print("\(change.pipeline): \(change.text)") }
+            for problem in answer.problems { StandardError.print(problem) }
+        }
+        guard answer.changes == nil else { return }
+        if !json { StandardError.print("error: the reload is refused; nothing is changed") }
+        throw ExitStatus.configuration
+    }
+}
