@@ -1,0 +1,93 @@
+import Files
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The verbs that change something in a daemon that runs, and the record of it.
+@Suite(.timeLimit(.minutes(5))) struct ChangeVerbTests {
+    private let scratch: ScratchFolder
+
+    init() throws {
+        scratch = try ScratchFolder()
+        try write("a")
+    }
+
+    private func write(_ name: String, stages: String = "[checksum]") throws {
+        let folders = "inbox: \(name)-in\nprocessed: \(name)-done\nfailed: \(name)-failed\n"
+        try scratch.write(folders + "ready: { quiet: 50ms }\nstages: \(stages)\n", to: "pipelines/\(name).yaml")
+    }
+
+    private func start() async throws -> DropmillProcess {
+        let daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
+        try #require(await eventually { scratch.exists(".dropmill-state/control.sock") })
+        return daemon
+    }
+
+    private func run(_ arguments: String...) throws -> Tool.Output {
+        try Tool(DropmillProcess.binary).run(arguments, in: scratch.path)
+    }
+
+    private func stop(_ daemon: inout DropmillProcess) throws {
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
+    @Test func reloadSaysWhatBecameOfEachPipeline() async throws {
+        let nobody = try run("reload")
+        #expect(nobody.status == 1 && nobody.text.contains("no daemon runs with the state folder"))
+        var daemon = try await start()
+        try write("b")
+        try write("a", stages: "[move: { to: a-out }]")
+        let taken = try run("reload")
+        #expect(taken.status == 0, "\(taken.text)")
+        #expect(taken.text.contains("a: changed (stage 1)") && taken.text.contains("b: added"))
+        try scratch.write("inbox: [", to: "pipelines/b.yaml")
+        let refused = try run("reload")
+        #expect(refused.status == 78)
+        #expect(refused.text.contains("pipelines/b.yaml:") && refused.text.contains("the reload is refused"))
+        let audit = try run("audit").text
+        #expect(audit.contains("b: added") && audit.contains("refused: "))
+        try stop(&daemon)
+    }
+
+    @Test func whatIsPausedStaysSoOverARestartUntilItIsResumed() async throws {
+        var daemon = try await start()
+        #expect(try run("pause", "b").text.contains("there is no pipeline 'b'; did you mean 'a'?"))
+        #expect(try run("pause", "--for", "0s").status != 0)
+        let paused = try run("pause", "a", "--reason", "RIP is down", "--for", "2h")
+        #expect(paused.status == 0, "\(paused.text)")
+        #expect(paused.text.contains(": RIP is down; until "))
+        try scratch.write("x", to: "pipelines/a-in/one")
+        #expect(try await eventually { try run("explain", "pipelines/a-in/one").text.contains("RIP is down") })
+        try stop(&daemon)
+        daemon = try await start()
+        #expect(try run("status").text.contains("RIP is down"))
+        #expect(scratch.exists("pipelines/a-in/one"))
+        #expect(try run("resume").text.contains("a: resumed"))
+        #expect(await eventually { scratch.exists("pipelines/a-done/one") })
+        try stop(&daemon)
+        // Without a daemon it is put on record, and the next start obeys it.
+        #expect(try run("pause").status == 0)
+        try scratch.write("x", to: "pipelines/a-in/two")
+        let once = try run("run", "--once")
+        #expect(once.status == 1 && scratch.exists("pipelines/a-in/two"), "\(once.text)")
+        let verbs = try run("audit", "--json").text
+        #expect(verbs.contains(#""verb":"hold""#) && verbs.contains(#"a: resumed"#))
+    }
+
+    @Test func aJobThatIsCancelledSettlesIntoFailedAndSaysWho() async throws {
+        try write("a", stages: "[run: { command: [sleep, '600'] }]")
+        var daemon = try await start()
+        try scratch.write("x", to: "pipelines/a-in/one")
+        #expect(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
+        #expect(try run("cancel", "--pipeline", "a", "--dry-run").text.contains("1 job, 1 B: one"))
+        let cancelled = try run("cancel", "one")
+        #expect(cancelled.status == 0 && cancelled.text.contains("its stage 'run' is being stopped"))
+        #expect(await eventually { scratch.exists("pipelines/a-failed/one") })
+        #expect(try await eventually { try run("jobs", "--code", "operator.cancelled").text.contains("one") })
+        let again = try run("cancel", "one")
+        #expect(again.status == 1 && again.text.contains("is over: failed"))
+        try stop(&daemon)
+    }
+}
