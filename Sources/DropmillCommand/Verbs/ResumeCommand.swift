@@ -6,7 +6,8 @@ struct ResumeCommand: ParsableCommand {
         commandName: "resume",
         abstract: "Let pipelines go on that were paused or drained.",
         discussion: """
-            Trouble of the surroundings pauses a pipeline, too; that ends by itself. Exits with status 1 if it could not be done.
+            Trouble with the surroundings pauses a pipeline, too; that ends by itself. Exits with status 1 if it could \
+            not be done.
 
             Example: all of them:
 
