@@ -1,8 +1,8 @@
 import Doctor
 import Dropmill
 import Files
-import FoundationEssentials
 import FolderWatch
+import FoundationEssentials
 import Journal
 import PipelineKit
 import SystemPackage
