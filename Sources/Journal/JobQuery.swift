@@ -20,6 +20,8 @@ package struct JobQuery: Sendable, Hashable {
     package var since: Timestamp?
     /// Only claimed before this time.
     package var until: Timestamp?
+    /// Only those that were over at or after this time.
+    package var finishedSince: Timestamp?
     /// Only those whose failure has this code.
     package var code: String?
     /// Only retries of this job.
@@ -42,6 +44,7 @@ package struct JobQuery: Sendable, Hashable {
             && matchesPattern(job.drop)
             && since.map { $0 <= job.claimedAt } ?? true
             && until.map { $0 > job.claimedAt } ?? true
+            && finishedSince.map { limit in job.finishedAt.map { $0 >= limit } ?? false } ?? true
             && code.map { $0 == job.failure?.code } ?? true
             && retryOf.map { $0 == job.retryOf } ?? true
             && (left.isEmpty || job.state.isFinal && left.contains { job.outputs.contains($0) || job.original == $0 })

@@ -56,6 +56,11 @@ extension SQLiteJournal {
             conditions.append("claimed_at < ?")
             arguments += [until.nanoseconds]
         }
+        if let finished = query.finishedSince {
+            // The words of the index.
+            conditions.append("finished_at >= ? AND finished_at IS NOT NULL")
+            arguments += [finished.nanoseconds]
+        }
         if let code = query.code {
             conditions.append("instr(failure, ?) > 0")
             arguments += [Self.text(ofCode: code)]

@@ -219,6 +219,9 @@ package final class SQLiteJournal: Journal {
         return removed
     }
 
+    /// Writes what is there already, to see that it can be written.
+    package func probe() throws(JournalError) { try write { db in try RunRow.touchLast(db) } }
+
     /// Frees the database's page cache: its pages keep the heap around them from being returned.
     package func releaseMemory() { writer?.releaseMemory() }
 

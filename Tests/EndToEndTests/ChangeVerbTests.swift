@@ -90,4 +90,28 @@ import Testing
         #expect(again.status == 1 && again.text.contains("is over: failed"))
         try stop(&daemon)
     }
+
+    @Test func healthIsOneLineAndAStatus() async throws {
+        #expect(try run("health").text.contains("not well: no daemon is running"))
+        try scratch.write("x", to: "pipelines/a-in/bad")
+        try write("a", stages: "[run: { command: ['false'] }]")
+        var daemon = try await start()
+        #expect(try await eventually { try run("jobs", "--state", "failed").text.contains("bad") })
+        let well = try run("health", "--max-age", "1h", "--max-failed", "1")
+        #expect(well.status == 0 && well.text.hasPrefix("well: 1 pipeline, 0 unfinished jobs"), "\(well.text)")
+        let failed = try run("health", "--max-failed", "0")
+        #expect(failed.status == 1 && failed.text.contains("more than 0 jobs failed within the last hour"))
+        #expect(try run("pause").status == 0)
+        #expect(try run("health").status == 0, "a person's pause is not an illness")
+        try scratch.write("inbox: [", to: "pipelines/a.yaml")
+        #expect(try run("reload").status == 78)
+        let refused = try run("health", "--json")
+        #expect(refused.status == 1 && refused.text.contains(#""well":false"#))
+        #expect(refused.text.contains("the last reload was refused: "))
+        try write("a")
+        #expect(try run("reload").status == 0)
+        try scratch.write("x", to: "pipelines/a-in/waits")
+        #expect(try await eventually { try run("health", "--max-age", "1ms").text.contains("is not through after") })
+        try stop(&daemon)
+    }
 }

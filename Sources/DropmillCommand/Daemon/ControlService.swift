@@ -23,7 +23,10 @@ enum ControlService {
     }
 
     private static func handlers(_ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed) -> [ControlHandler] {
-        [waiting(engine), drop(engine), subscribe(feed), reload(reloader), hold(engine), cancel(engine)]
+        [
+            waiting(engine), drop(engine), health(engine, reloader), subscribe(feed), reload(reloader), hold(engine),
+            cancel(engine),
+        ]
     }
 
     private static func waiting(_ engine: Engine) -> ControlHandler {

@@ -18,7 +18,8 @@ package struct DropmillCommand: ParsableCommand {
             """,
         version: BuildVersion.text,
         subcommands: [
-            RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, JobsCommand.self,
+            RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, HealthCommand.self,
+            JobsCommand.self,
             ShowCommand.self, ReloadCommand.self, PauseCommand.self, DrainCommand.self, ResumeCommand.self,
             CancelCommand.self, AuditCommand.self, RetryCommand.self, ForgetCommand.self, DoctorCommand.self,
             StagesCommand.self, InitCommand.self,

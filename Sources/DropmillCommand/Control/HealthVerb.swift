@@ -1,0 +1,17 @@
+/// How the daemon is, without a look at any inbox: one that does not answer is no reason to be called ill.
+enum HealthVerb: ControlVerb {
+    static let name = "health"
+    typealias Arguments = Nothing
+
+    struct Answer: Codable, Equatable {
+        var pipelines: Int
+        /// Jobs that are not over.
+        var jobs: Int
+        /// Why trouble pauses pipelines, by their names.
+        var paused: [String: String]
+        /// Why the last reload was refused; nil where it was taken, or there was none.
+        var refused: [String]?
+        /// Why the journal cannot be written; nil where it can.
+        var journal: String?
+    }
+}

@@ -1,0 +1,64 @@
+import Files
+import Journal
+import PipelineKit
+
+/// What is wrong with a daemon, for a monitor.
+struct HealthReport {
+    private(set) var problems: [String] = []
+    /// What is well, in a few words.
+    private(set) var summary = ""
+
+    /// `isRunning`: whether the state folder is held.
+    init(isRunning: Bool, _ answer: () throws(ControlClient.Problem) -> HealthVerb.Answer) {
+        guard isRunning else {
+            problems = ["no daemon is running"]
+            return
+        }
+        do throws(ControlClient.Problem) {
+            add(try answer())
+        } catch {
+            problems = [error.message]
+        }
+    }
+
+    private mutating func add(_ answer: HealthVerb.Answer) {
+        summary =
+            "\(answer.pipelines) pipeline\(answer.pipelines == 1 ? "" : "s"), "
+            + "\(answer.jobs) unfinished job\(answer.jobs == 1 ? "" : "s")"
+        problems += answer.paused.sorted { $0.key < $1.key }.map { "\($0.key) is paused: \($0.value)" }
+        if let refused = answer.refused {
+            let rest = refused.count > 1 ? " (and \(refused.count - 1) more)" : ""
+            problems.append("the last reload was refused: \(refused.first ?? "")\(rest)")
+        }
+        if let journal = answer.journal { problems.append("the journal cannot be written: \(journal)") }
+    }
+
+    /// `oldest`: how long the oldest drop is known that is not through.
+    mutating func judge(oldest: Duration?, limit: Duration) {
+        guard let oldest, oldest > limit else { return }
+        problems.append("a drop is not through after \(oldest.text); \(limit.text) are allowed")
+    }
+
+    /// `failed`: how many failed in the last hour, counted up to one more than the limit.
+    mutating func judge(failed: Int, limit: Int) {
+        guard failed > limit else { return }
+        problems.append("more than \(limit) job\(limit == 1 ? "" : "s") failed within the last hour")
+    }
+
+    var isWell: Bool { problems.isEmpty }
+
+    /// One line, without line breaks of any origin.
+    var text: String {
+        EscapedText.printable(isWell ? "well: \(summary)" : "not well: \(problems.joined(separator: "; "))")
+    }
+
+    var json: String {
+        var json = JSONText()
+        json.object { json in
+            json.flag("well", isWell)
+            json.array("problems") { json in for problem in problems { json.text(nil, problem) } }
+            if !summary.isEmpty { json.text("summary", summary) }
+        }
+        return json.string
+    }
+}

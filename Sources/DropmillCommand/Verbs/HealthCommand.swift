@@ -1,0 +1,73 @@
+import ArgumentParser
+import Files
+import Journal
+import PipelineKit
+
+/// `dropmill health`: one line for a monitor.
+struct HealthCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "health",
+        abstract: "Say in one line whether the daemon is well, for monitors and containers.",
+        discussion: """
+            Exits with status 0 if it is, and with 1 if it is not running, does not answer, is paused by trouble, \
+            refused the last reload, or cannot write the journal. A pause by a person is not an illness.
+
+            Example: also if a drop is not through within two hours, or more than ten failed within one:
+
+              dropmill health --max-age 2h --max-failed 10
+            """)
+
+    @Option(
+        help: ArgumentHelp("How old the oldest drop that is not through may be.", valueName: "duration"),
+        transform: TimeArgument.duration)
+    var maxAge: Duration?
+
+    @Option(help: "How many jobs may have failed within the last hour.")
+    var maxFailed: Int?
+
+    @OptionGroup var state: StateArguments
+
+    @Flag(help: "Print one JSON object: 'well', 'problems' and 'summary'.")
+    var json = false
+
+    func validate() throws {
+        if let maxFailed, maxFailed < 0 { throw ValidationError("--max-failed needs 0 or more") }
+    }
+
+    func run() throws {
+        let folder = state.folder
+        var report = HealthReport(isRunning: folder.isHeldIfKnown != false) { () throws(ControlClient.Problem) in
+            try ControlClient.ask(HealthVerb.self, Nothing(), in: folder.path)
+        }
+        if let maxAge {
+            let claimed = try folder.read { journal throws(JournalError) in
+                try journal.unfinished().first.map { Timestamp.now() - $0.claimedAt }
+            }
+            report.judge(oldest: [claimed, waiting(folder)].compactMap(\.self).max(), limit: maxAge)
+        }
+        if let maxFailed {
+            let failed = try folder.read { journal throws(JournalError) in try journal.jobs(query(maxFailed)).count }
+            report.judge(failed: failed, limit: maxFailed)
+        }
+        print(json ? report.json : report.text)
+        if !report.isWell { throw ExitStatus.failure }
+    }
+
+    private func query(_ limit: Int) -> JobQuery {
+        var query = JobQuery()
+        query.states = [.failed]
+        query.finishedSince = Timestamp(nanoseconds: Timestamp.now().nanoseconds - Duration.seconds(3600).nanoseconds)
+        query.limit = min(limit, 1_000_000) + 1
+        return query
+    }
+
+    /// How long the drop that waits longest is known; nil where none waits, or nobody says.
+    private func waiting(_ folder: StateFolder) -> Duration? {
+        do throws(ControlClient.Problem) {
+            let inboxes = try ControlClient.ask(WaitingVerb.self, .init(limit: 1), in: folder.path).inboxes
+            return inboxes.values.compactMap { $0.longest.first?.known }.max().map { .seconds(min($0, 1e9)) }
+        } catch {
+            return nil
+        }
+    }
+}
