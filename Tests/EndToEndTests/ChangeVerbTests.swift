@@ -111,7 +111,11 @@ import Testing
         try write("a")
         #expect(try run("reload").status == 0)
         try scratch.write("x", to: "pipelines/a-in/waits")
-        #expect(try await eventually { try run("health", "--max-age", "1ms").text.contains("is not through after") })
+        let isOld = try await eventually(within: .seconds(10)) {
+            try run("health", "--max-age", "1ms").text.contains("is not through after")
+        }
+        let now = try run("health", "--max-age", "1ms").text + run("status").text + daemon.transcript
+        #expect(isOld, "\(now)")
         try stop(&daemon)
     }
 }

@@ -64,8 +64,8 @@ struct HealthCommand: ParsableCommand {
     /// How long the drop that waits longest is known; nil where none waits, or nobody says.
     private func waiting(_ folder: StateFolder) -> Duration? {
         do throws(ControlClient.Problem) {
-            let inboxes = try ControlClient.ask(WaitingVerb.self, .init(limit: 1), in: folder.path).inboxes
-            return inboxes.values.compactMap { $0.longest.first?.known }.max().map { .seconds(min($0, 1e9)) }
+            let inboxes = try ControlClient.ask(WaitingVerb.self, .init(limit: 1000), in: folder.path).inboxes
+            return inboxes.values.flatMap(\.longest).compactMap(\.known).max().map { .seconds(min($0, 1e9)) }
         } catch {
             return nil
         }

@@ -81,6 +81,9 @@ package struct ReadyQueue: Sendable {
     /// Whether the drop waits.
     package func contains(_ path: DropPath) -> Bool { drops.find(path) != nil }
 
+    /// When the drop was changed last, by the file system's word; nil where it does not wait.
+    package func changed(_ path: DropPath) -> FileTime? { drops.find(path).map { drops[$0].changed } }
+
     /// Some of the waiting entries, in no order.
     package func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
 

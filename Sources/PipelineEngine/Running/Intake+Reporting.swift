@@ -40,11 +40,13 @@ extension Intake {
             let known = gate.admitted(path).map { now - $0 }
             return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
-        if ready.contains(path) {
-            if let held { return WaitingDrop(path: path.bytes, known: nil, waiting: .held(held.text(at: .now()))) }
+        if let changed = ready.changed(path) {
+            // It has been complete for a part of that time, and nobody noted since when.
+            let known = max(.zero, Timestamp.now() - Timestamp(changed))
+            if let held { return WaitingDrop(path: path.bytes, known: known, waiting: .held(held.text(at: .now()))) }
             let reason = paused?.summary ?? (isClaiming ? nil : "Dropmill is stopping")
             let waiting = reason.map { Waiting.paused($0) } ?? .room
-            return WaitingDrop(path: path.bytes, known: nil, waiting: waiting)
+            return WaitingDrop(path: path.bytes, known: known, waiting: waiting)
         }
         if quarantine.isHeld(.drop(path)) { return WaitingDrop(path: path.bytes, known: nil, waiting: .suspect) }
         if let reason = reported[path] { return WaitingDrop(path: path.bytes, known: nil, waiting: .refused(reason)) }
