@@ -8,13 +8,14 @@ import SystemPackage
 struct PipelineArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "Pipeline files, or folders of *.yaml files.", discussion: "Without any, the folder 'pipelines'.",
+            "Pipeline files, or folders of *.yaml files.",
+            discussion: "Without any, the folder 'pipelines', else '/etc/dropmill/pipelines'.",
             valueName: "pipelines"),
         completion: .file(extensions: ["yaml", "yml"]), transform: RawArguments.path)
     var paths: [FilePath] = []
 
     /// What is read where nothing is given.
-    var given: [FilePath] { paths.isEmpty ? ["pipelines"] : paths }
+    var given: [FilePath] { paths.isEmpty ? [DefaultPlaces().pipelines] : paths }
 
     /// What reads them, with these kinds of stages.
     static func loader(_ stages: StageRegistry) -> PipelineLoader {

@@ -12,5 +12,10 @@ struct StateArguments: ParsableArguments {
     @Option(name: .customLong("state"), help: .hidden, completion: .directory, transform: RawArguments.path)
     var former: FilePath?
 
-    var folder: StateFolder { StateFolder(given: option.given ?? former) }
+    var folder: StateFolder { folder() }
+
+    /// For a verb that these pipelines were named to.
+    func folder(for pipelines: [FilePath] = []) -> StateFolder {
+        StateFolder(given: option.given ?? former, hasPipelines: !pipelines.isEmpty)
+    }
 }

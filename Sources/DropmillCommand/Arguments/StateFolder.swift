@@ -10,10 +10,10 @@ import SystemPackage
 struct StateFolder {
     let path: FilePath
 
-    /// The folder that was given, else the environment's, else the one in the current folder.
-    init(given: FilePath?) {
-        let configured = Environment.variables["DROPMILL_STATE"].flatMap { $0.isEmpty ? nil : $0 }
-        path = given ?? FilePath(configured ?? ".dropmill-state")
+    /// The folder that was given, else the one of `DefaultPlaces`. `hasPipelines`: whether pipelines were named.
+    init(given: FilePath?, hasPipelines: Bool = false) {
+        path =
+            given ?? DefaultPlaces(hasPipelines: hasPipelines, state: Environment.variables["DROPMILL_STATE"]).state
     }
 
     /// Looks into the journal. What is wrong with it is printed, and the exit status thrown.

@@ -29,7 +29,7 @@ struct DoctorCommand: StageVerb {
         signal(SIGIO, SIG_IGN)
         let pipelines = try pipelines.loadOrReport(stages)
         let interruption = Interruption()
-        let report = Self.examine(pipelines, state: state.folder, interruption)
+        let report = Self.examine(pipelines, state: state.folder(for: self.pipelines.paths), interruption)
         // A pending signal ends the program here, when no test file is left in any folder.
         interruption.allow()
         if json { print(report.json) } else { for line in report.lines { print(line) } }

@@ -32,7 +32,7 @@ struct ExplainCommand: StageVerb {
         let pipelines = try pipelines.loadOrReport(stages)
         let folders = PipelineFolders(pipelines)
         let explanation = Explanation(
-            of: file, among: folders, state: state.folder, now: .now())
+            of: file, among: folders, state: state.folder(for: self.pipelines.paths), now: .now())
         if json { print(explanation.json) } else { for line in explanation.lines { print(line) } }
         if !explanation.isTaken { throw ExitStatus.failure }
     }
