@@ -44,15 +44,16 @@ final class Reloader: Sendable {
     private let paths: [FilePath]
     private let loader: PipelineLoader
     private let report: @Sendable (EngineEvent) -> Void
+    private let service: ServiceNotifier?
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "dropmill.reload")
 
     /// For a daemon that starts with what was read of these files, and of those in these folders.
     init(
-        _ paths: [FilePath], loader: PipelineLoader, loaded: PipelineFiles,
+        _ paths: [FilePath], loader: PipelineLoader, loaded: PipelineFiles, service: ServiceNotifier? = nil,
         report: @escaping @Sendable (EngineEvent) -> Void
     ) {
-        (self.paths, self.loader, self.report) = (paths, loader, report)
+        (self.paths, self.loader, self.service, self.report) = (paths, loader, service, report)
         state = Mutex(State(loaded: loaded))
     }
 
@@ -98,6 +99,8 @@ final class Reloader: Sendable {
     }
 
     private func reload(_ apply: Apply) -> Outcome {
+        service?.reloading()
+        defer { service?.ready() }
         let files = PipelineLoader.read(paths)
         let outcome = take(files, apply)
         let isStopping = state.withLock { state in

@@ -70,20 +70,28 @@ struct RunCommand: StageVerb {
         Self.raiseFileLimit()
         let output = logging.output()
         let log = logging.jobLog(on: output, namesPipeline: loaded.count > 1)
+        let service = ServiceNotifier.ofManager { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
+        service?.starting()
+        let folder = state.folder(for: pipelines.paths).path
         let configuration = EngineConfiguration(
-            state: state.folder.path, once: once, keepHistory: keepHistory, judge: FormatProgram.own.judge)
+            state: folder, once: once, keepHistory: keepHistory,
+            judge: FormatProgram.own.judge)
         let memory = once ? nil : IdleMemory()
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
         let engine = Engine(pipelines: loaded, configuration: configuration) { @Sendable in
             log.record($0)
             feed.note($0)
             memory?.noteEvent()
+            service?.noteEvent()
         }
         memory?.release { @Sendable in engine.releaseMemory() }
+        service?.describe { @Sendable in engine.health.text }
         let reloader = Reloader(
-            pipelines.given, loader: PipelineArguments.loader(stages), loaded: files, report: { log.record($0) })
+            pipelines.given, loader: PipelineArguments.loader(stages), loaded: files, service: service,
+            report: { log.record($0) })
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
+            service?.stopping()
             reloader.end()
             engine.stop(grace: grace)
         } reload: { @Sendable in
@@ -102,9 +110,10 @@ struct RunCommand: StageVerb {
             output.flush()
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
+        engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
         reloader.begin { pipelines throws(EngineError) in try engine.reload(pipelines) }
         let control = ControlService.open(
-            in: state.folder.path, engine, reloader, feed, access: ControlAccess()
+            in: folder, engine, reloader, feed, access: ControlAccess()
         ) { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
         let summary = outcome.wait()
         control?.stop()

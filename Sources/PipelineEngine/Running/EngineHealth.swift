@@ -5,6 +5,17 @@ package struct EngineHealth: Sendable {
     package var pipelines = 0
     /// Jobs that are not over.
     package var jobs = 0
+    /// Drops that wait in inboxes, as they were counted last.
+    package var waiting = 0
     /// Why trouble pauses pipelines, by their names.
     package var paused: [String: Failure] = [:]
+    /// How many pipelines trouble or a person holds.
+    package var held = 0
+
+    /// `3 pipelines: 2 jobs at work, 120 wait, 1 paused`
+    package var text: String {
+        var text = "\(pipelines) pipeline\(pipelines == 1 ? "" : "s"): "
+        text += "\(jobs) job\(jobs == 1 ? "" : "s") at work, \(waiting) wait"
+        return held == 0 ? text : text + ", \(held) paused"
+    }
 }

@@ -1,0 +1,137 @@
+@preconcurrency import Dispatch
+import Files
+import Glibc
+import PipelineEngine
+import Synchronization
+
+/// Tells the service manager how the daemon is (sd_notify(3)), without its library. Nothing waits for it; where it
+/// cannot be told there is one warning.
+final class ServiceNotifier: Sendable {
+    private struct State {
+        var isReady = false
+        var isStopping = false
+        var describe: @Sendable () -> String = { @Sendable in "" }
+        var hasWarned = false
+        /// A look at the status is due, or was less than a second ago.
+        var isAwaited = false
+        var hasChanged = false
+        var status = ""
+    }
+
+    /// How long a start may take from each time that the manager is told that it goes on, and how often it is told.
+    private static let patience = (start: Duration.seconds(60), pause: Duration.seconds(10))
+
+    private let path: [UInt8]
+    private let socket: Int32
+    private let warn: @Sendable (String) -> Void
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "dropmill.service")
+
+    /// For the manager that started this process; nil where there is none. What it set is not for our own children.
+    /// To be called before anything may start another thread.
+    static func ofManager(warn: @escaping @Sendable (String) -> Void) -> ServiceNotifier? {
+        guard let text = getenv("NOTIFY_SOCKET") else { return nil }
+        let path = String(cString: text)
+        unsetenv("NOTIFY_SOCKET")
+        return path.isEmpty ? nil : ServiceNotifier(path, warn: warn)
+    }
+
+    /// `path`: of a socket; one that begins with `@` is in the abstract namespace.
+    init(_ path: String, warn: @escaping @Sendable (String) -> Void) {
+        var bytes = Array(path.utf8)
+        if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
+        self.path = bytes
+        self.warn = warn
+        socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    }
+
+    deinit { close(socket) }
+
+    /// The start goes on, as long as it is not ready.
+    func starting() {
+        guard !state.withLock({ $0.isReady }) else { return }
+        send("EXTEND_TIMEOUT_USEC=\(Self.patience.start.components.seconds * 1_000_000)")
+        queue.after(Self.patience.pause) { @Sendable [weak self] in self?.starting() }
+    }
+
+    /// It has started, or has taken or refused what it read again.
+    func ready() {
+        let isStopping = state.withLock { state in
+            state.isReady = true
+            return state.isStopping
+        }
+        if !isStopping { send("READY=1") }
+    }
+
+    /// It reads its files again.
+    func reloading() {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        send("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
+    }
+
+    func stopping() {
+        state.withLock { ($0.isReady, $0.isStopping) = (true, true) }
+        send("STOPPING=1")
+    }
+
+    /// How things stand is said by this, in one line.
+    func describe(by body: @escaping @Sendable () -> String) { state.withLock { $0.describe = body } }
+
+    /// Something happened: the manager is told how things stand, if that is news, at most once a second. Any thread may
+    /// call this.
+    func noteEvent() {
+        let isFirst = state.withLock { state in
+            state.hasChanged = true
+            defer { state.isAwaited = true }
+            return !state.isAwaited
+        }
+        if isFirst { queue.async { @Sendable [weak self] in self?.tell() } }
+    }
+
+    private func tell() {
+        let describe = state.withLock { state in
+            state.isAwaited = state.hasChanged && !state.isStopping
+            defer { state.hasChanged = false }
+            return state.isAwaited ? state.describe : nil
+        }
+        guard let text = describe?() else { return }
+        let isNews = state.withLock { state in
+            defer { state.status = text }
+            return state.status != text
+        }
+        if isNews { send("STATUS=\(text)") }
+        queue.after(.seconds(1)) { @Sendable [weak self] in self?.tell() }
+    }
+
+    private func send(_ text: String) {
+        guard !put(Array(text.utf8)) else { return }
+        let error = errno
+        let isNews = state.withLock { state in
+            defer { state.hasWarned = true }
+            return !state.hasWarned
+        }
+        guard isNews else { return }
+        warn("cannot tell the service manager how it is: \(String(cString: strerror(error))); see NOTIFY_SOCKET")
+    }
+
+    private func put(_ message: [UInt8]) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            errno = ENAMETOOLONG
+            return false
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        // An abstract name has exactly the bytes that are given (unix(7)); a path ends with a NUL.
+        let isAbstract = path.first == 0
+        let length = MemoryLayout<sa_family_t>.size + path.count + (isAbstract ? 0 : 1)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(
+                    socket, message, message.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT), $0,
+                    socklen_t(length)) >= 0
+            }
+        }
+    }
+}
