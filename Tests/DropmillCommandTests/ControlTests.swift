@@ -104,6 +104,34 @@ import Testing
         #expect(line(of: client).contains(#""id":45"#), "it is still served")
     }
 
+    @Test func thoseWhoGaveUpMakeRoom() async throws {
+        let asked = Mutex(0)
+        let server = try serve([
+            // It is never answered, as on a mount where nothing answers.
+            ControlHandler(WaitingVerb.self) { @Sendable _, _, _ in asked.withLock { $0 += 1 } },
+            ControlHandler(DropVerb.self) { @Sendable _, _, reply in reply(.success(.init(drop: nil))) },
+        ])
+        defer { server.stop() }
+        for number in 1...3 * ControlServer.mostConnections {
+            let client = try connect()
+            #expect(send(Self.line(), to: client) > 0)
+            #expect(await eventually { asked.withLock { $0 } == number })
+            close(client)
+        }
+        let question = DropVerb.Arguments(pipeline: "a", path: Data())
+        #expect(try ControlClient.ask(DropVerb.self, question, in: scratch.path) == .init(drop: nil))
+    }
+
+    @Test func oneThatClosesOnlyItsOwnEndIsAnswered() throws {
+        let server = try serve()
+        defer { server.stop() }
+        let client = try connect()
+        defer { close(client) }
+        #expect(send(Self.line(), to: client) > 0)
+        shutdown(client, Int32(SHUT_WR))
+        #expect(rest(of: client).contains(#""answer":"#))
+    }
+
     @Test func anotherVersionIsToldWhatItNeeds() throws {
         let server = try serve()
         defer { server.stop() }

@@ -12,9 +12,6 @@ enum ControlClient {
         var isLate = false
     }
 
-    /// Seconds that a question and each part of an answer may take, and a change.
-    private static let patience = (question: 1, change: 60)
-
     /// A starting daemon needs a moment between its lock and its socket.
     private static let attempts = 60
     /// Microseconds between two attempts.
@@ -26,7 +23,7 @@ enum ControlClient {
         let descriptor = ControlSocket.make(blocking: true)
         guard descriptor >= 0 else { throw problem("create a socket for", .last) }
         defer { close(descriptor) }
-        let patience = verb.isChange ? patience.change : patience.question
+        let patience = verb.patience
         // A little less, to leave time before and after.
         var limit = timeval(tv_sec: patience - 1, tv_usec: 900_000)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {

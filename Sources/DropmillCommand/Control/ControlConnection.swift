@@ -38,6 +38,9 @@ final class ControlConnection {
         }
     }
 
+    /// How long an answer may take; who asks gives up before.
+    private static let longestAnswer = Duration.seconds(120)
+
     let peer: ControlPeer
     private let descriptor: Descriptor
     private let queue: DispatchQueue
@@ -49,7 +52,7 @@ final class ControlConnection {
     /// What has come and is not a whole line, or is a line that waits for its turn.
     private var input: [UInt8] = []
     private var output: ArraySlice<UInt8> = []
-    /// A line was heard, and what is said to it has not come.
+    /// A line was heard, and what is said to it has not come, or is not sent to its end.
     private var isAsked = false
     private var isLast = false
     private var isClosed = false
@@ -71,20 +74,19 @@ final class ControlConnection {
 
     func begin() { listen() }
 
-    /// Whether it has done nothing for so long, and nothing is due from us.
+    /// Whether it has done nothing for so long while nothing was due from us, or so very long that nothing comes.
     func isIdle(for patience: Duration) -> Bool {
-        MonotonicTime.now() - moved >= patience && (!isAsked || !output.isEmpty)
+        let idle = MonotonicTime.now() - moved
+        return idle >= patience && (!isAsked || !output.isEmpty) || idle >= Self.longestAnswer
     }
 
     /// Sends the answer to the line that was heard last. `isLast`: closes then.
     func send(_ bytes: [UInt8], isLast: Bool = false) {
-        guard !isClosed, !self.isLast else { return }
+        guard !isClosed, isAsked, output.isEmpty else { return }
         self.isLast = isLast
-        isAsked = false
-        if output.isEmpty { moved = .now() }
-        output += bytes
+        moved = .now()
+        output = bytes[...]
         startWriting()
-        if !isLast { listen() }
     }
 
     func close() {
@@ -111,13 +113,13 @@ final class ControlConnection {
         let line = Array(input[..<end])
         input.removeSubrange(...end)
         isAsked = true
-        reading?.rest(true)
         heard(line)
         return true
     }
 
     private func read() {
-        guard !isClosed, !isAsked else { return }
+        guard !isClosed else { return }
+        if isAsked { return lookForEnd() }
         var piece = [UInt8](repeating: 0, count: 16 << 10)
         let count = recv(descriptor.number, &piece, piece.count, 0)
         if count < 0, errno == EAGAIN || errno == EINTR { return }
@@ -125,6 +127,13 @@ final class ControlConnection {
         moved = .now()
         input += piece[..<count]
         if !takeLine(), input.count > ControlLine.longestRequest { close() }
+    }
+
+    /// As long as an answer is due nothing is read: of one that is gone nothing is, and it makes room.
+    private func lookForEnd() {
+        var look = pollfd(fd: descriptor.number, events: 0, revents: 0)
+        poll(&look, 1, 0)
+        if look.revents & Int16(POLLHUP) != 0 { close() } else { reading?.rest(true) }
     }
 
     private func startWriting() {
@@ -149,6 +158,7 @@ final class ControlConnection {
         guard output.isEmpty else { return }
         output = []
         writing?.rest(true)
-        if isLast { close() }
+        isAsked = false
+        if isLast { close() } else { listen() }
     }
 }

@@ -7,11 +7,14 @@ protocol ControlVerb: SendableMetatype {
     static var name: String { get }
     /// Whether it changes something: that takes longer, not everybody may, and it is put on record.
     static var isChange: Bool { get }
+    /// Seconds that an answer may take.
+    static var patience: Int { get }
     /// What was done, for the record.
     static func result(_ answer: Answer) -> String
 }
 
 extension ControlVerb {
     static var isChange: Bool { false }
+    static var patience: Int { isChange ? 60 : 1 }
     static func result(_ answer: Answer) -> String { "done" }
 }
