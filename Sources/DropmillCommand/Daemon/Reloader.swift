@@ -100,7 +100,7 @@ final class Reloader: Sendable {
 
     private func reload(_ apply: Apply) -> Outcome {
         service?.reloading()
-        defer { service?.ready() }
+        defer { service?.reloaded() }
         let files = PipelineLoader.read(paths)
         let outcome = take(files, apply)
         let isStopping = state.withLock { state in

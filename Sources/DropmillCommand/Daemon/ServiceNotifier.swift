@@ -9,6 +9,7 @@ import Synchronization
 final class ServiceNotifier: Sendable {
     private struct State {
         var isReady = false
+        var isReloading = false
         var isStopping = false
         var describe: @Sendable () -> String = { @Sendable in "" }
         var hasWarned = false
@@ -43,6 +44,8 @@ final class ServiceNotifier: Sendable {
         self.path = bytes
         self.warn = warn
         socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var limit = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(socket) }
@@ -54,20 +57,33 @@ final class ServiceNotifier: Sendable {
         queue.after(Self.patience.pause) { @Sendable [weak self] in self?.starting() }
     }
 
-    /// It has started, or has taken or refused what it read again.
+    /// It has started.
     func ready() {
-        let isStopping = state.withLock { state in
+        let isDue = state.withLock { state in
             state.isReady = true
-            return state.isStopping
+            return !state.isReloading && !state.isStopping
         }
-        if !isStopping { send("READY=1") }
+        if isDue { send("READY=1") }
     }
 
     /// It reads its files again.
     func reloading() {
+        let isDue = state.withLock { state in
+            state.isReloading = true
+            return state.isReady && !state.isStopping
+        }
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
-        send("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
+        if isDue { send("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)") }
+    }
+
+    /// It has taken them, or refused them.
+    func reloaded() {
+        let isDue = state.withLock { state in
+            state.isReloading = false
+            return state.isReady && !state.isStopping
+        }
+        if isDue { send("READY=1") }
     }
 
     func stopping() {
@@ -104,7 +120,13 @@ final class ServiceNotifier: Sendable {
         queue.after(.seconds(1)) { @Sendable [weak self] in self?.tell() }
     }
 
-    private func send(_ text: String) {
+    /// Waits until all that was said is sent.
+    func flush() { queue.sync {} }
+
+    private func send(_ text: String) { queue.async { @Sendable [self] in deliver(text) } }
+
+    /// On the queue, which may wait a while for a manager that has much to read.
+    private func deliver(_ text: String) {
         guard !put(Array(text.utf8)) else { return }
         let error = errno
         let isNews = state.withLock { state in
@@ -129,7 +151,7 @@ final class ServiceNotifier: Sendable {
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 sendto(
-                    socket, message, message.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT), $0,
+                    socket, message, message.count, Int32(MSG_NOSIGNAL), $0,
                     socklen_t(length)) >= 0
             }
         }

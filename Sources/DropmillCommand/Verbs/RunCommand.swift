@@ -117,6 +117,7 @@ struct RunCommand: StageVerb {
         ) { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
         let summary = outcome.wait()
         control?.stop()
+        service?.flush()
         output.flush()
         if once { for line in Self.closing(summary) { print(line) } }
         if once, Self.hadTrouble(summary) { throw ExitStatus.failure }
