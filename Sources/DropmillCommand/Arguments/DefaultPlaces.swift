@@ -4,7 +4,7 @@ import SystemPackage
 /// Where the pipelines and the state are if nobody says so: here, where there is something here; else where an
 /// installed service has them.
 struct DefaultPlaces {
-    private static let installed = (
+    static let installed = (
         pipelines: FilePath("/etc/dropmill/pipelines"), state: FilePath("/var/lib/dropmill")
     )
 

@@ -16,6 +16,8 @@ struct StateArguments: ParsableArguments {
 
     /// For a verb that these pipelines were named to.
     func folder(for pipelines: [FilePath] = []) -> StateFolder {
-        StateFolder(given: option.given ?? former, hasPipelines: !pipelines.isEmpty)
+        StateFolder(
+            given: option.given ?? former,
+            hasPipelines: !pipelines.isEmpty && pipelines != [DefaultPlaces.installed.pipelines])
     }
 }

@@ -44,7 +44,7 @@ extension ControlService {
                 var ids: [JobID] = []
                 for text in arguments.jobs {
                     guard let id = JobID(text) else { throw ControlProblem("'\(EscapedText.of(text))' is no job's id") }
-                    ids.append(id)
+                    if !ids.contains(id) { ids.append(id) }
                 }
                 do throws(JournalError) {
                     let outcomes = try engine.callOff(ids, by: peer.name)

@@ -48,7 +48,7 @@ struct DaemonExamination {
             findings.append(
                 .note(
                     .daemon, "does not run the pipeline '\(pipeline.name)'",
-                    "Restart it, so that it reads its pipeline files again"))
+                    "If its files are among the daemon's, 'dropmill reload' has it read them again"))
         }
     }
 

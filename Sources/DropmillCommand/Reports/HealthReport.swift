@@ -45,6 +45,8 @@ struct HealthReport {
         problems.append("more than \(limit) job\(limit == 1 ? "" : "s") failed within the last hour")
     }
 
+    mutating func add(_ problem: String) { problems.append(problem) }
+
     var isWell: Bool { problems.isEmpty }
 
     /// One line, without line breaks of any origin.

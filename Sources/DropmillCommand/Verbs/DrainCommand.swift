@@ -14,20 +14,10 @@ struct DrainCommand: ParsableCommand {
               dropmill drain scans --reason "RIP is down" --for 2h
             """)
 
-    @Argument(help: "Pipelines' names. Without any: all.")
-    var pipelines: [String] = []
-
-    @Option(help: "Why, for those who see that nothing goes on.")
-    var reason = ""
-
-    @Option(
-        name: .customLong("for"), help: ArgumentHelp("When it ends by itself, such as 2h.", valueName: "duration"),
-        transform: TimeArgument.duration)
-    var time: Duration?
-
+    @OptionGroup var hold: HoldArguments
     @OptionGroup var state: StateArguments
 
     func run() throws {
-        try Holding.carryOut(.drain, pipelines, reason: reason, for: time, in: state.folder)
+        try Holding.carryOut(.drain, hold.pipelines, reason: hold.reason, for: hold.time, in: state.folder)
     }
 }

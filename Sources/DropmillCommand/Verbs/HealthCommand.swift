@@ -39,6 +39,16 @@ struct HealthCommand: ParsableCommand {
         var report = HealthReport(isRunning: folder.isHeldIfKnown != false) { () throws(ControlClient.Problem) in
             try ControlClient.ask(HealthVerb.self, Nothing(), in: folder.path)
         }
+        do throws(ExitCode) {
+            try judge(&report, folder)
+        } catch {
+            report.add("the journal cannot be read")
+        }
+        print(json ? report.json : report.text)
+        if !report.isWell { throw ExitStatus.failure }
+    }
+
+    private func judge(_ report: inout HealthReport, _ folder: StateFolder) throws(ExitCode) {
         if let maxAge {
             let claimed = try folder.read { journal throws(JournalError) in
                 try journal.unfinished().first.map { Timestamp.now() - $0.claimedAt }
@@ -49,8 +59,6 @@ struct HealthCommand: ParsableCommand {
             let failed = try folder.read { journal throws(JournalError) in try journal.jobs(query(maxFailed)).count }
             report.judge(failed: failed, limit: maxFailed)
         }
-        print(json ? report.json : report.text)
-        if !report.isWell { throw ExitStatus.failure }
     }
 
     private func query(_ limit: Int) -> JobQuery {

@@ -14,20 +14,10 @@ struct PauseCommand: ParsableCommand {
               dropmill pause scans --reason "RIP is down" --for 2h
             """)
 
-    @Argument(help: "Pipelines' names. Without any: all.")
-    var pipelines: [String] = []
-
-    @Option(help: "Why, for those who see that nothing goes on.")
-    var reason = ""
-
-    @Option(
-        name: .customLong("for"), help: ArgumentHelp("When it ends by itself, such as 2h.", valueName: "duration"),
-        transform: TimeArgument.duration)
-    var time: Duration?
-
+    @OptionGroup var hold: HoldArguments
     @OptionGroup var state: StateArguments
 
     func run() throws {
-        try Holding.carryOut(.pause, pipelines, reason: reason, for: time, in: state.folder)
+        try Holding.carryOut(.pause, hold.pipelines, reason: hold.reason, for: hold.time, in: state.folder)
     }
 }

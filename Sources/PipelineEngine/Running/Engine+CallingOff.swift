@@ -22,6 +22,8 @@ extension Engine {
 extension PipelineRunner {
     fileprivate func callOff(_ id: JobID, by person: String) -> CallingOff {
         guard let entry = machine.jobs[id] else { return .unknown }
+        // Once is enough.
+        guard entry.calledOff == nil else { return .stops(stage: stage(of: entry)) }
         guard machine.mayCallOff(id) else { return machine.isRetired && !entry.holder.isBusy ? .unknown : .tooLate }
         jobs[id]?.calledOff(by: person)
         send(.calledOff(id, .calledOff(by: person)))

@@ -1,0 +1,16 @@
+import ArgumentParser
+import PipelineKit
+
+/// What `pause` and `drain` are told.
+struct HoldArguments: ParsableArguments {
+    @Argument(help: "Pipelines' names. Without any: all.")
+    var pipelines: [String] = []
+
+    @Option(help: "Why, for those who see that nothing goes on.")
+    var reason = ""
+
+    @Option(
+        name: .customLong("for"), help: ArgumentHelp("When it ends by itself, such as 2h.", valueName: "duration"),
+        transform: TimeArgument.duration)
+    var time: Duration?
+}
