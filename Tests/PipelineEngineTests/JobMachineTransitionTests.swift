@@ -137,6 +137,25 @@ import Testing
         #expect(machine.apply([event], at: Self.now) == [.settle(Self.id, .failed(reason))])
     }
 
+    @Test("A job that is called off while it probes a pause proves nothing, unless its stage succeeded")
+    func calledOffProbe() {
+        for (event, isPaused) in [(JobMachine.Event.failed(Self.id, Self.full), true), (.succeeded(Self.id), false)] {
+            var machine = machine(.queued(stage: 0, failures: 0))
+            _ = machine.apply([.failed(Self.id, Self.full)], at: Self.now)
+            _ = machine.apply([.probe], at: Self.now)
+            _ = machine.apply([.probed(isInPlace: true)], at: Self.now)
+            #expect(machine.pause.probing == Self.id)
+            let reason = Failure.calledOff(by: "anna")
+            _ = machine.apply([.calledOff(Self.id, reason)], at: Self.now)
+            let effects = machine.apply([event], at: Self.now)
+            #expect(machine.pause.isPaused == isPaused)
+            #expect(machine.pause.probing == nil)
+            #expect(machine.jobs[Self.id]?.state == .settling(.failed(reason)))
+            #expect(effects.contains(.probe(after: .seconds(2))) == isPaused)
+            #expect(effects.contains(.settle(Self.id, .failed(reason))) == !isPaused)
+        }
+    }
+
     @Test("It waits as long as the other side asks")
     func asked() {
         var busy = Self.later

@@ -325,6 +325,8 @@ package actor Engine: QueueActor {
         ticker = nil
         closing = all
         (runners, retired, known) = ([], [], [:])
+        // Nothing begins any more, and nobody waits for it.
+        notBegun = nil
         tellBegun()
         let group = DispatchGroup()
         for runner in closing {

@@ -18,6 +18,7 @@ extension JobMachine {
             return
         }
         held.removeAll { $0 == id }
+        giveUpProbe(id, &turn)
         // No stage sees it any more.
         jobs[id]?.isQuarantined = false
         jobs[id]?.state = .settling(.failed(failure))
@@ -29,7 +30,7 @@ extension JobMachine {
     mutating func endCalledOff(_ id: JobID, _ turn: inout Turn) -> Bool {
         guard let failure = jobs[id]?.calledOff else { return false }
         jobs[id]?.calledOff = nil
-        endProbe(id, &turn)
+        giveUpProbe(id, &turn)
         go(id, to: .settling(.failed(failure)), &turn)
         return true
     }

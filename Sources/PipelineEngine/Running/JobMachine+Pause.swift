@@ -73,11 +73,15 @@ extension JobMachine {
 
     /// Holds a job that may not begin while a person holds the pipeline; something else is to probe.
     mutating func holdBack(_ id: JobID, _ turn: inout Turn) {
-        if pause.probing == id {
-            pause.probing = nil
-            waitLonger(&turn)
-        }
+        giveUpProbe(id, &turn)
         hold(id, &turn)
+    }
+
+    /// This job shows nothing after all; another one probes, later.
+    mutating func giveUpProbe(_ id: JobID, _ turn: inout Turn) {
+        guard pause.probing == id else { return }
+        pause.probing = nil
+        waitLonger(&turn)
     }
 
     private mutating func goOnWithHeld(_ turn: inout Turn) {

@@ -34,8 +34,8 @@ extension JobMachine {
             guard let stage = stage(of: id) else { return }
             jobs[id]?.mayBeIntended = false
             if hasRun { jobs[id]?.hasRun = true }
-            if endCalledOff(id, &turn) { return }
             endProbe(id, &turn)
+            if endCalledOff(id, &turn) { return }
             go(id, to: isDone ? .settling(.processed) : .queued(stage: stage.index + 1, failures: 0), &turn)
         case .failed(let id, let failure, let hasRun, let jitter):
             guard let stage = stage(of: id) else { return }
