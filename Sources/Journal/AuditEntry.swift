@@ -1,7 +1,7 @@
 package import Files
 package import Glibc
 
-/// A change that somebody made or tried to make: who, when, what, and with which result.
+/// A change that a user made or tried to make: when, who, what and the result.
 package struct AuditEntry: Sendable, Equatable {
     package var at: Timestamp
     package var user: uid_t

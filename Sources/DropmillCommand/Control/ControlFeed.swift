@@ -33,7 +33,7 @@ final class ControlFeed: Sendable {
     /// `run`: what tells this daemon from others.
     init(run: String) { self.run = run }
 
-    /// Notes a change, which is built only where somebody wants it. Called for every event.
+    /// Records a change; it is built only if a client subscribes. Called for every event.
     func note(_ change: () -> Change) {
         let isWanted = state.withLock { state in
             guard let until = state.listenedUntil else {
@@ -88,7 +88,7 @@ final class ControlFeed: Sendable {
 
     private static func answer(_ run: String, _ state: State, after: UInt64) -> Answer {
         let changes = state.kept.drop { $0.number <= after }
-        let isWhole = after == state.last || changes.first.map { $0.number == after + 1 } ?? false
+        let isWhole = after == state.last || changes.first.map { $0.number - 1 == after } ?? false
         return Answer(run: run, last: state.last, missed: !isWhole, changes: isWhole ? Array(changes) : [])
     }
 }

@@ -2,7 +2,7 @@ package import Journal
 package import PipelineKit
 
 extension Engine {
-    /// Calls jobs off, and says what becomes of each. It is on record when this returns. Blocks.
+    /// Cancels jobs and returns what becomes of each, once the journal has it. Blocks.
     package nonisolated func callOff(_ ids: [JobID], by person: String) throws(JournalError) -> [CallingOff] {
         let (answers, writer) = sync { ($0.callOffNow(ids, by: person), $0.opened?.writer) }
         try writer?.flush()
