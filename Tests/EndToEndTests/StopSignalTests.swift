@@ -31,11 +31,14 @@ import Testing
     /// SIGHUP does not, also while it starts and while it stops.
     @Test func hangingUpNeverEndsIt() async throws {
         let scratch = try ScratchFolder()
-        let stage = "{ run: { command: [sleep, '2'] } }"
+        // At work until it is told: a time would be over before a busy machine looks.
+        let go = scratch.path("go")
+        let stage = "{ run: { command: [sh, -c, 'until test -e \(go); do sleep 0.05; done'] } }"
         try scratch.write(
             "inbox: in\nprocessed: done\nfailed: failed\nready: { quiet: 50ms }\nstages: [\(stage)]\n",
             to: "pipelines/a.yaml")
         for milliseconds in 1...10 {
+            unlink(go.string)
             try scratch.write("x", to: "pipelines/in/drop\(milliseconds)")
             var daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
             // It is not the daemon yet while its libraries are loaded, some 0.7 ms.
@@ -51,6 +54,8 @@ import Testing
             }
             #expect(isAtWork, "after \(milliseconds) ms: \(daemon.transcript)")
             try daemon.send(SIGTERM)
+            try daemon.send(SIGHUP)
+            try scratch.write("", to: "go")
             let ends = try await eventually {
                 try daemon.send(SIGHUP)
                 return try daemon.hasEnded()
