@@ -1,7 +1,7 @@
 import Files
 import PipelineKit
 
-/// A map of a pipeline file while it is being read: which keys it may have, and a place for all that is wrong with it.
+/// A map of a file while it is being read: which keys it may have, and a place for all that is wrong with it.
 struct OptionMap {
     /// What it is called in messages: `match`; empty for the file's own keys.
     let name: String
@@ -10,14 +10,17 @@ struct OptionMap {
     private var misspelt: Set<String> = []
 
     /// Reads a map and reports every unknown key. Nothing, or anything but a map, counts as an empty one.
-    init(_ node: OptionNode?, name: String, keys: [String], problems: inout [OptionProblem]) {
+    init(
+        _ node: OptionNode?, name: String, of file: String = "a pipeline file", keys: [String],
+        problems: inout [OptionProblem]
+    ) {
         self.name = name
         guard let node, !node.isNull else {
             entries = [:]
             return
         }
         guard case .map(let all) = node.content else {
-            let what = name.isEmpty ? "a pipeline file must be a map" : "'\(name)' must be a map"
+            let what = name.isEmpty ? "\(file) must be a map" : "'\(name)' must be a map"
             problems.append(
                 node.problem("\(what) of \(keys.joined(separator: ", ")); found \(EscapedText.of(node.kind))"))
             entries = [:]

@@ -10,9 +10,12 @@ extension PipelineDecoder {
             owner: map.read("owner", problems: &problems) { node throws(OptionProblem) in
                 try Self.number(node, "user") { name in getpwnam(name).map { $0.pointee.pw_uid } }
             },
-            group: map.read("group", problems: &problems) { node throws(OptionProblem) in
-                try Self.number(node, "group") { name in getgrnam(name).map { $0.pointee.gr_gid } }
-            })
+            group: map.read("group", problems: &problems, Self.group))
+    }
+
+    /// A group of this machine, by its name or number.
+    static func group(_ node: OptionNode) throws(OptionProblem) -> gid_t {
+        try number(node, "group") { name in getgrnam(name).map { $0.pointee.gr_gid } }
     }
 
     /// A drop that still belongs to its sender is not changed: the change would look like the sender's.

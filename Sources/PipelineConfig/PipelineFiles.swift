@@ -1,7 +1,7 @@
 package import Files
 package import SystemPackage
 
-/// Pipeline files as they were read, and what could not be.
+/// Pipeline files, and the daemon's settings, as they were read, and what could not be.
 package struct PipelineFiles: Sendable {
     /// One of them.
     package struct File: Sendable {
@@ -21,19 +21,22 @@ package struct PipelineFiles: Sendable {
     }
 
     package internal(set) var all: [File] = []
+    /// The daemon's settings; nil where there are none.
+    package internal(set) var settings: File?
     package internal(set) var problems: [ConfigProblem] = []
 
     package init() {}
 
     /// How these differ from what was read before, file by file.
     package func differences(from old: PipelineFiles) -> [(file: FilePath, difference: Difference)] {
-        let before = Dictionary(old.all.map { ($0.path, $0) }) { first, _ in first }
-        let now = Set(all.map(\.path))
-        let news = all.compactMap { file -> (FilePath, Difference)? in
+        let (files, oldFiles) = (all + (settings.map { [$0] } ?? []), old.all + (old.settings.map { [$0] } ?? []))
+        let before = Dictionary(oldFiles.map { ($0.path, $0) }) { first, _ in first }
+        let now = Set(files.map(\.path))
+        let news = files.compactMap { file -> (FilePath, Difference)? in
             guard let known = before[file.path] else { return (file.path, .added(file.changed)) }
             return known.text == file.text ? nil : (file.path, .changed(file.changed))
         }
-        let gone = old.all.filter { !now.contains($0.path) }.map { file -> (FilePath, Difference) in
+        let gone = oldFiles.filter { !now.contains($0.path) }.map { file -> (FilePath, Difference) in
             let reason = problems.first { $0.path == file.path }?.message
             return (file.path, .gone(reason ?? "it is in none of the folders any more"))
         }

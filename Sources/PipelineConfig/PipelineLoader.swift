@@ -28,13 +28,24 @@ package struct PipelineLoader: Sendable {
 
     /// The pipelines of these files, as they were read.
     package func load(_ files: PipelineFiles) throws(ConfigProblems) -> [Pipeline] {
-        try load(files.all.map { ($0.path, $0.text) }, files.problems)
+        var problems = files.problems
+        _ = settings(of: files, &problems)
+        return try load(files.all.map { ($0.path, $0.text) }, problems)
     }
 
-    /// Reads these files and those in these folders.
-    package static func read(_ paths: [FilePath]) -> PipelineFiles {
+    /// The daemon's settings of these files, as they were read.
+    package func settings(of files: PipelineFiles) throws(ConfigProblems) -> ServiceSettings {
+        var problems: [ConfigProblem] = []
+        let settings = settings(of: files, &problems)
+        guard problems.isEmpty else { throw ConfigProblems(problems) }
+        return settings
+    }
+
+    /// Reads these files and those in these folders, and the daemon's settings where that is said.
+    package static func read(_ paths: [FilePath], settings: SettingsPlace? = nil) -> PipelineFiles {
         var files = PipelineFiles()
         for file in list(paths, &files.problems) { read(file, &files) }
+        if let (file, folder) = settings?.find(for: paths) { readSettings(file, by: folder, &files) }
         return files
     }
 
@@ -72,7 +83,8 @@ package struct PipelineLoader: Sendable {
             do throws(IOError) {
                 // The folder itself may be a symbolic link, which listing does not follow.
                 let names = try Folder.names(in: path.pushing(".")).filter { name in
-                    !name.isHidden && [Array("yaml".utf8), Array("yml".utf8)].contains(name.extension)
+                    !name.isHidden && name != SettingsPlace.fileName
+                        && [Array("yaml".utf8), Array("yml".utf8)].contains(name.extension)
                 }
                 if names.isEmpty {
                     problems.append(
@@ -88,7 +100,7 @@ package struct PipelineLoader: Sendable {
 
     private static func read(_ file: FilePath, _ files: inout PipelineFiles) {
         do throws(IOError) {
-            files.all.append(try read(file))
+            files.all.append(try read(file).file)
         } catch {
             let problem =
                 switch error.errno {
@@ -99,6 +111,37 @@ package struct PipelineLoader: Sendable {
                 }
             files.problems.append(ConfigProblem(problem, in: file))
         }
+    }
+
+    private static func readSettings(_ path: FilePath, by folder: FilePath?, _ files: inout PipelineFiles) {
+        do throws(IOError) {
+            let (file, owner) = try read(path)
+            if let folder, !SettingsPlace.trusts(owner, by: folder) {
+                let problem = "belongs to \(AccountName.user(owner)), who is not trusted to set up the daemon"
+                files.problems.append(
+                    ConfigProblem("\(problem); name the file with --settings, or remove it", in: path))
+            } else {
+                files.settings = file
+            }
+        } catch {
+            let isFolder = error.errno == .isDirectory
+            files.problems.append(
+                ConfigProblem(isFolder ? "is a folder, not a file; move it away" : "\(error)", in: path))
+        }
+    }
+
+    private func settings(of files: PipelineFiles, _ problems: inout [ConfigProblem]) -> ServiceSettings {
+        guard let file = files.settings else { return ServiceSettings() }
+        var (root, found) = YAMLReader.read(file.text, mayBeEmpty: true)
+        var settings = ServiceSettings()
+        if let root {
+            var expansion = EnvironmentExpansion(environment)
+            let expanded = expansion.expand(root)
+            found += expansion.problems
+            settings = ServiceSettings(expanded, problems: &found)
+        }
+        problems += found.map { ConfigProblem($0.message, in: file.path, at: $0.position) }
+        return settings
     }
 
     private func draft(
@@ -122,7 +165,7 @@ package struct PipelineLoader: Sendable {
         return draft
     }
 
-    private static func read(_ path: FilePath) throws(IOError) -> PipelineFiles.File {
+    private static func read(_ path: FilePath) throws(IOError) -> (file: PipelineFiles.File, owner: uid_t) {
         // Do not wait for a writer if the path is a FIFO.
         let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
         let status = try file.status()
@@ -132,6 +175,6 @@ package struct PipelineLoader: Sendable {
         default: throw IOError("read", path, .invalidArgument)
         }
         let text = try SmallFile.read(file, atMost: largestFile)
-        return PipelineFiles.File(path: path, text: text, changed: FileTime(status.st_mtim))
+        return (PipelineFiles.File(path: path, text: text, changed: FileTime(status.st_mtim)), status.st_uid)
     }
 }

@@ -18,15 +18,21 @@ struct YAMLReader: ~Copyable {
     }
 
     private let events: YAMLEvents
+    private let mayBeEmpty: Bool
     private var anchors: [String: Composed] = [:]
     private var values = 0
     private var problems: [OptionProblem] = []
 
-    private init(_ text: [UInt8]) { events = YAMLEvents(text) }
+    private init(_ text: [UInt8], mayBeEmpty: Bool) {
+        events = YAMLEvents(text)
+        self.mayBeEmpty = mayBeEmpty
+    }
 
-    /// The file's one document. Duplicate keys are reported and the first one kept; after a syntax error there is no
-    /// node.
-    static func read(_ file: [UInt8]) -> (root: OptionNode?, problems: [OptionProblem]) {
+    /// The file's one document. Duplicate keys are reported and the first one kept; after a syntax error, and in a file
+    /// that may be empty, there is no node.
+    static func read(
+        _ file: [UInt8], mayBeEmpty: Bool = false
+    ) -> (root: OptionNode?, problems: [OptionProblem]) {
         // Some Windows editors begin a file with a byte order mark.
         let text = file.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(file.dropFirst(3)) : file
         if let offset = firstInvalidByte(in: text) {
@@ -34,7 +40,7 @@ struct YAMLReader: ~Copyable {
                 "not UTF-8; save the file as UTF-8", at: SourcePosition(offset: offset, in: text))
             return (nil, [problem])
         }
-        var reader = YAMLReader(text)
+        var reader = YAMLReader(text, mayBeEmpty: mayBeEmpty)
         do throws(OptionProblem) {
             return (try reader.document(), reader.problems)
         } catch {
@@ -42,23 +48,25 @@ struct YAMLReader: ~Copyable {
         }
     }
 
-    private mutating func document() throws(OptionProblem) -> OptionNode {
+    private mutating func document() throws(OptionProblem) -> OptionNode? {
         _ = try events.next()
         let start = try events.next()
-        guard case .documentStart = start.content else { throw Self.empty(at: .start) }
+        guard case .documentStart = start.content else { return try nothing() }
         let root = try compose(try events.next(), depth: 1).node
         _ = try events.next()
         let end = try events.next()
         if case .documentStart = end.content {
             throw OptionProblem(
-                "a file contains one pipeline; put each of the others into its own file", at: end.position)
+                mayBeEmpty
+                    ? "a file contains one document; leave out the '---' between two"
+                    : "a file contains one pipeline; put each of the others into its own file", at: end.position)
         }
-        if root.isNull { throw Self.empty(at: .start) }
-        return root
+        return root.isNull ? try nothing() : root
     }
 
-    private static func empty(at position: SourcePosition) -> OptionProblem {
-        OptionProblem("the file is empty; a pipeline needs inbox, processed, failed and stages", at: position)
+    private func nothing() throws(OptionProblem) -> OptionNode? {
+        if mayBeEmpty { return nil }
+        throw OptionProblem("the file is empty; a pipeline needs inbox, processed, failed and stages", at: .start)
     }
 
     private mutating func compose(_ event: YAMLEvent, depth: Int) throws(OptionProblem) -> Composed {

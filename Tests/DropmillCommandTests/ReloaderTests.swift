@@ -41,13 +41,13 @@ import Testing
     private func reloader() -> Reloader {
         let paths = [scratch.path("pipelines")]
         return Reloader(
-            paths, loader: PipelineArguments.loader(.builtin), loaded: PipelineLoader.read(paths),
+            paths, settings: .beside, loader: PipelineArguments.loader(.builtin), loaded: PipelineLoader.read(paths),
             report: { [seen] event in if case .warning(_, let message) = event { seen.warn(message) } })
     }
 
     /// Takes what it is given, and says so; `gate` holds up the first one.
     private func apply(_ gate: DispatchSemaphore? = nil) -> Reloader.Apply {
-        { [seen] pipelines throws(EngineError) in
+        { [seen] pipelines, _ throws(EngineError) in
             seen.take(pipelines.map(\.name))
             if seen.taken.count == 1 { gate?.wait() }
             return []
@@ -82,7 +82,7 @@ import Testing
 
     @Test("During a stop nothing is read, and nothing said") func stopping() async throws {
         let (reloader, gate) = (reloader(), DispatchSemaphore(value: 0))
-        reloader.begin { [gate] _ throws(EngineError) in
+        reloader.begin { [gate] _, _ throws(EngineError) in
             gate.wait()
             throw EngineError.refused("the daemon is stopping")
         }

@@ -23,7 +23,7 @@ final class Reloader: Sendable {
     }
 
     typealias Done = @Sendable (Outcome) -> Void
-    typealias Apply = @Sendable ([Pipeline]) throws(EngineError) -> [PipelineChange]
+    typealias Apply = @Sendable ([Pipeline], ServiceSettings) throws(EngineError) -> [PipelineChange]
 
     private enum Phase: Sendable {
         /// What is asked for is done after it.
@@ -42,6 +42,7 @@ final class Reloader: Sendable {
     }
 
     private let paths: [FilePath]
+    private let settings: SettingsPlace
     private let loader: PipelineLoader
     private let report: @Sendable (EngineEvent) -> Void
     private let service: ServiceNotifier?
@@ -50,10 +51,12 @@ final class Reloader: Sendable {
 
     /// For a daemon that starts with what was read of these files, and of those in these folders.
     init(
-        _ paths: [FilePath], loader: PipelineLoader, loaded: PipelineFiles, service: ServiceNotifier? = nil,
+        _ paths: [FilePath], settings: SettingsPlace, loader: PipelineLoader, loaded: PipelineFiles,
+        service: ServiceNotifier? = nil,
         report: @escaping @Sendable (EngineEvent) -> Void
     ) {
-        (self.paths, self.loader, self.service, self.report) = (paths, loader, service, report)
+        (self.paths, self.settings, self.loader) = (paths, settings, loader)
+        (self.service, self.report) = (service, report)
         state = Mutex(State(loaded: loaded))
     }
 
@@ -83,8 +86,10 @@ final class Reloader: Sendable {
 
     /// How the files differ from what is in force. Reads them, so it may block.
     func differences() -> [(file: FilePath, difference: PipelineFiles.Difference)] {
-        PipelineLoader.read(paths).differences(from: state.withLock { $0.loaded })
+        read().differences(from: state.withLock { $0.loaded })
     }
+
+    private func read() -> PipelineFiles { PipelineLoader.read(paths, settings: settings) }
 
     private func run() {
         let (phase, callers) = state.withLock { state in
@@ -101,7 +106,7 @@ final class Reloader: Sendable {
     private func reload(_ apply: Apply) -> Outcome {
         service?.reloading()
         defer { service?.reloaded() }
-        let files = PipelineLoader.read(paths)
+        let files = read()
         let outcome = take(files, apply)
         let isStopping = state.withLock { state in
             if case .stopping = state.phase { return true }
@@ -118,8 +123,10 @@ final class Reloader: Sendable {
 
     private func take(_ files: PipelineFiles, _ apply: Apply) -> Outcome {
         do throws(ConfigProblems) {
-            let pipelines = try loader.load(files)
-            do throws(EngineError) { return .taken(try apply(pipelines)) } catch { return .refused([error.message]) }
+            let (pipelines, settings) = (try loader.load(files), try loader.settings(of: files))
+            do throws(EngineError) { return .taken(try apply(pipelines, settings)) } catch {
+                return .refused([error.message])
+            }
         } catch {
             return .refused(error.all.map(\.description))
         }

@@ -17,6 +17,7 @@ struct CheckCommand: StageVerb {
             """)
 
     @OptionGroup var pipelines: PipelineArguments
+    @OptionGroup var settings: SettingsOption
 
     @Flag(help: "Print one JSON object: 'pipelines' and 'problems'.")
     var json = false
@@ -26,12 +27,13 @@ struct CheckCommand: StageVerb {
 
     func run(with stages: StageRegistry) throws {
         if schema { return print(PipelineSchema(stages).json) }
+        let files = PipelineLoader.read(pipelines.given, settings: settings.place)
         guard json else {
-            for pipeline in try pipelines.loadOrReport(stages) { print(Self.summary(of: pipeline)) }
+            for pipeline in try PipelineArguments.load(files, stages) { print(Self.summary(of: pipeline)) }
             return
         }
         do throws(ConfigProblems) {
-            print(Self.json(try pipelines.load(stages), []))
+            print(Self.json(try PipelineArguments.loader(stages).load(files), []))
         } catch {
             print(Self.json([], error.all))
             throw ExitStatus.configuration

@@ -27,6 +27,7 @@ struct RunCommand: StageVerb {
             """)
 
     @OptionGroup var pipelines: PipelineArguments
+    @OptionGroup var settings: SettingsOption
     @OptionGroup var logging: LogArguments
 
     @Flag(
@@ -62,7 +63,7 @@ struct RunCommand: StageVerb {
         dm_ignore_broken_leases()
         // Whoever started this may have ignored it, and then children are not kept until they are waited for.
         signal(SIGCHLD, SIG_DFL)
-        let files = PipelineLoader.read(pipelines.given)
+        let files = PipelineLoader.read(pipelines.given, settings: settings.place)
         let loaded = try PipelineArguments.load(files, stages)
         let signals = StopSignals()
         // Last of all: until then a second signal ends whatever hangs.
@@ -87,7 +88,8 @@ struct RunCommand: StageVerb {
         memory?.release { @Sendable in engine.releaseMemory() }
         service?.describe { @Sendable in engine.health.text }
         let reloader = Reloader(
-            pipelines.given, loader: PipelineArguments.loader(stages), loaded: files, service: service,
+            pipelines.given, settings: settings.place, loader: PipelineArguments.loader(stages), loaded: files,
+            service: service,
             report: { log.record($0) })
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
@@ -111,7 +113,7 @@ struct RunCommand: StageVerb {
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
-        reloader.begin { pipelines throws(EngineError) in try engine.reload(pipelines) }
+        reloader.begin { pipelines, _ throws(EngineError) in try engine.reload(pipelines) }
         let control = ControlService.open(
             in: folder, engine, reloader, feed, access: ControlAccess()
         ) { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }

@@ -1,0 +1,45 @@
+import Files
+package import Glibc
+import PipelineKit
+
+/// What is set for the daemon itself, apart from its pipelines.
+package struct ServiceSettings: Sendable, Equatable {
+    /// What the members of a group may do.
+    package enum GroupRights: String, CaseIterable, Sendable {
+        case read, change
+    }
+
+    /// Whose members may ask the daemon and read its state, besides its own user and root.
+    package var controlGroup: gid_t?
+    /// Whether they may change something, too.
+    package var controlGroupMay = GroupRights.read
+    /// After how long without any progress a pipeline with work counts as stalled.
+    package var stall = Duration.seconds(600)
+
+    package init() {}
+
+    private static let keys = ["control_group", "control_group_may", "stall"]
+
+    /// What a file says, and what is wrong with it.
+    init(_ root: OptionNode, problems: inout [OptionProblem]) {
+        let map = OptionMap(root, name: "", of: "a settings file", keys: Self.keys, problems: &problems)
+        controlGroup = map.read("control_group", problems: &problems, PipelineDecoder.group)
+        controlGroupMay =
+            map.read("control_group_may", problems: &problems) { node throws(OptionProblem) in
+                try node.choice(of: GroupRights.self)
+            } ?? controlGroupMay
+        stall =
+            map.read("stall", problems: &problems) { node throws(OptionProblem) in
+                let time = try node.duration()
+                guard time >= .seconds(1) else { throw node.problem("'stall' must be at least 1s") }
+                return time
+            } ?? stall
+        if let entry = map.given("control_group_may"), map.given("control_group") == nil,
+            !map.isMisspelt("control_group")
+        {
+            problems.append(
+                OptionProblem(
+                    "'control_group_may' needs 'control_group', the group that it is about", at: entry.position))
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package import Files
+import Glibc
+import PipelineKit
+package import SystemPackage
+
+/// Where the settings of a daemon are.
+package enum SettingsPlace: Sendable {
+    /// In a file that was named.
+    case file(FilePath)
+    /// In `dropmill.yaml`, if there is one: in the folder of the pipelines, or beside it.
+    case beside
+
+    /// The name of a file that is never taken for a pipeline's when it is found in a folder.
+    package static let fileName = FileName(unchecked: Array("dropmill.yaml".utf8))
+
+    /// The file for these pipelines, and the folder that it was found by; nil where there is none.
+    func find(for pipelines: [FilePath]) -> (file: FilePath, folder: FilePath?)? {
+        if case .file(let path) = self { return (path, nil) }
+        guard let first = pipelines.first else { return nil }
+        let isFolder = Folder.kind(of: first, followingLinks: true) == .folder
+        let folder = isFolder ? first : Self.parent(of: first)
+        let places = [folder, Self.parent(of: folder)].map { $0.appending(Self.fileName) }
+        return places.first { !pipelines.contains($0) && FileStatus.of($0) != nil }.map { ($0, folder) }
+    }
+
+    /// Whoever found the file trusts root, itself and whoever the pipelines' folder belongs to.
+    static func trusts(_ owner: uid_t, by folder: FilePath) -> Bool {
+        owner == 0 || owner == geteuid() || owner == FileStatus.of(folder.pushing("."))?.st_uid
+    }
+
+    private static func parent(of path: FilePath) -> FilePath {
+        guard case .regular = path.lastComponent?.kind else {
+            return path.absolute.lexicallyNormalized().removingLastComponent()
+        }
+        return path.removingLastComponent()
+    }
+}

@@ -1,0 +1,104 @@
+import Files
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import PipelineConfig
+
+/// The daemon's own settings: where they are found, and what they say.
+@Suite struct ServiceSettingsTests {
+    private let scratch: ScratchFolder
+    private let loader = PipelineLoader(registry: FakeStages.registry, environment: ["GROUP": "root"], cores: 2)
+
+    init() throws {
+        scratch = try ScratchFolder()
+        try scratch.write(
+            "inbox: in\nprocessed: done\nfailed: failed\nstages: [checksum]\n", to: "etc/pipelines/press.yaml")
+    }
+
+    private func read(_ path: String = "etc/pipelines", _ place: SettingsPlace = .beside) -> PipelineFiles {
+        PipelineLoader.read([scratch.path(path)], settings: place)
+    }
+
+    private func settings(_ text: String) throws -> ServiceSettings {
+        try scratch.write(text, to: "etc/dropmill.yaml")
+        return try loader.settings(of: read())
+    }
+
+    private func problems(_ files: PipelineFiles) -> [String] {
+        do throws(ConfigProblems) {
+            _ = try loader.load(files)
+            return []
+        } catch {
+            return error.all.map { $0.description.replacing("\(scratch.path.text)/", with: "") }
+        }
+    }
+
+    @Test func whatIsNotSaidIsAsUsual() throws {
+        #expect(try loader.settings(of: read()) == ServiceSettings())
+        #expect(try settings("# nothing yet\n") == ServiceSettings())
+        #expect(ServiceSettings().controlGroup == nil && ServiceSettings().stall == .seconds(600))
+    }
+
+    @Test func whatIsSaidIsRead() throws {
+        var expected = ServiceSettings()
+        (expected.controlGroup, expected.controlGroupMay, expected.stall) = (0, .change, .seconds(90))
+        #expect(try settings("control_group: ${GROUP}\ncontrol_group_may: change\nstall: 90s\n") == expected)
+    }
+
+    @Test(arguments: [
+        ("control_grup: root", "1:1", "unknown key 'control_grup'; did you mean 'control_group'?"),
+        ("control_group: no-such-group", "1:16", "the group 'no-such-group' does not exist on this machine"),
+        ("control_group: 0\ncontrol_group_may: chnge", "2:20", "did you mean 'change'?"),
+        ("control_group_may: change", "1:1", "needs 'control_group'"), ("stall: 0s", "1:8", "at least 1s"),
+        ("stall: [", "2:1", "YAML"), ("- stall", "1:1", "a settings file must be a map"),
+        ("stall: 1m\n---\nstall: 2m", "2:1", "one document"),
+    ])
+    func whatIsWrongIsSaidWithItsPlace(text: String, place: String, words: String) throws {
+        try scratch.write(text, to: "etc/dropmill.yaml")
+        let found = problems(read())
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("etc/dropmill.yaml:\(place): error: ") ?? false, "\(found)")
+        #expect(found.first?.contains(words) ?? false, "\(found)")
+    }
+
+    @Test func theFileIsInTheFolderOfThePipelinesOrBesideIt() throws {
+        try scratch.write("stall: 1m", to: "etc/dropmill.yaml")
+        #expect(read().settings?.path == scratch.path("etc/dropmill.yaml"))
+        #expect(read("etc/pipelines/press.yaml").settings?.path == scratch.path("etc/dropmill.yaml"))
+        try scratch.write("stall: 2m", to: "etc/pipelines/dropmill.yaml")
+        let inside = read()
+        #expect(inside.settings?.path == scratch.path("etc/pipelines/dropmill.yaml"))
+        #expect(try loader.load(inside).map(\.name) == ["press"], "it is not a pipeline")
+        #expect(PipelineLoader.read([scratch.path("etc/pipelines")]).settings == nil, "nobody asked for it")
+    }
+
+    @Test func oneThatWasNamedIsThere() throws {
+        let missing = problems(read("etc/pipelines", .file(scratch.path("etc/none.yaml"))))
+        #expect(missing.count == 1 && missing[0].contains("etc/none.yaml:1:1: error: cannot open"), "\(missing)")
+        #expect(
+            problems(read("etc/pipelines", .file(scratch.path("etc")))) == [
+                "etc:1:1: error: is a folder, not a file; move it away"
+            ])
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func oneOfAStrangerIsRefused() throws {
+        try scratch.write("stall: 1m", to: "etc/dropmill.yaml")
+        #expect(chown(scratch.path("etc/dropmill.yaml").string, 65_534, 65_534) == 0)
+        let found = problems(read())
+        #expect(found.count == 1 && found[0].contains("who is not trusted to set up the daemon"), "\(found)")
+        #expect(problems(read("etc/pipelines", .file(scratch.path("etc/dropmill.yaml")))).isEmpty)
+        // It is trusted as the pipelines beside it are.
+        #expect(chown(scratch.path("etc/pipelines").string, 65_534, 65_534) == 0)
+        #expect(problems(read()).isEmpty)
+    }
+
+    @Test func whatChangedInItIsADifference() throws {
+        let before = read()
+        try scratch.write("stall: 1m", to: "etc/dropmill.yaml")
+        let after = read()
+        #expect(after.differences(from: before).map(\.file) == [scratch.path("etc/dropmill.yaml")])
+        #expect(before.differences(from: after).count == 1)
+    }
+}
