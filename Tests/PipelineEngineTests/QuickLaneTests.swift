@@ -1,3 +1,4 @@
+import Dispatch
 import Files
 import Glibc
 import Journal
@@ -145,6 +146,36 @@ import Testing
         #expect(await eventually { engine.reports.count == 5 })
         #expect(try ways().count == 5)
         #expect(await engine.stop()?.processed == 5)
+    }
+
+    @Test("Paused by a person: what runs ends, no stage of a batch begins any more, and the rest goes on afterwards")
+    func paused() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let passed = Mutex(0)
+        let engine = try engine([
+            .quick(
+                { (payload, _) throws(Failure) in payload },
+                { (payload, _) in
+                    passed.withLock { $0 += 1 }
+                    gate.wait()
+                    return payload
+                })
+        ])
+        for number in 0..<20 { try engine.drop("small-\(number)", "content") }
+        try engine.start()
+        #expect(await eventually { passed.withLock { $0 == 1 } })
+        let order = try HoldOrder(.pause, by: "anna", user: 1000)
+        let holding = Task.detached { @Sendable in try engine.hold([], order) }
+        #expect(await eventually { engine.events.contains { if case .held = $0 { true } else { false } } })
+        // Once the engine answers, all of its own know.
+        #expect(engine.generations == ["test": 1])
+        for _ in 0..<20 { gate.signal() }
+        _ = try await holding.value
+        #expect(passed.withLock { $0 } == 1)
+        #expect(await eventually { engine.reports.count == 1 })
+        try engine.hold([], HoldOrder(nil, by: "anna", user: 1000))
+        #expect(await eventually { engine.reports.count == 20 })
+        #expect(await engine.stop()?.processed == 20)
     }
 
     @Test("When it is stopped, what is under way is settled and counted")

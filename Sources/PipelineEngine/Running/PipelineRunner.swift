@@ -177,7 +177,10 @@ final class PipelineRunner {
     /// queue of its own, when the intake knows.
     func hold(_ hold: HoldRecord?, done: @escaping @Sendable () -> Void = {}) {
         self.hold = hold
-        intake.hold(hold, done: done)
+        intake.lane?.hold(hold?.kind == .pause)
+        intake.hold(hold) { @Sendable [lane = intake.lane] in
+            if let lane { lane.afterBatch(done) } else { done() }
+        }
         send(.held(hold?.kind == .pause))
     }
 

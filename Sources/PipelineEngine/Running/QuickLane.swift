@@ -22,6 +22,8 @@ final class QuickLane: Sendable {
         /// How many were given of which the engine has not heard.
         var unheard = 0
         var isClosed = false
+        /// No stage may begin.
+        var isHeld = false
     }
 
     /// The most drops of a batch.
@@ -52,6 +54,12 @@ final class QuickLane: Sendable {
 
     /// The engine has heard of a batch.
     func heard() { state.withLock { $0.unheard -= 1 } }
+
+    /// Whether a person has paused the pipeline: what has not begun goes the usual way then, which waits for stages.
+    func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
+
+    /// Calls the body when what is under way now is over, on the lane's queue.
+    func afterBatch(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
     /// Takes nothing more; what is under way ends as usual.
     func close() { state.withLock { $0.isClosed = true } }
@@ -124,7 +132,8 @@ final class QuickLane: Sendable {
                 active.skipped(entry.kind)
                 continue
             }
-            guard let passed = entry.stage.pass(payload, of: job, holding: content) else { return nil }
+            guard !state.withLock({ $0.isHeld }), let passed = entry.stage.pass(payload, of: job, holding: content)
+            else { return nil }
             payload = passed
             let now = MonotonicTime.now()
             active.stageSucceeded(entry.kind, in: now - begun, giving: payload, saying: nil)
