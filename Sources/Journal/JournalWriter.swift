@@ -87,28 +87,44 @@ package final class JournalWriter: Sendable {
 
     /// Writes down what is about to be moved, and returns when that is durable: together for those jobs that have no
     /// rows yet. What was noted of them before is not written any more.
-    package func commitIntents(_ records: [JobRecord]) throws(JournalError) { try commit(records, areIntents: true) }
+    package func commitIntents(_ records: [JobRecord]) throws(JournalError) {
+        _ = try commit(records, areIntents: true, unless: { @Sendable in false })
+    }
 
     /// The same, and returns when they are durable. Written on the calling thread, or by another's transaction where
     /// one takes them along. Not to be called on the writer's queue.
-    package func commit(_ records: [JobRecord]) throws(JournalError) { try commit(records, areIntents: false) }
+    package func commit(_ records: [JobRecord]) throws(JournalError) {
+        _ = try commit(records, unless: { @Sendable in false })
+    }
 
-    private func commit(_ records: [JobRecord], areIntents: Bool) throws(JournalError) {
+    /// The same, unless they are out of date once nothing can be given before them: what makes them so is noted after
+    /// that, and replaces them. Returns whether they were taken.
+    package func commit(
+        _ records: [JobRecord], unless isOutOfDate: @Sendable () -> Bool
+    ) throws(JournalError) -> Bool {
+        try commit(records, areIntents: false, unless: isOutOfDate)
+    }
+
+    private func commit(
+        _ records: [JobRecord], areIntents: Bool, unless isOutOfDate: @Sendable () -> Bool
+    ) throws(JournalError) -> Bool {
         let outcome = Mutex<Result<Void, JournalError>?>(nil)
-        let isTaken = state.withLock { state in
-            guard !state.isClosed else { return false }
+        let isTaken = try state.withLock { state throws(JournalError) in
+            guard !state.isClosed else { throw Self.closed }
+            guard !isOutOfDate() else { return false }
             state.batch.commit(records, areIntents: areIntents) { @Sendable result in
                 outcome.withLock { $0 = result }
             }
             return true
         }
-        guard isTaken else { throw Self.closed }
+        guard isTaken else { return false }
         queue.sync {
             if outcome.withLock({ $0 == nil }) { _ = write(.committed) }
         }
         // Whoever writes takes every record that waits; without an answer nothing may be taken for durable.
         guard let result = outcome.withLock({ $0 }) else { throw Self.closed }
         try result.get()
+        return true
     }
 
     private static var closed: JournalError {

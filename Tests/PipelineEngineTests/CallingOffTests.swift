@@ -1,4 +1,6 @@
+import Dispatch
 import Files
+import GRDB
 import PipelineKit
 import Synchronization
 import TestSupport
@@ -50,7 +52,9 @@ import Testing
         }
         gate.open()
         #expect(await eventually { engine.reports.count == 3 })
-        #expect(try engine.callOff([third, first]) == [.unknown, .unknown])
+        let late = try engine.callOff([third, first, JobIDGenerator().next()])
+        #expect(late.prefix(2) == [.absent("it is over: processed"), .absent("it is over: failed")])
+        #expect(late[2].text.hasPrefix("no such job is on record"))
         #expect(await engine.stop()?.failed == 2)
     }
 
@@ -70,6 +74,86 @@ import Testing
         #expect(await eventually { engine.reports.count == 1 })
         #expect(try scratch.tree("failed") == ["a", "a.error.json"])
         _ = await engine.stop()
+    }
+
+    @Test("Where the pipeline is paused it settles afterwards, and that is said")
+    func paused() async throws {
+        let isBroken = Mutex(true)
+        let stage = StageEntry.fake { (payload, _) throws(Failure) in
+            guard isBroken.withLock({ $0 }) else { return payload }
+            throw Failure(.environment, code: "io.write", summary: "The disk is full.", remedy: "")
+        }
+        let engine = try EngineHarness(scratch: scratch, stages: [stage]) { $0.onFailure = [.passing] }
+        try engine.start()
+        try engine.drop("a")
+        let id = try await job("a", of: engine)
+        #expect(await eventually { engine.events.contains { if case .paused = $0 { true } else { false } } })
+        #expect(try engine.callOff([id]) == [.waits("the pipeline is paused: The disk is full.")])
+        isBroken.withLock { $0 = false }
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(await eventually { engine.events.contains { if case .resumed = $0 { true } else { false } } })
+
+        // A person's pause keeps failures from being notified.
+        isBroken.withLock { $0 = true }
+        try engine.drop("b")
+        let second = try await job("b", of: engine)
+        #expect(await eventually { engine.events.count { if case .paused = $0 { true } else { false } } == 2 })
+        try engine.hold([], HoldOrder(.pause, by: "bob", user: 1000))
+        isBroken.withLock { $0 = false }
+        #expect(await eventually { engine.events.count { if case .resumed = $0 { true } else { false } } == 2 })
+        let outcome = try #require(try engine.callOff([second]).first)
+        #expect(outcome.text.contains("it settles as soon as it may: paused by bob"), "\(outcome)")
+        try engine.hold([], HoldOrder(nil, by: "bob", user: 1000))
+        #expect(await eventually { engine.reports.count == 2 })
+        #expect(try scratch.tree("failed") == ["a", "a.error.json", "b", "b.error.json"])
+        _ = await engine.stop()
+    }
+
+    @Test("Where that cannot be put on record it is called off all the same, and the reason is told")
+    func unwritten() async throws {
+        let gate = Gate()
+        let engine = try EngineHarness(scratch: scratch, stages: [gate.entry])
+        try engine.start()
+        try engine.drop("a")
+        let id = try await job("a", of: engine)
+        let other = try DatabaseQueue(path: SQLiteJournal.file(in: scratch.path("state")).string)
+        try await other.barrierWriteWithoutTransaction { [engine] db in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            #expect(try engine.callOff(unwritten: id) != nil)
+            try db.execute(sql: "ROLLBACK")
+        }
+        #expect(await eventually { engine.reports.count == 1 })
+        #expect(try scratch.tree("failed") == ["a", "a.error.json"])
+        #expect(await eventually { (try? record(id)?.state) == .failed })
+        _ = await engine.stop()
+    }
+
+    @Test("A worker that is about to begin learns that its job was called off before that is written down")
+    func aboutToBegin() async throws {
+        let (begins, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let wasCancelled = Mutex<Bool?>(nil)
+        let ended = Mutex<StageWorkers.Result?>(nil)
+        let space = FreeSpace(of: [], floor: ByteSize(bytes: 0))
+        let workers = StageWorkers(entry: .passing, pipeline: "test", durability: .fast, space: space) { result in
+            ended.withLock { $0 = result }
+        }
+        let job = Job(
+            id: JobIDGenerator().next(), pipeline: "test",
+            drop: Drop(name: try "a".fileName, size: 1, droppedAt: .now()), claimedAt: .now(), folder: scratch.path)
+        var work = StageWorkers.Work(job: job, payload: Payload(dropOf: job), stage: 0)
+        work.before = { @Sendable cancellation throws(Failure) in
+            begins.signal()
+            mayGoOn.wait()
+            wasCancelled.withLock { $0 = cancellation.isCancelled }
+            if cancellation.isCancelled { throw .cancelled }
+        }
+        workers.submit(work)
+        begins.wait()
+        #expect(!workers.callOff(job.id), "a worker has it")
+        mayGoOn.signal()
+        #expect(await eventually { ended.withLock { $0 != nil } })
+        #expect(wasCancelled.withLock { $0 } == true)
+        #expect(ended.withLock { $0?.hasRun } == false)
     }
 
     @Test("What a stage finishes nevertheless is not published")

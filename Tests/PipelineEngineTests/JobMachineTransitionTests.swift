@@ -66,7 +66,7 @@ import Testing
 
         Row(
             .queued(stage: 1, failures: 1), .calledOff(id, bad), .queued(stage: 1, failures: 1),
-            [.write(id), .callOff(id)]),
+            [.callOff(id), .write(id)]),
         Row(
             .deferred(stage: 1, failures: 2, later), .calledOff(id, bad), .settling(.failed(bad)),
             [.write(id), .settle(id, .failed(bad))]),

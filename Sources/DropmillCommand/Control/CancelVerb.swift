@@ -11,6 +11,8 @@ enum CancelVerb: ControlVerb {
     struct Answer: Codable, Equatable {
         /// For each of them, in order.
         var results: [Result]
+        /// Why it is not on record that they are cancelled; nil where it is.
+        var problem: String?
     }
 
     struct Result: Codable, Equatable {
@@ -20,6 +22,7 @@ enum CancelVerb: ControlVerb {
     }
 
     static func result(_ answer: Answer) -> String {
-        answer.results.map { "\($0.job): \($0.text)" }.joined(separator: "; ")
+        let lines = answer.results.map { "\($0.job): \($0.text)" } + [answer.problem].compactMap { $0 }
+        return lines.joined(separator: "; ")
     }
 }

@@ -46,33 +46,20 @@ extension ControlService {
                     guard let id = JobID(text) else { throw ControlProblem("'\(EscapedText.of(text))' is no job's id") }
                     if !ids.contains(id) { ids.append(id) }
                 }
-                do throws(JournalError) {
-                    let outcomes = try engine.callOff(ids, by: peer.name)
-                    return .init(
-                        results: zip(ids, outcomes).map {
-                            .init(job: $0.text, isCancelled: $1.isCancelled, text: $1.text)
-                        })
+                do throws(EngineError) {
+                    let (outcomes, unwritten) = try engine.callOff(ids, by: peer.name)
+                    let results = zip(ids, outcomes).map { id, outcome in
+                        CancelVerb.Result(job: id.text, isCancelled: outcome.isCalledOff, text: outcome.text)
+                    }
+                    return .init(results: results, problem: unwritten.map(unrecorded))
                 } catch {
-                    throw ControlProblem("\(error.message) \(error.remedy)")
+                    throw ControlProblem(error.message)
                 }
             })
     }
-}
 
-extension CallingOff {
-    fileprivate var isCancelled: Bool {
-        switch self {
-        case .settles, .stops: true
-        case .tooLate, .unknown: false
-        }
-    }
-
-    fileprivate var text: String {
-        switch self {
-        case .settles: "cancelled"
-        case .stops(let stage): "cancelled; its stage '\(stage)' is being stopped"
-        case .tooLate: "too late: it is being settled"
-        case .unknown: "not at work: it is over, or its pipeline is not loaded; 'dropmill show' tells more"
-        }
+    private static func unrecorded(_ error: JournalError) -> String {
+        "that they are cancelled is not on record: until it is, a crash of the daemon would have them go on. "
+            + "\(error.message) \(error.remedy)"
     }
 }

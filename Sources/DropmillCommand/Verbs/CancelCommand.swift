@@ -55,6 +55,10 @@ struct CancelCommand: ParsableCommand {
                     isComplete = false
                     StandardError.print("error: \(result.job): \(result.text)")
                 }
+                if let problem = answer.problem {
+                    isComplete = false
+                    StandardError.print("error: \(problem)")
+                }
             }
         } catch {
             StandardError.print("error: \(error.message)")

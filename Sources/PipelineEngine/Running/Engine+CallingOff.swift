@@ -2,32 +2,72 @@ package import Journal
 package import PipelineKit
 
 extension Engine {
-    /// Cancels jobs and returns what becomes of each, once the journal has it. Blocks.
-    package nonisolated func callOff(_ ids: [JobID], by person: String) throws(JournalError) -> [CallingOff] {
-        let (answers, writer) = sync { ($0.callOffNow(ids, by: person), $0.opened?.writer) }
-        try writer?.flush()
-        return answers
+    /// Cancels jobs, and returns what becomes of each. They are cancelled also where that could not be put on record:
+    /// then the reason is returned. Blocks.
+    package nonisolated func callOff(
+        _ ids: [JobID], by person: String
+    ) throws(EngineError) -> (outcomes: [CallingOff], unwritten: JournalError?) {
+        let (state, found) = sync { ($0.opened, $0.callOffNow(ids, by: person)) }
+        guard let state else { throw .refused("the daemon is starting or stopping; try again later") }
+        var unwritten: JournalError?
+        do throws(JournalError) { try state.writer.flush() } catch { unwritten = error }
+        let outcomes = zip(ids, found).map { id, outcome in outcome ?? .absent(absence(of: id, state.journal)) }
+        return (outcomes, outcomes.contains(where: \.isCalledOff) ? unwritten : nil)
     }
 
-    private func callOffNow(_ ids: [JobID], by person: String) -> [CallingOff] {
+    /// Nil where no pipeline has it at work.
+    private func callOffNow(_ ids: [JobID], by person: String) -> [CallingOff?] {
         let answers = ids.map { id in
-            all.first { $0.machine.jobs[id] != nil }?.callOff(id, by: person) ?? CallingOff.unknown
+            all.first { $0.machine.jobs[id] != nil }?.callOff(id, by: person)
         }
         for runner in all { runner.endTurn() }
         finishIfDone()
         return answers
     }
+
+    /// Why no pipeline has a job at work, as the journal knows it.
+    nonisolated func absence(of id: JobID, _ journal: any Journal) -> String {
+        let record: JobRecord?
+        do throws(JournalError) { record = try journal.job(id) } catch { return error.message }
+        guard let record else {
+            return "no such job is on record; one that was claimed a moment ago, or is still written, is so later"
+        }
+        if record.state.isFinal { return "it is over: \(record.state.rawValue)" }
+        if record.isLeftAlone {
+            return "it is left alone; 'dropmill show \(id)' says why, and 'dropmill forget \(id)' gives it up"
+        }
+        let (isLoaded, isBegun) = sync { engine in
+            (engine.runners.contains { $0.pipeline.name == record.pipeline }, engine.hasBegun)
+        }
+        guard isLoaded else { return "its pipeline '\(record.pipeline)' is not loaded" }
+        guard isBegun else { return "the daemon has only just started, and goes on with it soon; try again later" }
+        return
+            "its files are not in the work folder; 'dropmill doctor' says more, and 'dropmill forget \(id)' gives it up"
+    }
 }
 
 extension PipelineRunner {
-    fileprivate func callOff(_ id: JobID, by person: String) -> CallingOff {
-        guard let entry = machine.jobs[id] else { return .unknown }
+    /// Nil where it is only left to others.
+    fileprivate func callOff(_ id: JobID, by person: String) -> CallingOff? {
+        guard let entry = machine.jobs[id] else { return nil }
         // Once is enough.
         guard entry.calledOff == nil else { return .stops(stage: stage(of: entry)) }
-        guard machine.mayCallOff(id) else { return machine.isRetired && !entry.holder.isBusy ? .unknown : .tooLate }
+        guard machine.mayCallOff(id) else { return machine.isRetired && !entry.holder.isBusy ? nil : .tooLate }
         jobs[id]?.calledOff(by: person)
         send(.calledOff(id, .calledOff(by: person)))
-        return entry.holder == .workers ? .stops(stage: stage(of: entry)) : .settles
+        if entry.holder == .workers { return .stops(stage: stage(of: entry)) }
+        return obstacle(to: entry).map { .waits($0) } ?? .settles
+    }
+
+    /// Why what has failed does not settle at once; nil where it does.
+    private func obstacle(to entry: JobMachine.Entry) -> String? {
+        if machine.pause.isPaused, let reason = machine.pause.reason {
+            return "the pipeline is paused: \(reason.summary)"
+        }
+        // Failures are notified first, and that is a stage.
+        guard entry.notified < pipeline.onFailure.count else { return nil }
+        if machine.isStopping { return "the daemon is stopping" }
+        return machine.isHeld ? hold?.text(at: .now()) : nil
     }
 
     private func stage(of entry: JobMachine.Entry) -> String {

@@ -215,6 +215,9 @@ package actor Engine: QueueActor {
         for body in waiting { body() }
     }
 
+    /// Whether all pipelines go on with what earlier runs left.
+    var hasBegun: Bool { hasStarted && notBegun == nil }
+
     func runner(_ id: RunnerID) -> PipelineRunner? { known[id] }
 
     /// A retired runner has ended.

@@ -14,7 +14,8 @@ extension JobMachine {
         guard mayCallOff(id), let entry = jobs[id] else { return }
         guard entry.holder != .workers else {
             jobs[id]?.calledOff = failure
-            turn.effects += [.write(id), .callOff(id)]
+            // In this order: what its worker is about to write down is out of date then.
+            turn.effects += [.callOff(id), .write(id)]
             return
         }
         held.removeAll { $0 == id }

@@ -15,8 +15,14 @@ extension PipelineRunner {
             // The daemon died while this job was there: if it does again, this must be on record as having run.
             var record = active.record
             record.state = .running
-            work.before = { @Sendable [journal, record] () throws(Failure) in
-                do throws(JournalError) { try journal.commit([record]) } catch { throw Failure(error) }
+            work.before = { @Sendable [journal, record] cancellation throws(Failure) in
+                let isOnRecord: Bool
+                do throws(JournalError) {
+                    isOnRecord = try journal.commit([record], unless: { @Sendable in cancellation.isCancelled })
+                } catch {
+                    throw Failure(error)
+                }
+                guard isOnRecord else { throw .cancelled }
             }
         }
         submit(work)

@@ -18,7 +18,7 @@ package final class StageWorkers: Sendable {
         /// Why the job failed, for a stage of `on_failure`.
         package var failed: JobFailure?
         /// Called when a worker takes it, before the stage runs.
-        var before: (@Sendable () throws(Failure) -> Void)?
+        var before: (@Sendable (Cancellation) throws(Failure) -> Void)?
     }
 
     /// The result of a worker's run.
@@ -145,7 +145,7 @@ package final class StageWorkers: Sendable {
             let result: Swift.Result<Payload, Failure>
             var hasRun = false
             do throws(Failure) {
-                try running.work.before?()
+                try running.work.before?(running.cancellation)
                 hasRun = true
                 result = .success(try run(running, on: worker))
             } catch {

@@ -56,6 +56,20 @@ struct JournalWriterTests {
         try body()
     }
 
+    @Test("What is out of date when it is to be committed is not, and what is noted after it replaces it")
+    func outOfDate() throws {
+        var job = try JournalSamples.job(1)
+        let isOff = Mutexed(false)
+        #expect(try writer.commit([job], unless: { isOff.with { $0 } }))
+        isOff.with { $0 = true }
+        let old = job
+        job.state = .settling
+        writer.note(job)
+        #expect(try !writer.commit([old], unless: { isOff.with { $0 } }))
+        try writer.flush()
+        #expect(transactions == [[old], [job]])
+    }
+
     @Test("Notes wait for the alarm, those that come while it is set for the next")
     func notesWait() throws {
         let jobs = try (1...3).map { try JournalSamples.job($0) }

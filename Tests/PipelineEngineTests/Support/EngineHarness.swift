@@ -79,7 +79,12 @@ final class EngineHarness: Sendable {
     /// Calls jobs off, for somebody.
     func callOff(_ ids: [JobID], by person: String = "anna") throws -> [CallingOff] {
         guard let engine = engine.withLock({ $0 }) else { return [] }
-        return try engine.callOff(ids, by: person)
+        return try engine.callOff(ids, by: person).outcomes
+    }
+
+    /// The same; why that is not on record.
+    func callOff(unwritten id: JobID) throws -> JournalError? {
+        try #require(engine.withLock { $0 }).callOff([id], by: "anna").unwritten
     }
 
     /// Which generation of each pipeline runs.
