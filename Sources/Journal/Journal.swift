@@ -64,6 +64,9 @@ package protocol Journal: Sendable {
     /// noted before it. Unfinished ones are never removed.
     func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int
 
+    /// Writes what is there already, to see that it can be written.
+    func probe() throws(JournalError)
+
     /// Lets go of everything.
     func close()
 }

@@ -136,6 +136,18 @@ package final class JournalWriter: Sendable {
         if let error = queue.sync(execute: { write(.all) }) { throw error }
     }
 
+    /// Has the journal write what is there already, and calls back on the queue when it has, or could not.
+    package func probe(_ done: @escaping @Sendable () -> Void) {
+        queue.async { @Sendable [journal] in
+            do throws(JournalError) {
+                try journal.probe()
+            } catch {
+                // Whoever has something to be written reports that.
+            }
+            done()
+        }
+    }
+
     /// The same, and takes nothing any more.
     package func close() throws(JournalError) {
         state.withLock { $0.isClosed = true }

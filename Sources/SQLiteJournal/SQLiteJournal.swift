@@ -219,7 +219,6 @@ package final class SQLiteJournal: Journal {
         return removed
     }
 
-    /// Writes what is there already, to see that it can be written.
     package func probe() throws(JournalError) { try write { db in try RunRow.touchLast(db) } }
 
     /// Frees the database's page cache: its pages keep the heap around them from being returned.

@@ -55,9 +55,10 @@ import Testing
             to: "pipelines/a.yaml")
     }
 
-    private func start(_ socket: String) throws -> DropmillProcess {
+    private func start(_ socket: String, _ variables: [String] = []) throws -> DropmillProcess {
         try DropmillProcess(
-            ["run"], in: scratch.path, log: scratch.path("log"), wrapper: ["/usr/bin/env", "NOTIFY_SOCKET=\(socket)"])
+            ["run"], in: scratch.path, log: scratch.path("log"),
+            wrapper: ["/usr/bin/env", "NOTIFY_SOCKET=\(socket)"] + variables)
     }
 
     @Test(arguments: [true, false]) func isToldOfEachStep(isAbstract: Bool) async throws {
@@ -89,4 +90,63 @@ import Testing
         let lines = daemon.transcript.split(separator: "\n")
         #expect(lines.count { $0.contains("cannot tell the service manager") } == 1)
     }
+
+    /// Stages, helpers and other programs of the daemon are not to speak for it.
+    @Test func itsProgramsAreToldNothingOfTheManager() async throws {
+        let manager = try Manager(scratch.path("notify").string)
+        try write("[{ run: { command: [sh, -c, 'env > $0', '\(scratch.path("env").string)'] } }]")
+        var daemon = try start(manager.name, ["WATCHDOG_USEC=60000000"])
+        try scratch.write("x", to: "pipelines/in/one")
+        #expect(await eventually { scratch.exists("pipelines/done/one") }, "\(daemon.transcript)")
+        let variables = try scratch.text("env")
+        #expect(variables.contains("PATH=") && !variables.contains("WATCHDOG") && !variables.contains("NOTIFY"))
+        try daemon.end()
+    }
+
+    @Test func isToldThatItIsAliveWhileItIs() async throws {
+        let manager = try Manager(scratch.path("notify").string)
+        var daemon = try start(manager.name, ["WATCHDOG_USEC=200000"])
+        #expect(await eventually { manager.hasHeard("READY=1") }, "\(daemon.transcript)")
+        #expect(await eventually { manager.hasHeard("WATCHDOG=1") && manager.told.count { $0 == "WATCHDOG=1" } > 5 })
+        // A stopped process answers nothing.
+        try daemon.send(SIGSTOP)
+        #expect(await eventually { ProcessList.text("\(daemon.id)/stat")?.contains(") T ") == true })
+        _ = manager.hasHeard("")
+        let heard = manager.told.count
+        try daemon.send(SIGCONT)
+        #expect(await eventually { manager.hasHeard("WATCHDOG=1") && manager.told.count > heard })
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
+    /// Neither one that is not meant nor a strange number.
+    @Test(arguments: ["WATCHDOG_PID=1", "WATCHDOG_USEC=0"]) func isNotToldWhatItDidNotAskFor(variable: String)
+        async throws
+    {
+        let manager = try Manager(scratch.path("notify").string)
+        var daemon = try start(manager.name, ["WATCHDOG_USEC=200000", variable])
+        #expect(await eventually { manager.hasHeard("STATUS=") }, "\(daemon.transcript)")
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        #expect(!manager.hasHeard("WATCHDOG"))
+    }
+
+    #if DEBUG
+        @Test func isNotToldWhileTheEnginesQueueIsBlocked() async throws {
+            let manager = try Manager(scratch.path("notify").string)
+            let file = scratch.path("block").string
+            var daemon = try start(manager.name, ["WATCHDOG_USEC=200000", "DROPMILL_TEST_BLOCKED=\(file)"])
+            #expect(await eventually { manager.hasHeard("WATCHDOG=1") }, "\(daemon.transcript)")
+            try scratch.write("", to: "block")
+            #expect(try await eventually { try daemon.hasLogged("warning", "the engine's queue has not answered for") })
+            _ = manager.hasHeard("")
+            let heard = manager.told.count
+            let isTold = await eventually(within: .milliseconds(500)) {
+                _ = manager.hasHeard("")
+                return manager.told.count > heard
+            }
+            #expect(!isTold, "\(manager.told.suffix(3))")
+            try daemon.end()
+        }
+    #endif
 }

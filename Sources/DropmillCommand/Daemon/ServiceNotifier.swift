@@ -11,17 +11,15 @@ final class ServiceNotifier: Sendable {
         var isReady = false
         var isReloading = false
         var isStopping = false
-        var describe: @Sendable () -> String = { @Sendable in "" }
         var hasWarned = false
-        /// A look at the status is due, or was less than a second ago.
-        var isAwaited = false
-        var hasChanged = false
         var status = ""
     }
 
     /// How long a start may take from each time that the manager is told that it goes on, and how often it is told.
     private static let patience = (start: Duration.seconds(60), pause: Duration.seconds(10))
 
+    /// How often the manager is to be told that the daemon is alive; nil where it does not ask.
+    let watchdogInterval: Duration?
     private let path: [UInt8]
     private let socket: Int32
     private let warn: @Sendable (String) -> Void
@@ -31,14 +29,19 @@ final class ServiceNotifier: Sendable {
     /// For the manager that started this process; nil where there is none. What it set is not for our own children.
     /// To be called before anything may start another thread.
     static func ofManager(warn: @escaping @Sendable (String) -> Void) -> ServiceNotifier? {
-        guard let text = getenv("NOTIFY_SOCKET") else { return nil }
-        let path = String(cString: text)
-        unsetenv("NOTIFY_SOCKET")
-        return path.isEmpty ? nil : ServiceNotifier(path, warn: warn)
+        func take(_ name: String) -> String? {
+            let value = getenv(name).map { String(cString: $0) }
+            unsetenv(name)
+            return value
+        }
+        let interval = Watchdog.interval(microseconds: take("WATCHDOG_USEC"), process: take("WATCHDOG_PID"))
+        guard let path = take("NOTIFY_SOCKET"), !path.isEmpty else { return nil }
+        return ServiceNotifier(path, watchdogInterval: interval, warn: warn)
     }
 
     /// `path`: of a socket; one that begins with `@` is in the abstract namespace.
-    init(_ path: String, warn: @escaping @Sendable (String) -> Void) {
+    init(_ path: String, watchdogInterval: Duration? = nil, warn: @escaping @Sendable (String) -> Void) {
+        self.watchdogInterval = watchdogInterval
         var bytes = Array(path.utf8)
         if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
         self.path = bytes
@@ -91,34 +94,17 @@ final class ServiceNotifier: Sendable {
         send("STOPPING=1")
     }
 
-    /// How things stand is said by this, in one line.
-    func describe(by body: @escaping @Sendable () -> String) { state.withLock { $0.describe = body } }
-
-    /// Something happened: the manager is told how things stand, if that is news, at most once a second. Any thread may
-    /// call this.
-    func noteEvent() {
-        let isFirst = state.withLock { state in
-            state.hasChanged = true
-            defer { state.isAwaited = true }
-            return !state.isAwaited
-        }
-        if isFirst { queue.async { @Sendable [weak self] in self?.tell() } }
-    }
-
-    private func tell() {
-        let describe = state.withLock { state in
-            state.isAwaited = state.hasChanged && !state.isStopping
-            defer { state.hasChanged = false }
-            return state.isAwaited ? state.describe : nil
-        }
-        guard let text = describe?() else { return }
+    /// How things stand, in one line: the manager is told where that is news.
+    func note(_ status: String) {
         let isNews = state.withLock { state in
-            defer { state.status = text }
-            return state.status != text
+            defer { state.status = status }
+            return state.status != status && !state.isStopping
         }
-        if isNews { send("STATUS=\(text)") }
-        queue.after(.seconds(1)) { @Sendable [weak self] in self?.tell() }
+        if isNews { send("STATUS=\(status)") }
     }
+
+    /// All that must answer does.
+    func alive() { send("WATCHDOG=1") }
 
     /// Waits until all that was said is sent.
     func flush() { queue.sync {} }

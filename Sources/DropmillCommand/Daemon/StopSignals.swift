@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 
 /// SIGTERM and SIGINT: the first asks to stop, the second ends the process at once with 128 + its number. SIGHUP asks
-/// for a reload, until the daemon stops; SIGUSR1 and SIGUSR2, which mean nothing here, do nothing.
+/// for a reload, until the daemon stops; SIGUSR1 and SIGUSR2, which mean nothing to others here, do nothing.
 ///
 /// They are blocked and waited for, so that one that comes before anybody listens is kept by the kernel: a dispatch
 /// source sees what comes after its registration, which happens some time later on a thread of its own. SIGHUP is
@@ -10,7 +10,9 @@ import Glibc
 /// something to be stopped in order.
 struct StopSignals: Sendable {
     private static let numbers = [SIGTERM, SIGINT, SIGHUP]
-    private static let meaningless = [SIGUSR1, SIGUSR2]
+    private static let meaningless = [SIGUSR1, question]
+    /// What the thread that waits is asked by whether it does. It waits for it although it is ignored.
+    private static let question = SIGUSR2
 
     /// Holds them back, in this thread and all that it leads to; until then they end the process. To be called on the
     /// main thread, and before anything that may start another.
@@ -22,14 +24,20 @@ struct StopSignals: Sendable {
     }
 
     /// Listens from now on, also for what has come meanwhile; `stop` is called once and `reload` at each SIGHUP before
-    /// that, on a thread of its own.
-    func listen(stop: @escaping @Sendable () -> Void, reload: @escaping @Sendable () -> Void) {
+    /// that, on a thread of its own. `answer` is called there for each `ask`.
+    func listen(
+        stop: @escaping @Sendable () -> Void, reload: @escaping @Sendable () -> Void,
+        answer: @escaping @Sendable () -> Void
+    ) {
         DispatchQueue(label: "dropmill.signals").async { @Sendable in
-            _ = Self.nextToStop(reload)
+            _ = Self.nextToStop(reload, answer)
             stop()
-            _exit(128 + Self.nextToStop {})
+            _exit(128 + Self.nextToStop({}, answer))
         }
     }
+
+    /// Has the thread that waits answer.
+    static func ask() { kill(getpid(), question) }
 
     /// Lets them come: from then on a signal ends the process, as it would have before; but not SIGHUP.
     func allow() {
@@ -37,11 +45,13 @@ struct StopSignals: Sendable {
         Self.mask(SIG_UNBLOCK)
     }
 
-    private static func nextToStop(_ reload: () -> Void) -> Int32 {
+    private static func nextToStop(_ reload: () -> Void, _ answer: () -> Void) -> Int32 {
         while true {
-            let number = next()
-            guard number == SIGHUP else { return number }
-            reload()
+            switch next() {
+            case SIGHUP: reload()
+            case question: answer()
+            case let number: return number
+            }
         }
     }
 
@@ -61,7 +71,7 @@ struct StopSignals: Sendable {
     private static var set: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for number in numbers { sigaddset(&set, number) }
+        for number in numbers + [question] { sigaddset(&set, number) }
         return set
     }
 }

@@ -74,23 +74,23 @@ struct RunCommand: StageVerb {
         let service = ServiceNotifier.ofManager { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
         service?.starting()
         let folder = state.folder(for: pipelines.paths).path
-        let configuration = EngineConfiguration(
+        var configuration = EngineConfiguration(
             state: folder, once: once, keepHistory: keepHistory,
             judge: FormatProgram.own.judge)
+        configuration.pulse = { @Sendable in service?.note($0.text) }
         let memory = once ? nil : IdleMemory()
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
         let engine = Engine(pipelines: loaded, configuration: configuration) { @Sendable in
             log.record($0)
             feed.note($0)
             memory?.noteEvent()
-            service?.noteEvent()
         }
         memory?.release { @Sendable in engine.releaseMemory() }
-        service?.describe { @Sendable in engine.health.text }
         let reloader = Reloader(
             pipelines.given, settings: settings.place, loader: PipelineArguments.loader(stages), loaded: files,
             service: service,
             report: { log.record($0) })
+        let watchdog = Watchdog(for: service, engine) { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
             service?.stopping()
@@ -98,7 +98,10 @@ struct RunCommand: StageVerb {
             engine.stop(grace: grace)
         } reload: { @Sendable in
             reloader.ask()
+        } answer: { @Sendable in
+            watchdog?.heard(from: .signals)
         }
+        watchdog?.begin()
         if let warning = Self.sandboxWarning { log.record(.warning(pipeline: nil, message: warning)) }
         let outcome = Outcome()
         do throws(EngineError) {

@@ -1,20 +1,23 @@
+import Glibc
 package import Journal
 import Synchronization
 
 extension Engine {
     /// How it is now. Waits for the engine's queue, and for no disk.
     package nonisolated var health: EngineHealth {
-        sync { engine in
-            var health = EngineHealth(pipelines: engine.runners.count)
-            for runner in engine.retired + engine.runners { health.jobs += runner.machine.jobs.count + runner.parked }
-            for runner in engine.runners {
-                let (name, pause) = (runner.pipeline.name, runner.machine.pause)
-                health.waiting += runner.waiting
-                if pause.isPaused { health.paused[name] = pause.reason }
-                if pause.isPaused || engine.holds[name] != nil { health.held += 1 }
-            }
-            return health
+        sync { $0.presentHealth }
+    }
+
+    var presentHealth: EngineHealth {
+        var health = EngineHealth(pipelines: runners.count)
+        for runner in all { health.jobs += runner.machine.jobs.count + runner.parked }
+        for runner in runners {
+            let (name, pause) = (runner.pipeline.name, runner.machine.pause)
+            health.waiting += runner.waiting
+            if pause.isPaused { health.paused[name] = pause.reason }
+            if pause.isPaused || holds[name] != nil { health.held += 1 }
         }
+        return health
     }
 
     /// Calls the body once all pipelines have begun and looked at their inboxes, but not later than so long after they
@@ -33,6 +36,26 @@ extension Engine {
     package nonisolated func probeJournal() throws(JournalError) {
         try sync { $0.opened }?.journal.probe()
     }
+
+    /// Calls `heard` when the engine's queue has its turn, and then `written` when the journal's writer has written, or
+    /// could not.
+    package nonisolated func probe(
+        _ heard: @escaping @Sendable () -> Void, written: @escaping @Sendable () -> Void
+    ) {
+        enqueue { engine in
+            heard()
+            guard let writer = engine.opened?.writer else { return written() }
+            writer.probe(written)
+        }
+    }
+
+    #if DEBUG
+        /// For the test of the watchdog: blocks the queue for good if the file is there that this variable names.
+        func blockIfAsked() {
+            guard let path = getenv("DROPMILL_TEST_BLOCKED"), unlink(path) == 0 else { return }
+            while true { pause() }
+        }
+    #endif
 }
 
 /// Calls the first body that it is given.

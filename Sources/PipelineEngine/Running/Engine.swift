@@ -268,10 +268,14 @@ package actor Engine: QueueActor {
     }
 
     private func startTicker() {
-        ticker = executor.queue.every(Self.tick, leeway: .milliseconds(100)) { @Sendable [weak self] in
+        ticker = executor.queue.every(Self.tick, from: .zero, leeway: .milliseconds(100)) { @Sendable [weak self] in
             self?.assumeIsolated { engine in
                 engine.endHolds()
                 engine.reportProgress()
+                engine.configuration.pulse(engine.presentHealth)
+                #if DEBUG
+                    engine.blockIfAsked()
+                #endif
             }
         }
     }

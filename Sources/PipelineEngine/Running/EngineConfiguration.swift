@@ -18,6 +18,9 @@ package struct EngineConfiguration: Sendable {
     /// What time it is, for holds that end.
     package var now: @Sendable () -> Timestamp = { .now() }
 
+    /// Told every two seconds how the engine is, on its queue.
+    package var pulse: @Sendable (EngineHealth) -> Void = { @Sendable _ in }
+
     package init(
         state: FilePath, once: Bool = false, keepHistory: Duration = .seconds(90 * 86_400), judge: FormatJudge? = nil
     ) {

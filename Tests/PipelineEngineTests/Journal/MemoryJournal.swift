@@ -153,5 +153,7 @@ final class MemoryJournal: Journal {
         }
     }
 
+    func probe() {}
+
     func close() {}
 }
