@@ -25,6 +25,9 @@ package struct JobRecord: Sendable, Equatable {
 
         /// Whether nothing more happens to the job.
         package var isFinal: Bool { self == .processed || self == .failed || self == .lost }
+
+        /// Those of jobs to which something still happens.
+        package static let unfinished = allCases.filter { !$0.isFinal }
     }
 
     /// The job's id.

@@ -106,7 +106,7 @@ struct LeaseTests {
         #expect(show.text.contains("is kept in"), "\(show.text)")
         // Once it may be read it is sent in again from there.
         try World.own(world.path(".dropmill/main/astray/\(folder.text)/held"), user.user, user.group, 0o600)
-        let retry = try world.run(["retry", "held", "--state", world.path("state").string])
+        let retry = try world.run(["retry", "held", "--state-dir", world.path("state").string])
         #expect(retry.status == 0 && world.exists("inbox/held"), "\(retry.text)")
     }
 

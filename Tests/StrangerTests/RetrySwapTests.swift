@@ -34,7 +34,7 @@ struct RetrySwapTests {
         #expect(link.withPlatformString { lchown($0, Sender.stranger.rawValue, Sender.group) } == 0)
         let stranger = try world.stranger(["exchange", world.path("inbox").string, "sub", ".lnk"])
         try #require(try await stranger.says("ready"), "\(stranger.transcript)")
-        let output = try world.run(["retry", "--failed", "--state", world.path("state").string], paths: false)
+        let output = try world.run(["retry", "--failed", "--state-dir", world.path("state").string], paths: false)
         let rounds = Stranger.number("rounds", in: try await stranger.stop())
         print("stranger: \(user.rawValue), retry: \(rounds) rounds; \(output.text.suffix(200))")
         #expect(rounds >= 1000)
@@ -64,7 +64,7 @@ struct RetrySwapTests {
         try Folder.remove(world.path("inbox/sub"))
         let target = world.path("of-daemon").string
         #expect(world.path("inbox/sub").withPlatformString { symlink(target, $0) } == 0)
-        let output = try world.run(["retry", "--failed", "--state", world.path("state").string])
+        let output = try world.run(["retry", "--failed", "--state-dir", world.path("state").string])
         #expect(world.exists("inbox/a"), "\(output.text)")
         #expect(try world.harm().isEmpty)
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Files
 import Journal
 import PipelineKit
 
@@ -18,37 +17,35 @@ struct CancelCommand: ParsableCommand {
               dropmill cancel --pipeline scans --name 'batch-17*'
             """)
 
-    @Argument(help: "Ids of jobs or their beginnings, or drops' names (for the newest job).")
-    var jobs: [String] = []
-
-    @OptionGroup var filters: JobFilters
+    @OptionGroup var selection: JobSelection
     @OptionGroup var folder: StateFolderOption
 
-    @Option(help: "How many jobs to cancel at most.")
-    var limit: Int?
-
-    @Flag(help: "Only say what would be cancelled: how many, their size and the first names.")
-    var dryRun = false
+    /// So many that a request stays short.
+    private static let most = 1000
 
     func validate() throws {
-        if jobs.isEmpty, filters.isEmpty { throw ValidationError("name jobs, or choose some, such as by --pipeline") }
-        if !jobs.isEmpty, !filters.isEmpty { throw ValidationError("name jobs or choose some; not both") }
-        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+        if selection.isEmpty { throw ValidationError("name jobs, or choose some, such as by --pipeline") }
     }
 
     func run() throws {
-        let (records, problems) = try folder.folder.read { journal throws(JournalError) in try found(in: journal) }
+        let (found, problems) = try folder.folder.read { journal throws(JournalError) in try find(in: journal) }
+        let records = selection.limited(found)
         for problem in problems { StandardError.print("error: \(problem)") }
         if records.isEmpty {
             if problems.isEmpty { StandardError.print("no unfinished job matches") }
             throw ExitStatus.failure
         }
-        if dryRun { return Self.tell(records) }
+        if selection.dryRun {
+            print(JobSelection.text(of: records))
+            return
+        }
         var isComplete = problems.isEmpty
+        var pace = selection.rate
+        let most = selection.rate == nil ? Self.most : 1
         do throws(ControlClient.Problem) {
-            // So many that a request stays short.
-            for start in stride(from: 0, to: records.count, by: 1000) {
-                let ids = records[start..<min(start + 1000, records.count)].map(\.id.text)
+            for start in stride(from: 0, to: records.count, by: most) {
+                pace?.wait()
+                let ids = records[start..<min(start + most, records.count)].map { $0.id.text }
                 let answer = try DaemonRequest.ask(CancelVerb.self, .init(jobs: ids), in: folder.folder)
                 for result in answer.results where result.isCancelled { print("\(result.job) \(result.text)") }
                 for result in answer.results where !result.isCancelled {
@@ -67,16 +64,14 @@ struct CancelCommand: ParsableCommand {
         if !isComplete { throw ExitStatus.failure }
     }
 
-    private func found(in journal: any Journal) throws(JournalError) -> (records: [JobRecord], problems: [String]) {
-        if jobs.isEmpty {
-            var query = filters.query
-            if query.states.isEmpty { query.states = JobRecord.State.allCases.filter { !$0.isFinal } }
-            query.limit = limit ?? query.limit
-            return (try journal.jobs(query).filter { !$0.state.isFinal }, [])
+    private func find(in journal: any Journal) throws(JournalError) -> (records: [JobRecord], problems: [String]) {
+        if selection.jobs.isEmpty {
+            guard let query = selection.query(among: JobRecord.State.unfinished) else { return ([], []) }
+            return (try journal.jobs(query).reversed(), [])
         }
         var records: [JobRecord] = []
         var problems: [String] = []
-        for text in jobs {
+        for text in selection.jobs {
             switch try JobFinder.find(text, in: journal) {
             case .nothing(let problem): problems.append(problem)
             case .found(let record) where record.state.isFinal:
@@ -84,13 +79,6 @@ struct CancelCommand: ParsableCommand {
             case .found(let record): records.append(record)
             }
         }
-        return (Array(records.prefix(limit ?? records.count)), problems)
-    }
-
-    /// `3 jobs, 12.4 MiB: a.pdf, b.pdf, c.pdf`
-    private static func tell(_ records: [JobRecord]) {
-        let size = records.reduce(Int64(0)) { $0.addingSaturated($1.drop.size) }
-        let names = records.prefix(5).map(\.drop.name.text).joined(separator: ", ") + (records.count > 5 ? ", …" : "")
-        print("\(records.count) job\(records.count == 1 ? "" : "s"), \(ByteSize(bytes: size)): \(names)")
+        return (records, problems)
     }
 }

@@ -16,47 +16,26 @@ struct RetryCommand: ParsableCommand {
               dropmill retry --failed --pipeline scans
             """)
 
-    @Argument(help: "Ids of jobs or their beginnings, or drops' names (for the newest job).")
-    var jobs: [String] = []
+    @OptionGroup var selection: JobSelection
 
     @Flag(help: "Every failed job whose original is still in place.")
     var failed = false
 
-    @Option(help: "With --failed: only jobs of this pipeline.")
-    var pipeline: String?
-
-    @OptionGroup var state: StateArguments
+    @OptionGroup var folder: StateFolderOption
 
     @Flag(help: "Print one JSON object: 'sent' and 'problems'.")
     var json = false
 
     func validate() throws {
-        if jobs.isEmpty, !failed { throw ValidationError("name jobs, or give --failed") }
-        if !jobs.isEmpty, failed { throw ValidationError("jobs and --failed exclude each other; choose one") }
-        if pipeline != nil, !failed { throw ValidationError("--pipeline works only with --failed; add that") }
+        if selection.isEmpty, !failed { throw ValidationError("name jobs, choose some, or give --failed") }
+        if !selection.jobs.isEmpty, failed {
+            throw ValidationError("jobs and --failed exclude each other; choose one")
+        }
+        if selection.query(among: [.failed]) == nil { throw ValidationError("only failed jobs can be retried") }
     }
 
     func run() throws {
-        var foundAny = true
-        let result = try state.folder.write { journal throws(JournalError) in
-            var resubmission = try Resubmission(journal)
-            if failed {
-                foundAny = try resubmission.sendFailed(of: pipeline)
-            } else {
-                try resubmission.send(jobs)
-            }
-            return resubmission
-        }
-        if json {
-            print(result.json)
-        } else {
-            for sent in result.sent {
-                print("\(sent.record.id.text) \(sent.record.drop.name.text) → \(sent.path.shortText)")
-                if let leftover = sent.leftover { StandardError.print("warning: \(leftover)") }
-            }
-            for problem in result.problems { StandardError.print("error: \(problem.subject): \(problem.message)") }
-            if !foundAny, result.problems.isEmpty { StandardError.print("no failed job has its original in place") }
-        }
-        if !foundAny || !result.problems.isEmpty { throw ExitStatus.failure }
+        try SendingIn.carryOut(
+            "retry", selection, in: folder.folder, json: json, none: "no failed job has its original in place")
     }
 }

@@ -32,7 +32,7 @@ package struct Resubmission {
 
     /// Sends back a job, unless it is none that can be.
     package mutating func send(_ record: JobRecord) throws(JournalError) {
-        if let reason = try refusal(of: record) { report(record, reason) } else { sendIn(record) }
+        if try mayBeSent(record) { sendIn(record) }
     }
 
     /// The same of a job by its id.
@@ -43,16 +43,15 @@ package struct Resubmission {
         try send(record)
     }
 
-    /// Sends in every failed job's original that is still in its place, oldest first. Returns whether there was any.
-    package mutating func sendFailed(of pipeline: String?) throws(JournalError) -> Bool {
-        var query = JobQuery()
+    /// The failed jobs among these whose original is still in its place, oldest first.
+    package mutating func find(_ wanted: JobQuery) throws(JournalError) -> [JobRecord] {
+        var query = wanted
         query.states = [.failed]
-        query.pipeline = pipeline
         // Of several jobs whose original had the same place, the newest one put it there.
         var places: Set<FilePath> = []
         var candidates: [JobRecord] = []
         let failed = try journal.jobs(query)
-        if let pipeline, failed.isEmpty, pipelines[pipeline] == nil {
+        if let pipeline = query.pipeline, failed.isEmpty, pipelines[pipeline] == nil {
             let hint = Suggestion.hint(for: pipeline, among: pipelines.keys.sorted())
             let remedy = hint.isEmpty ? "; 'dropmill status' lists those that have run" : hint
             let subject = EscapedText.of(pipeline)
@@ -63,8 +62,14 @@ package struct Resubmission {
             guard [.regular, .folder].contains(Folder.kind(of: original)), try next(of: record) == nil else { continue }
             candidates.append(record)
         }
-        for record in candidates.reversed() { sendIn(record) }
-        return !candidates.isEmpty
+        return candidates.reversed()
+    }
+
+    /// Whether a named job can be sent back; where not, that is reported.
+    package mutating func mayBeSent(_ record: JobRecord) throws(JournalError) -> Bool {
+        guard let reason = try refusal(of: record) else { return true }
+        report(record, reason)
+        return false
     }
 
     /// Why a named job cannot be sent back; nil if it can.
@@ -96,7 +101,8 @@ package struct Resubmission {
         return try journal.jobs(query).first
     }
 
-    private mutating func sendIn(_ record: JobRecord) {
+    /// Sends back a job that may be.
+    package mutating func sendIn(_ record: JobRecord) {
         guard let pipeline = pipelines[record.pipeline] else {
             return report(
                 record,

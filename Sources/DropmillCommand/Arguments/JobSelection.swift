@@ -1,0 +1,48 @@
+import ArgumentParser
+import Files
+import Journal
+import PipelineKit
+
+/// The jobs that a verb is to change: those that are named, or those that filters choose.
+struct JobSelection: ParsableArguments {
+    @Argument(help: "Ids of jobs or their beginnings, or drops' names (for the newest job).")
+    var jobs: [String] = []
+
+    @OptionGroup var filters: JobFilters
+
+    @Option(help: "How many jobs at most, beginning with the oldest.")
+    var limit: Int?
+
+    @Option(
+        help: ArgumentHelp("How many within a time, such as 10/s or 500/h.", valueName: "rate"),
+        transform: Pace.init(argument:))
+    var rate: Pace?
+
+    @Flag(help: "Only say what would be done: to how many jobs, of which size, and the first names.")
+    var dryRun = false
+
+    func validate() throws {
+        if !jobs.isEmpty, !filters.isEmpty { throw ValidationError("name jobs or choose some; not both") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+    }
+
+    /// Whether neither jobs nor filters are given.
+    var isEmpty: Bool { jobs.isEmpty && filters.isEmpty }
+
+    /// What the filters choose among jobs in these states; nil where they can choose none.
+    func query(among states: [JobRecord.State]) -> JobQuery? {
+        var query = filters.query
+        query.states = query.states.isEmpty ? states : query.states.filter(states.contains)
+        return query.states.isEmpty ? nil : query
+    }
+
+    func limited(_ records: [JobRecord]) -> [JobRecord] { Array(records.prefix(limit ?? records.count)) }
+
+    /// `3 jobs, 12.4 MiB: a.pdf, b.pdf, c.pdf`
+    static func text(of records: [JobRecord]) -> String {
+        let size = records.reduce(Int64(0)) { $0.addingSaturated($1.drop.size) }
+        let names = records.prefix(5).map(\.drop.name.text).joined(separator: ", ") + (records.count > 5 ? ", …" : "")
+        let count = records.count == 1 ? "1 job" : "\(records.count) jobs"
+        return "\(count), \(ByteSize(bytes: size))" + (records.isEmpty ? "" : ": \(names)")
+    }
+}
