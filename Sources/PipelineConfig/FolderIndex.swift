@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// The folders of all pipelines, each resolved once.
+/// The folders of all pipelines.
 struct FolderIndex {
     struct Folders {
         var inbox: ResolvedFolder?
@@ -22,8 +22,8 @@ struct FolderIndex {
     private let inboxes: [ResolvedFolder: [Int]]
     private let names: [String: [Int]]
 
-    init(of drafts: [PipelineDraft]) {
-        func resolved(_ folder: FilePath?) -> ResolvedFolder? { folder.map { ResolvedFolder($0) } }
+    init(of drafts: [PipelineDraft], _ resolver: FolderResolver = FolderResolver()) {
+        func resolved(_ folder: FilePath?) -> ResolvedFolder? { folder.map { resolver($0) } }
         var (all, guarded) = (FolderTree(), FolderTree())
         var inboxes: [ResolvedFolder: [Int]] = [:]
         var names: [String: [Int]] = [:]

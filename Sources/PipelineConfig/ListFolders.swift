@@ -6,11 +6,13 @@ import SystemPackage
 struct ListFolders {
     private var keepers = FolderTree()
     private var names: [Int: [FileName]] = [:]
+    private let resolved: FolderResolver
 
-    init(of drafts: [PipelineDraft]) {
+    init(of drafts: [PipelineDraft], _ resolved: FolderResolver = FolderResolver()) {
+        self.resolved = resolved
         for (index, draft) in drafts.enumerated() where !draft.lists.isEmpty {
             names[index] = draft.lists
-            for folder in Self.published(draft) { keepers.add(ResolvedFolder(folder), of: index) }
+            for folder in Self.published(draft) { keepers.add(resolved(folder), of: index) }
         }
     }
 
@@ -21,7 +23,7 @@ struct ListFolders {
     }
 
     private func names(near folders: [FilePath]) -> ListNames {
-        ListNames(Set(folders.flatMap { keepers.owners(near: ResolvedFolder($0)) }).flatMap { names[$0] ?? [] })
+        ListNames(Set(folders.flatMap { keepers.owners(near: resolved($0)) }).flatMap { names[$0] ?? [] })
     }
 
     private static func published(_ draft: PipelineDraft) -> [FilePath] {

@@ -35,7 +35,7 @@ extension PipelineChecks {
     private mutating func reportLists(of index: Int, _ draft: PipelineDraft, _ drafts: [PipelineDraft]) {
         guard let list = draft.lists.first else { return }
         var targets = draft.stages.flatMap(\.templates).map {
-            (key: $0.option, position: $0.template.position, folder: ResolvedFolder($0.template.value.fixedFolder))
+            (key: $0.option, position: $0.template.position, folder: resolved($0.template.value.fixedFolder))
         }
         // A payload that is always published elsewhere is not what goes to processed.
         if !draft.alwaysPublishes, let processed = draft.processedFolder,
@@ -67,7 +67,7 @@ extension PipelineChecks {
             add("processed", processed.position, folder)
         }
         for (option, target) in draft.stages.flatMap(\.templates) where target.value.template.isFixed {
-            add(option, target.position, ResolvedFolder(target.value.fixedFolder))
+            add(option, target.position, resolved(target.value.fixedFolder))
         }
         return links.sorted { $0.next < $1.next }
     }

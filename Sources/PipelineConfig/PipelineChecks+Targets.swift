@@ -18,7 +18,7 @@ extension PipelineChecks {
         let mayBeFolder =
             draft.ready.unit == .folder || draft.stages.contains { $0.effects.contains(.replacesPayload) }
         for (option, template) in draft.stages.flatMap(\.templates) {
-            let fixed = ResolvedFolder(template.value.fixedFolder)
+            let fixed = resolved(template.value.fixedFolder)
             if ([fixed] + fixed.ancestors).contains(where: index.areas.contains) {
                 report(
                     "'\(option)' is in a work folder, where claimed jobs live; use another folder", draft,
@@ -62,10 +62,10 @@ extension PipelineChecks {
             ("failed", draft.failedTemplate, draft.failed?.position),
         ] {
             guard let template, let position else { continue }
-            let fixed = ResolvedFolder(template.fixedFolder)
-            let own = [draft.processedFolder?.value, draft.failed?.value].compactMap { $0.map { ResolvedFolder($0) } }
+            let fixed = resolved(template.fixedFolder)
+            let own = [draft.processedFolder?.value, draft.failed?.value].compactMap { $0.map { resolved($0) } }
             // Already reported.
-            if let inbox = draft.inbox, ResolvedFolder(inbox.value).overlaps(fixed) { continue }
+            if let inbox = draft.inbox, resolved(inbox.value).overlaps(fixed) { continue }
             let taken = folders(of: draft, among: drafts, from: fixed).first { folder in
                 !own.contains(folder.folder) && template.template.takes(folder.folder, from: fixed) != nil
             }
@@ -95,10 +95,10 @@ extension PipelineChecks {
 
     /// The default work folder conflicts just like a configured one.
     mutating func defaultWorkFolder(_ draft: PipelineDraft) {
-        guard draft.work == nil, let area = draft.workArea.map({ ResolvedFolder($0) }) else { return }
+        guard draft.work == nil, let area = draft.workArea.map({ resolved($0) }) else { return }
         for (key, folder) in [("processed", draft.processedFolder), ("failed", draft.failed)] {
             guard let folder else { continue }
-            let resolved = ResolvedFolder(folder.value)
+            let resolved = resolved(folder.value)
             guard resolved == area || resolved.isInside(area) else { continue }
             report(
                 "'\(key)' is in '.dropmill' beside the inbox, where claimed jobs live; use another folder", draft,

@@ -9,11 +9,15 @@ struct PipelineChecks {
     let index: FolderIndex
     /// What to add if no stage publishes: `'move: { to: … }'`.
     let publisher: String
+    let resolved: FolderResolver
 
     /// Checks each draft alone, then against earlier ones that may conflict with it.
-    static func problems(of drafts: [PipelineDraft], among kinds: StageRegistry) -> [ConfigProblem] {
+    static func problems(
+        of drafts: [PipelineDraft], among kinds: StageRegistry, _ resolved: FolderResolver = FolderResolver()
+    ) -> [ConfigProblem] {
         let publisher = kinds.remedy(for: .publishing).map { "'\($0.entry)'" } ?? "a stage that publishes"
-        var checks = PipelineChecks(index: FolderIndex(of: drafts), publisher: publisher)
+        var checks = PipelineChecks(
+            index: FolderIndex(of: drafts, resolved), publisher: publisher, resolved: resolved)
         for (index, draft) in drafts.enumerated() {
             checks.ownFolders(draft)
             checks.workFolder(draft)
@@ -42,7 +46,7 @@ struct PipelineChecks {
         if let inbox = draft.inbox {
             for (key, folder) in [("processed", draft.processedFolder), ("failed", draft.failed)] {
                 guard let folder else { continue }
-                guard let how = Self.overlap(folder.value, inbox.value, key, "the inbox") else { continue }
+                guard let how = overlap(folder.value, inbox.value, key, "the inbox") else { continue }
                 let isTemplate = (key == "failed" ? draft.failedTemplate : draft.processedTemplate) != nil
                 report(
                     (isTemplate ? "the part before the first placeholder of \(how)" : how)
@@ -50,7 +54,7 @@ struct PipelineChecks {
             }
         }
         if let processed = draft.processedFolder, let failed = draft.failed,
-            ResolvedFolder(processed.value) == ResolvedFolder(failed.value),
+            resolved(processed.value) == resolved(failed.value),
             draft.processedTemplate?.template == draft.failedTemplate?.template
         {
             report("'failed' is the same folder as 'processed'; use two folders", draft, at: failed.position)
@@ -59,17 +63,17 @@ struct PipelineChecks {
 
     private mutating func workFolder(_ draft: PipelineDraft) {
         guard let work = draft.work else { return }
-        let folder = ResolvedFolder(work.value)
-        if let inbox = draft.inbox.map({ ResolvedFolder($0.value) }), folder.overlaps(inbox),
+        let folder = resolved(work.value)
+        if let inbox = draft.inbox.map({ resolved($0.value) }), folder.overlaps(inbox),
             !folder.isHidden(in: inbox)
         {
-            let how = Self.overlap(work.value, draft.inbox?.value, "work", "the inbox") ?? ""
+            let how = overlap(work.value, draft.inbox?.value, "work", "the inbox") ?? ""
             report(
                 "\(how), which is scanned; use a folder beside it, or a name that begins with '.'", draft,
                 at: work.position)
         }
         for (key, other) in [("processed", draft.processedFolder), ("failed", draft.failed)] {
-            guard let how = Self.overlap(work.value, other?.value, "work", "'\(key)'") else { continue }
+            guard let how = overlap(work.value, other?.value, "work", "'\(key)'") else { continue }
             report("\(how); claimed jobs need a folder of their own", draft, at: work.position)
         }
     }
@@ -118,7 +122,7 @@ struct PipelineChecks {
             }
             let target = template.value.fixedFolder
             guard let inbox = draft.inbox?.value else { continue }
-            let (folder, watched) = (ResolvedFolder(target), ResolvedFolder(inbox))
+            let (folder, watched) = (resolved(target), resolved(inbox))
             if folder == watched || folder.isInside(watched) {
                 let how = folder == watched ? "is" : "is inside"
                 report(
@@ -139,12 +143,12 @@ struct PipelineChecks {
                 "the name '\(name.value)' is already used by \(there); set another 'name:'", draft, at: name.position)
         }
         if let inbox = draft.inbox,
-            let how = Self.overlap(inbox.value, other.inbox?.value, "inbox", "the inbox of \(there)")
+            let how = overlap(inbox.value, other.inbox?.value, "inbox", "the inbox of \(there)")
         {
             report("\(how); each pipeline needs an inbox of its own", draft, at: inbox.position)
         }
         if let work = draft.work,
-            let how = Self.overlap(work.value, other.work?.value, "work", "the work folder of \(there)")
+            let how = overlap(work.value, other.work?.value, "work", "the work folder of \(there)")
         {
             report("\(how); each pipeline needs one of its own", draft, at: work.position)
         }
@@ -156,15 +160,15 @@ struct PipelineChecks {
         of draft: PipelineDraft, inbox: FilePath?, _ there: String, at position: SourcePosition?, work: FilePath?
     ) {
         guard let inbox, let work, let position else { return }
-        let (folder, watched) = (ResolvedFolder(work), ResolvedFolder(inbox))
+        let (folder, watched) = (resolved(work), resolved(inbox))
         guard folder.overlaps(watched), !folder.isHidden(in: watched) else { return }
         report("a work folder and an inbox overlap (see \(there)); keep them apart", draft, at: position)
     }
 
     /// How two folders conflict, as the beginning of a sentence; nil if they do not.
-    private static func overlap(_ folder: FilePath, _ other: FilePath?, _ key: String, _ what: String) -> String? {
+    private func overlap(_ folder: FilePath, _ other: FilePath?, _ key: String, _ what: String) -> String? {
         guard let other else { return nil }
-        let (left, right) = (ResolvedFolder(folder), ResolvedFolder(other))
+        let (left, right) = (resolved(folder), resolved(other))
         if left == right { return "'\(key)' is \(what)" }
         if left.isSame(as: right) { return "'\(key)' is \(what), by another mount" }
         if left.isInside(right) { return "'\(key)' is inside \(what)" }

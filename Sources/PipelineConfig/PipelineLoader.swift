@@ -26,11 +26,13 @@ package struct PipelineLoader: Sendable {
     /// is reached twice is read once.
     package func load(_ paths: [FilePath]) throws(ConfigProblems) -> [Pipeline] { try load(Self.read(paths)) }
 
-    /// The pipelines of these files, as they were read.
-    package func load(_ files: PipelineFiles) throws(ConfigProblems) -> [Pipeline] {
+    /// The pipelines of these files, as they were read. `known`: inboxes that need not be looked at.
+    package func load(
+        _ files: PipelineFiles, _ known: KnownInboxes = KnownInboxes()
+    ) throws(ConfigProblems) -> [Pipeline] {
         var problems = files.problems
         _ = settings(of: files, &problems)
-        return try load(files.all.map { ($0.path, $0.text) }, problems)
+        return try load(files.all.map { ($0.path, $0.text) }, problems, known)
     }
 
     /// The daemon's settings of these files, as they were read.
@@ -55,13 +57,14 @@ package struct PipelineLoader: Sendable {
     }
 
     private func load(
-        _ texts: [(file: FilePath, text: [UInt8])], _ found: [ConfigProblem]
+        _ texts: [(file: FilePath, text: [UInt8])], _ found: [ConfigProblem], _ known: KnownInboxes = KnownInboxes()
     ) throws(ConfigProblems) -> [Pipeline] {
         var problems = found
         let drafts = texts.compactMap { draft(of: $0.file, $0.text, &problems) }
-        problems += PipelineChecks.problems(of: drafts, among: registry)
+        let resolved = FolderResolver(knowing: known.folders(of: drafts))
+        problems += PipelineChecks.problems(of: drafts, among: registry, resolved)
         guard problems.isEmpty else { throw ConfigProblems(problems) }
-        let lists = ListFolders(of: drafts)
+        let lists = ListFolders(of: drafts, resolved)
         return drafts.compactMap { draft in
             guard var pipeline = draft.pipeline else { return nil }
             (pipeline.lists, pipeline.listsInFailed) = lists.names(for: draft)

@@ -4,25 +4,38 @@ package import SystemPackage
 
 /// A folder as the kernel will find it, so that two spellings of one folder are seen to be one: absolute, with the
 /// symbolic links of what exists resolved.
-package struct ResolvedFolder: Hashable {
+package struct ResolvedFolder: Hashable, Sendable {
     private let path: FilePath
+    /// Device and inode; nil where nothing is there.
+    let identity: [UInt64]?
 
     /// A folder as it was given; it need not exist.
     package init(_ given: FilePath) {
+        let path = Self.resolve(given)
+        self.init(
+            path, FileIdentity.of(path, followingLinks: true).map { [$0.device, $0.inode] })
+    }
+
+    private init(_ path: FilePath, _ identity: [UInt64]?) { (self.path, self.identity) = (path, identity) }
+
+    private static func resolve(_ given: FilePath) -> FilePath {
         var existing = given.absolute.lexicallyNormalized()
         var missing: [FilePath.Component] = []
         while true {
             if let real = existing.withPlatformString({ realpath($0, nil) }) {
                 defer { free(real) }
-                path = missing.reversed().reduce(into: FilePath(platformString: real)) { $0.append($1) }
-                return
+                return missing.reversed().reduce(into: FilePath(platformString: real)) { $0.append($1) }
             }
             guard let last = existing.lastComponent else { break }
             missing.append(last)
             existing.removeLastComponent()
         }
-        path = missing.reversed().reduce(into: existing) { $0.append($1) }
+        return missing.reversed().reduce(into: existing) { $0.append($1) }
     }
+
+    package static func == (left: ResolvedFolder, right: ResolvedFolder) -> Bool { left.path == right.path }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(path) }
 
     /// Whether both are one folder: by their paths, or by what is there, which bind mounts show under several paths.
     package func isSame(as other: ResolvedFolder) -> Bool {
@@ -37,15 +50,8 @@ package struct ResolvedFolder: Hashable {
     var ancestors: [ResolvedFolder] {
         var ancestors: [ResolvedFolder] = []
         var next = path
-        while next.removeLastComponent() { ancestors.append(ResolvedFolder(resolved: next)) }
+        while next.removeLastComponent() { ancestors.append(ResolvedFolder(next, nil)) }
         return ancestors
-    }
-
-    private init(resolved path: FilePath) { self.path = path }
-
-    /// Device and inode; nil where nothing is there.
-    var identity: [UInt64]? {
-        FileIdentity.of(path, followingLinks: true).map { [$0.device, $0.inode] }
     }
 
     /// Whether it is inside the other one, at any depth.

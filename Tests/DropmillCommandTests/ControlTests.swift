@@ -272,4 +272,36 @@ import Testing
         #expect(try ask() == Self.answer)
         #expect(line(of: client).utf8.count > 4 << 20, "it comes whole once it is read")
     }
+
+    /// Nothing is read while an answer is due, so that what it asks for waits in the socket and takes no memory.
+    @Test func oneThatAsksOnAndOnAndNeverReadsIsCutOff() async throws {
+        let long = String(repeating: "x", count: 64 << 10)
+        let asked = Mutex(0)
+        let server = try serve([
+            ControlHandler(WaitingVerb.self) { @Sendable _, _, reply in reply(.success(Self.answer)) },
+            ControlHandler(DropVerb.self) { @Sendable _, _, reply in
+                asked.withLock { $0 += 1 }
+                reply(.failure(ControlProblem(long)))
+            },
+        ])
+        defer { server.stop() }
+        let client = try connect()
+        defer { close(client) }
+        #expect(fcntl(client, F_SETFL, O_NONBLOCK) == 0)
+        let question = Self.line("drop", #"{"path":"","pipeline":"a"}"#)
+        var sent = 0
+        func isCutOff() -> Bool {
+            while true {
+                let count = send(question, to: client)
+                guard count > 0 else { return errno == EPIPE || errno == ECONNRESET }
+                sent += 1
+            }
+        }
+        #expect(!isCutOff())
+        #expect(try ask() == Self.answer)
+        #expect(await eventually { isCutOff() })
+        #expect(sent > 100)
+        #expect(1...16 ~= asked.withLock { $0 }, "as many as have room in the socket")
+        #expect(try ask() == Self.answer)
+    }
 }

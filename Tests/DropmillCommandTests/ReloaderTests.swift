@@ -1,6 +1,7 @@
 import BuiltinStages
 import Dispatch
 import Files
+import Glibc
 import PipelineConfig
 import PipelineKit
 import Synchronization
@@ -38,10 +39,11 @@ import Testing
             to: "pipelines/\(name).yaml")
     }
 
-    private func reloader() -> Reloader {
+    private func reloader(patience: Double = 60) -> Reloader {
         let paths = [scratch.path("pipelines")]
         return Reloader(
             paths, settings: .beside, loader: PipelineArguments.loader(.builtin), loaded: PipelineLoader.read(paths),
+            patience: patience,
             report: { [seen] event in if case .warning(_, let message) = event { seen.warn(message) } })
     }
 
@@ -110,6 +112,31 @@ import Testing
         #expect(seen.warnings.count == 1)
         #expect(problems.allSatisfy { seen.warnings.first?.contains($0) == true })
         #expect(reloader.last?.outcome == .refused(problems))
+    }
+
+    @Test(
+        "A file system that does not answer holds up neither who waits nor what comes behind it",
+        .enabled(if: SilentMount.isPossible, Comment(rawValue: SilentMount.skip)))
+    func silence() async throws {
+        let reloader = reloader(patience: 0.2)
+        reloader.begin(apply())
+        let mount = try SilentMount(at: scratch.path("mount"))
+        let file = scratch.path("pipelines/b.yaml")
+        try #require(symlink(mount.path.appending("b.yaml").string, file.string) == 0)
+        for count in 1...2 {
+            ask(reloader)
+            #expect(await eventually { seen.outcomes.count == count })
+            guard case .refused(let problems) = seen.outcomes.last else { Issue.record("taken"); return }
+            #expect(problems.contains { $0.contains("were not read and checked within 0.2 s") }, "\(problems)")
+        }
+        try Folder.remove(file)
+        mount.giveUp()
+        #expect(
+            await eventually {
+                ask(reloader)
+                return seen.outcomes.last == .taken([])
+            })
+        #expect(seen.taken.allSatisfy { $0 == ["a"] })
     }
 
     @Test("How the files differ from what is in force") func differences() async throws {

@@ -20,8 +20,9 @@ import Testing
             folders + "ready: { quiet: 50ms }\nstages: \(stages)\n", to: "pipelines/\(file ?? name).yaml")
     }
 
-    private func start() async throws -> DropmillProcess {
-        let daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
+    private func start(as user: DaemonUser = .caller) async throws -> DropmillProcess {
+        let daemon = try DropmillProcess(
+            ["run"], in: scratch.path, log: scratch.path("log"), wrapper: user.wrapper)
         try #require(await eventually { try daemon.hasLogged("started") })
         return daemon
     }
@@ -82,14 +83,17 @@ import Testing
         case folder = "is a folder"
         case unreadable = "cannot read"
         case gone = "No such file"
+        case mountGone = "Transport endpoint is not connected"
         case nameTwice = "the name 'a' is already used by"
     }
 
-    @Test(arguments: Bad.allCases) func refusesBadFiles(_ bad: Bad) async throws {
+    @Test(arguments: Bad.allCases.filter { $0 != .mountGone || SilentMount.isPossible })
+    func refusesBadFiles(_ bad: Bad) async throws {
         try write("b")
         var daemon = try await start()
         try write("a", stages: "[move: { to: elsewhere }]")
         let file = scratch.path("pipelines/b.yaml")
+        var mount: SilentMount?
         switch bad {
         case .halfWritten: try scratch.write("inbox: b-in\nprocessed: b-do", to: "pipelines/b.yaml")
         case .empty: try scratch.write("", to: "pipelines/b.yaml")
@@ -103,6 +107,11 @@ import Testing
         case .gone:
             try Folder.remove(file)
             try #require(symlink("/nowhere/b.yaml", file.string) == 0)
+        case .mountGone:
+            try Folder.remove(file)
+            mount = try SilentMount(at: scratch.path("mount"))
+            mount?.giveUp()
+            try #require(symlink(scratch.path("mount/b.yaml").string, file.string) == 0)
         case .nameTwice:
             try scratch.write("name: a\n", to: "pipelines/c.yaml")
         }
@@ -116,6 +125,24 @@ import Testing
         try daemon.send(SIGHUP)
         #expect(try await eventually { try daemon.hasLogged("reloaded", "a: changed (stage 1)") })
         try await settles("two", in: "a-in", as: "pipelines/elsewhere/two")
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
+    @Test(.enabled(if: DaemonUser.possible.contains(.ordinary), "needs root and setpriv"))
+    func refusesWhatItsUserMayNotRead() async throws {
+        let chown = try #require(Tool.find("chown"))
+        #expect(try chown.run(["-R", "65534:65534", scratch.path.string]).status == 0)
+        var daemon = try await start(as: .ordinary)
+        try write("b")
+        let file = scratch.path("pipelines/b.yaml")
+        #expect(file.withPlatformString { chmod($0, 0o600) } == 0)
+        try daemon.send(SIGHUP)
+        #expect(try await eventually { try daemon.hasLogged("warning", "the reload is refused") })
+        #expect(try daemon.hasLogged("warning", "b.yaml': Permission denied"), "\(daemon.transcript)")
+        #expect(file.withPlatformString { chmod($0, 0o644) } == 0)
+        try daemon.send(SIGHUP)
+        #expect(try await eventually { try daemon.hasLogged("reloaded", "b: added") })
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
     }

@@ -48,20 +48,27 @@ final class Reloader: Sendable {
     private let service: ServiceNotifier?
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "dropmill.reload")
+    /// A file system that does not answer holds this queue up, and not those who wait for a reload.
+    private let reading = DispatchQueue(label: "dropmill.reload.reading")
+    /// Of that queue.
+    private let known = Mutex(KnownInboxes())
+    private let patience: Double
 
-    /// For a daemon that starts with what was read of these files, and of those in these folders.
+    /// For a daemon that starts with what was read of these files, and of those in these folders. `patience`: how many
+    /// seconds a reload waits for them to be read.
     init(
         _ paths: [FilePath], settings: SettingsPlace, loader: PipelineLoader, loaded: PipelineFiles,
-        service: ServiceNotifier? = nil,
+        service: ServiceNotifier? = nil, patience: Double = 20,
         report: @escaping @Sendable (EngineEvent) -> Void
     ) {
         (self.paths, self.settings, self.loader) = (paths, settings, loader)
-        (self.service, self.report) = (service, report)
+        (self.service, self.patience, self.report) = (service, patience, report)
         state = Mutex(State(loaded: loaded))
     }
 
-    /// The daemon has started: what was asked for meanwhile is done now.
-    func begin(_ apply: @escaping Apply) {
+    /// The daemon has started with these pipelines: what was asked for meanwhile is done now.
+    func begin(with pipelines: [Pipeline] = [], _ apply: @escaping Apply) {
+        note(pipelines)
         state.withLock { state in
             if case .starting = state.phase { state.phase = .running(apply) }
         }
@@ -106,11 +113,11 @@ final class Reloader: Sendable {
     private func reload(_ apply: Apply) -> Outcome {
         service?.reloading()
         defer { service?.reloaded() }
-        let files = read()
-        let outcome = take(files, apply)
+        let read = readInTime()
+        let outcome = take(read?.config, apply)
         let isStopping = state.withLock { state in
             if case .stopping = state.phase { return true }
-            if case .taken = outcome { state.loaded = files }
+            if case .taken = outcome, let read { state.loaded = read.files }
             state.last = Last(time: .now(), outcome: outcome)
             return false
         }
@@ -121,14 +128,60 @@ final class Reloader: Sendable {
         return outcome
     }
 
-    private func take(_ files: PipelineFiles, _ apply: Apply) -> Outcome {
-        do throws(ConfigProblems) {
-            let (pipelines, settings) = (try loader.load(files), try loader.settings(of: files))
-            do throws(EngineError) { return .taken(try apply(pipelines, settings)) } catch {
+    private func take(_ config: Result<Reading.Config, ConfigProblems>?, _ apply: Apply) -> Outcome {
+        switch config {
+        case .success(let config):
+            do throws(EngineError) {
+                let changes = try apply(config.pipelines, config.settings)
+                note(config.pipelines)
+                return .taken(changes)
+            } catch {
                 return .refused([error.message])
             }
-        } catch {
-            return .refused(error.all.map(\.description))
+        case .failure(let problems): return .refused(problems.all.map(\.description))
+        case nil:
+            let time = Duration.seconds(patience).text
+            return .refused([
+                "the pipeline files were not read and checked within \(time): a file system that one of them, or a "
+                    + "folder named in it, is on does not answer; mount it again, or remove the file"
+            ])
         }
+    }
+
+    private func note(_ pipelines: [Pipeline]) {
+        reading.async { @Sendable [self] in known.withLock { $0.note(pipelines) } }
+    }
+
+    /// Reads the files, and checks them; nil where that takes too long.
+    private func readInTime() -> Reading.Value? {
+        let result = Reading()
+        reading.async { @Sendable [self] in
+            let files = read()
+            let known = known.withLock { $0 }
+            let config = Result { () throws(ConfigProblems) in
+                (pipelines: try loader.load(files, known), settings: try loader.settings(of: files))
+            }
+            result.end(with: (files, config))
+        }
+        return result.wait(for: patience)
+    }
+}
+
+/// What becomes of reading the files, for who waits for it.
+private final class Reading: Sendable {
+    typealias Config = (pipelines: [Pipeline], settings: ServiceSettings)
+    typealias Value = (files: PipelineFiles, config: Result<Config, ConfigProblems>)
+
+    private let value = Mutex<Value?>(nil)
+    private let isOver = DispatchSemaphore(value: 0)
+
+    func end(with value: Value) {
+        self.value.withLock { $0 = value }
+        isOver.signal()
+    }
+
+    func wait(for patience: Double) -> Value? {
+        _ = isOver.wait(timeout: .now() + patience)
+        return value.withLock { $0 }
     }
 }

@@ -116,7 +116,7 @@ struct RunCommand: StageVerb {
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
-        reloader.begin { pipelines, _ throws(EngineError) in try engine.reload(pipelines) }
+        reloader.begin(with: loaded) { pipelines, _ throws(EngineError) in try engine.reload(pipelines) }
         let control = ControlService.open(
             in: folder, engine, reloader, feed, access: ControlAccess()
         ) { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
