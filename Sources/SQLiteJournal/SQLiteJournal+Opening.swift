@@ -124,15 +124,19 @@ extension SQLiteJournal {
     }
 
     private static func setUp(_ db: Database, durable: Bool, _ path: FilePath) throws {
-        try db.execute(sql: "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")")
-        guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == (durable ? 2 : 1) else {
-            throw JournalError(
-                .environment, "The journal '\(path.text)' cannot be written durably: SQLite kept another setting.")
-        }
+        try setSync(db, durable: durable, path)
         // `-wal` and `-shm` stay when the last one closes, so that those who may only read need not make them.
         var persist: CInt = 1
         guard sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &persist) == SQLITE_OK else {
             throw JournalError(.environment, "The journal '\(path.text)' is on a file system without shared memory.")
+        }
+    }
+
+    static func setSync(_ db: Database, durable: Bool, _ path: FilePath) throws {
+        try db.execute(sql: "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")")
+        guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == (durable ? 2 : 1) else {
+            throw JournalError(
+                .environment, "The journal '\(path.text)' cannot be written durably: SQLite kept another setting.")
         }
     }
 

@@ -16,7 +16,7 @@ package final class SQLiteJournal: Journal {
     }
 
     let path: FilePath
-    let isDurable: Bool
+    private let durable: Mutex<Bool>
     private let connections: Mutex<Connections>
     /// What is in it, as far as writing needs that.
     private let known = Mutex(KnownRows())
@@ -27,7 +27,7 @@ package final class SQLiteJournal: Journal {
 
     init(path: FilePath, reader: any DatabaseReader, writer: DatabasePool?, isDurable: Bool = false) {
         self.path = path
-        self.isDurable = isDurable
+        durable = Mutex(isDurable)
         let identities = writer == nil ? [] : Self.identities(of: path)
         connections = Mutex(Connections(reader: reader, writer: writer, identities: identities))
     }
@@ -38,6 +38,20 @@ package final class SQLiteJournal: Journal {
     var writer: DatabasePool? { connections.withLock { $0.writer } }
     /// Which files are open for writing.
     var identities: [FileIdentity?] { connections.withLock { $0.identities } }
+
+    /// Whether commits are on the disk when they return.
+    var isDurable: Bool { durable.withLock { $0 } }
+
+    /// From now on they are: the next one takes along what was written before.
+    package func makeDurable() throws(JournalError) {
+        guard !isDurable else { return }
+        try exclusively { () throws(JournalError) in
+            try writing { writer in
+                try writer.writeWithoutTransaction { db in try Self.setSync(db, durable: true, path) }
+            }
+            durable.withLock { $0 = true }
+        }
+    }
 
     /// Continues with the connections of another one.
     func adopt(_ other: SQLiteJournal) throws(JournalError) {

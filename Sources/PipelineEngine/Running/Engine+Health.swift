@@ -10,7 +10,7 @@ extension Engine {
 
     var presentHealth: EngineHealth {
         var health = EngineHealth(pipelines: runners.count)
-        for runner in all { health.jobs += runner.machine.jobs.count + runner.parked }
+        for runner in all { health.jobs += runner.unfinished }
         for runner in runners {
             let (name, pause) = (runner.pipeline.name, runner.machine.pause)
             health.waiting += runner.waiting

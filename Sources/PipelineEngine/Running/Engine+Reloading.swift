@@ -14,22 +14,14 @@ extension Engine {
     package nonisolated func reload(_ new: [Pipeline]) throws(EngineError) -> [PipelineChange] {
         guard !configuration.once else { throw .refused("a run with --once reads its pipelines once") }
         try DescriptorLimit.check(pipelines: new.count)
-        let begun = DispatchSemaphore(value: 0)
-        sync { $0.afterBeginning { begun.signal() } }
-        begun.wait()
         let (old, state) = sync { ($0.runners.map(\.pipeline), $0.opened) }
         guard let state else { throw .refused("the daemon is stopping") }
-        // It was opened for what it had to keep then.
-        if let first = new.first(where: { $0.durability == .full }),
-            !pipelines.contains(where: { $0.durability == .full })
-        {
-            throw .refused(
-                "\(first.source.text): the first pipeline with 'durability: full' takes a restart: the journal is not "
-                    + "written durably while there is none")
-        }
         let changes = PipelineChange.changes(from: old, to: new)
         let plan = Plan(changes, from: old, to: new)
         try plan.check()
+        if new.contains(where: { $0.durability == .full }) {
+            try orShortage { () throws(JournalError) in try state.journal.makeDurable() }
+        }
         sync { $0.keepLeaving(plan.added) }
         closings.wait()
         for (work, new) in sync({ $0.workFolders(of: plan) }) {
@@ -102,15 +94,20 @@ extension Engine {
         let known = sync { $0.awaited }
         let new = added.filter { !known.contains($0.name) }
         guard !new.isEmpty else { return }
-        let records: [JobRecord]
-        do throws(JournalError) {
+        let records = try orShortage { () throws(JournalError) in
             try state.writer.flush()
             let names = Set(new.map(\.name))
-            records = try state.journal.unfinished().filter { names.contains($0.pipeline) }
+            return try state.journal.unfinished().filter { names.contains($0.pipeline) }
+        }
+        try prepare(new, into: &prepared, with: state, records, wereLoaded: sync { $0.loaded })
+    }
+
+    private nonisolated func orShortage<Value>(_ body: () throws(JournalError) -> Value) throws(EngineError) -> Value {
+        do throws(JournalError) {
+            return try body()
         } catch {
             throw EngineError(kind: .shortage, message: "\(error.message) \(error.remedy)")
         }
-        try prepare(new, into: &prepared, with: state, records, wereLoaded: sync { $0.loaded })
     }
 
     /// Puts it in force: how many jobs removed pipelines have; nil where the engine is stopping.
@@ -122,7 +119,7 @@ extension Engine {
             guard let old = current.removeValue(forKey: pipeline.name) else { continue }
             // Those of earlier generations come to it.
             let all = [old] + retired.filter { $0.last === old }
-            unfinished[pipeline.name] = all.reduce(0) { $0 + $1.machine.jobs.count + $1.parked }
+            unfinished[pipeline.name] = all.reduce(0) { $0 + $1.unfinished }
             reserved.forget(pipeline.name)
             retire(old, to: nil, retiring)
         }
@@ -138,14 +135,12 @@ extension Engine {
             let new = pipeline.spool.pipeline
             let id = RunnerID(name: new.name, generation: nextGeneration(of: new.name))
             guard let runner = runner(of: pipeline.spool, id, pipeline.inboxLock) else { continue }
+            runner.found(pipeline)
             current[new.name] = runner
         }
         runners = plan.order.compactMap { current[$0] }
-        for pipeline in prepared {
-            guard let runner = current[pipeline.spool.pipeline.name] else { continue }
-            enterSuspects(runner, pipeline)
-            begin(runner, pipeline)
-        }
+        for runner in runners { runner.enterSuspects() }
+        beginFound()
         awaited = []
         startIntakes()
         finishIfDone()
@@ -185,7 +180,13 @@ extension Engine {
         let id = RunnerID(name: new.name, generation: nextGeneration(of: new.name))
         guard let runner = runner(of: spool, id, old.inboxLock) else { return old }
         (runner.works, runner.parked, old.parked) = (old.works, old.parked, 0)
-        runner.note()
+        runner.found = old.found.map { found in
+            var found = found
+            found.resumed = found.resumed.map { $0.goingOn(under: new) }
+            return found
+        }
+        (runner.foundCount, old.found) = (old.foundCount, nil)
+        if runner.found == nil { runner.note() }
         retire(old, to: runner, retiring)
         return runner
     }
@@ -213,7 +214,7 @@ extension Engine {
 
     /// An inbox is watched once all that watched it before have ended.
     private func startIntakes() {
-        for runner in runners where !runner.hasIntakeBegun {
+        for runner in runners where !runner.hasIntakeBegun && runner.found == nil {
             let before = retired.filter { $0.last === runner }
             guard before.allSatisfy({ $0.left != nil }) else { continue }
             runner.hasIntakeBegun = true
@@ -235,7 +236,7 @@ extension Engine {
             }
             guard !awaited.contains(runner.pipeline.name) else { continue }
             runner.leave()
-            let count = runner.machine.jobs.count + runner.parked + (runner.left?.count ?? 0)
+            let count = runner.unfinished + (runner.left?.count ?? 0)
             forget(runner)
             if count > 0 { reportUnloaded(runner.pipeline.name, count) }
             close(runner)

@@ -60,8 +60,8 @@ package actor Engine: QueueActor {
     private var hasStarted = false
     private var isFinishing = false
     private(set) var isStopping = false
-    /// What is not begun yet, because quarantined jobs run alone before it; nil once the inboxes are open.
-    private var notBegun: [Prepared]?
+    /// Whether pipelines go on with what earlier runs left: quarantined jobs run alone before that.
+    private(set) var hasBegun = false
     /// Jobs that may have killed the daemon, in the order in which they run alone.
     private var quarantine: ArraySlice<(runner: RunnerID, id: JobID)> = []
     /// The one of them that runs.
@@ -133,10 +133,10 @@ package actor Engine: QueueActor {
         for pipeline in prepared {
             let id = RunnerID(name: pipeline.spool.pipeline.name, generation: 1)
             guard let runner = runner(of: pipeline.spool, id, pipeline.inboxLock) else { continue }
+            runner.found(pipeline)
             runners.append(runner)
         }
-        for (runner, pipeline) in zip(runners, prepared) { enterSuspects(runner, pipeline) }
-        notBegun = prepared
+        for runner in runners { runner.enterSuspects() }
         hasStarted = true
         if isStopping { return finish() }
         runQuarantined()
@@ -170,43 +170,29 @@ package actor Engine: QueueActor {
     private func runQuarantined() {
         guard !isStopping else { return }
         while true {
-            if let admitted, known[admitted.runner]?.machine.isBusy(admitted.id) ?? false { return }
+            // It may have passed to the next generation.
+            if let admitted, all.contains(where: { $0.machine.isBusy(admitted.id) }) { return }
             admitted = quarantine.popFirst()
             guard let admitted else { break }
             known[admitted.runner]?.send(.admitted(admitted.id))
             known[admitted.runner]?.endTurn()
         }
-        guard let prepared = notBegun else { return }
-        notBegun = nil
-        for (runner, pipeline) in zip(runners, prepared) { begin(runner, pipeline) }
+        guard !hasBegun else { return }
+        hasBegun = true
+        beginFound()
         tellBegun()
     }
 
-    /// Has jobs wait that must run alone.
-    func enterSuspects(_ runner: PipelineRunner, _ pipeline: Prepared) {
-        for resumed in pipeline.findings.resumed where resumed.isQuarantined { runner.enter(resumed) }
-        runner.endTurn()
-    }
-
-    /// Resumes what else earlier runs left, and opens the inbox.
-    func begin(_ runner: PipelineRunner, _ pipeline: Prepared) {
-        let findings = pipeline.findings
-        let count = findings.resumed.count + findings.adopted.count
-        observer(.started(pipeline: runner.pipeline.name, inbox: runner.pipeline.inbox, adopted: count))
-        if let hold = runner.hold { observer(.held(hold)) }
-        runner.hasIntakeBegun = true
-        runner.works = pipeline.works
-        runner.note()
-        runner.parked = findings.parked + findings.stranded.count
-        runner.intake.start(adopting: findings.adopted, resumed: findings.resumed.map(\.job.drop.size))
-        for resumed in findings.resumed where !resumed.isQuarantined { runner.enter(resumed) }
-        runner.endTurn()
+    /// Begins with the pipelines that earlier runs have left something of, or nothing.
+    func beginFound() {
+        guard hasBegun else { return }
+        for runner in runners { runner.begin() }
     }
 
     /// Calls the body once all pipelines have begun; at once where they have, or where the engine has ended.
     func afterBeginning(_ body: @escaping @Sendable () -> Void) {
         whenBegun.append(body)
-        if notBegun == nil, opened == nil || hasStarted { tellBegun() }
+        if hasBegun || opened == nil { tellBegun() }
     }
 
     private func tellBegun() {
@@ -214,9 +200,6 @@ package actor Engine: QueueActor {
         whenBegun = []
         for body in waiting { body() }
     }
-
-    /// Whether all pipelines go on with what earlier runs left.
-    var hasBegun: Bool { hasStarted && notBegun == nil }
 
     func runner(_ id: RunnerID) -> PipelineRunner? { known[id] }
 
@@ -320,7 +303,7 @@ package actor Engine: QueueActor {
         guard hasStarted, !isFinishing else { return }
         runQuarantined()
         closeRelieved()
-        let isOver = configuration.once && notBegun == nil && runners.allSatisfy(\.isDone)
+        let isOver = configuration.once && hasBegun && runners.allSatisfy(\.isDone)
         if isStopping ? all.allSatisfy(\.isQuiet) : isOver { finish() }
     }
 
@@ -333,7 +316,7 @@ package actor Engine: QueueActor {
         closing = all
         (runners, retired, known) = ([], [], [:])
         // Nothing begins any more, and nobody waits for it.
-        notBegun = nil
+        hasBegun = true
         tellBegun()
         let group = DispatchGroup()
         for runner in closing {
@@ -367,7 +350,7 @@ package actor Engine: QueueActor {
         var summary = past
         for runner in runners {
             summary.add(runner.summary)
-            summary.unfinished += runner.machine.jobs.count + runner.parked
+            summary.unfinished += runner.unfinished
             if runner.machine.pause.isPaused, let reason = runner.machine.pause.reason {
                 summary.paused[runner.pipeline.name] = reason.summary
             }

@@ -52,6 +52,10 @@ final class PipelineRunner {
     let inboxLock: FolderLock?
     /// What its jobs go to, once it is retired; nil where the pipeline was removed.
     var successor: PipelineRunner?
+    /// What earlier runs left, until it begins with that.
+    var found: Recovery.Findings?
+    /// How many jobs that were.
+    var foundCount = 0
     /// Whether the intake watches, or did.
     var hasIntakeBegun = false
     /// What the intake left that it had claimed; nil until it has ended.
@@ -198,6 +202,11 @@ final class PipelineRunner {
     func release() {
         intake.spool.work.release()
         inboxLock?.release()
+    }
+
+    /// How many jobs are not over, as far as they are known.
+    var unfinished: Int {
+        machine.jobs.count + parked + (found.map { $0.resumed.count + $0.adopted.count } ?? 0)
     }
 
     /// Whether only timers can bring more: nothing is at work.

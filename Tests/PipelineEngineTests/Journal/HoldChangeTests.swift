@@ -106,6 +106,10 @@ import Testing
         try journal.change(change)
         let setting = try journal.writer?.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
         #expect(setting == (isDurable ? 2 : 1), "as it was")
+        try journal.makeDurable()
+        try journal.change(HoldChange(over: []))
+        let durable = try journal.writer?.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        #expect(durable == 2)
         journal.close()
         let again = try SQLiteJournal.open(reading: scratch.path)
         defer { again.close() }

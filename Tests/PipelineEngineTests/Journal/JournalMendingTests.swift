@@ -49,10 +49,13 @@ import Testing
         for suffix in suffixes { #expect(unlink(scratch.path("journal.sqlite\(suffix)").string) == 0) }
         // As a daemon that does not know it yet.
         try journal.write([try JournalSamples.fullJob(21)], pipelines: [])
+        try journal.makeDurable()
         let mending = try #require(try journal.mend(run))
         #expect(mending.keepsHistory)
         #expect((mending.aside == nil) == (suffixes.count == 3))
         #expect(try Set(seenByOthers()) == Set(before + [JournalSamples.fullJob(21).id]))
+        let sync = try journal.writer?.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        #expect(sync == 2, "as durable as it was made")
         // From here on it is as any other.
         try journal.write([try JournalSamples.fullJob(22)], pipelines: [])
         #expect(try seenByOthers().count == 22)

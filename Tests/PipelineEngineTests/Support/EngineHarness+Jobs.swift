@@ -11,6 +11,11 @@ extension EngineHarness {
         events.compactMap { if case .warning(_, let message) = $0 { message } else { nil } }
     }
 
+    /// The jobs that a stage has begun with.
+    var started: [JobID] {
+        events.compactMap { if case .stageStarted(let job, _) = $0 { job.id } else { nil } }
+    }
+
     /// The jobs that it claimed.
     var claimed: [Job] {
         events.compactMap { if case .claimed(let job, _) = $0 { job } else { nil } }

@@ -11,6 +11,7 @@ import Testing
 @testable import FolderWatch
 @testable import PipelineEngine
 @testable import Readiness
+@testable import SQLiteJournal
 
 /// An engine over one pipeline in a scratch folder, with what it said.
 final class EngineHarness: Sendable {
@@ -94,6 +95,9 @@ final class EngineHarness: Sendable {
             Dictionary(engine.runners.map { ($0.id.name, $0.id.generation) }) { first, _ in first }
         }
     }
+
+    /// Its journal, while it runs.
+    var journal: SQLiteJournal? { engine.withLock { $0 }?.sync { $0.opened?.journal } }
 
     /// How many runners of earlier generations are left.
     var retired: Int { engine.withLock { $0 }?.sync { $0.retired.count } ?? 0 }

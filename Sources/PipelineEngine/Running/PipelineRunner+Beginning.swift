@@ -1,0 +1,47 @@
+import PipelineKit
+
+/// How a pipeline goes on with what earlier runs left.
+extension PipelineRunner {
+    func found(_ prepared: Engine.Prepared) {
+        found = prepared.findings
+        works = prepared.works
+        foundCount = prepared.findings.resumed.count + prepared.findings.adopted.count
+        parked = prepared.findings.parked + prepared.findings.stranded.count
+    }
+
+    /// Has jobs wait that must run alone.
+    func enterSuspects() {
+        guard let all = found?.resumed, all.contains(where: \.isQuarantined) else { return }
+        found?.resumed = all.filter { !$0.isQuarantined }
+        for resumed in all where resumed.isQuarantined {
+            intake.reserve(resumed.job.drop.size)
+            enter(resumed)
+        }
+        endTurn()
+    }
+
+    /// Goes on with all else, and opens the inbox.
+    func begin() {
+        guard let found else { return }
+        self.found = nil
+        observer(.started(pipeline: pipeline.name, inbox: pipeline.inbox, adopted: foundCount))
+        if let hold { observer(.held(hold)) }
+        hasIntakeBegun = true
+        note()
+        intake.start(adopting: found.adopted, resumed: found.resumed.map(\.job.drop.size))
+        for resumed in found.resumed { enter(resumed) }
+        endTurn()
+    }
+}
+
+extension Recovery.Resumed {
+    /// The same where its pipeline was changed before it went on.
+    func goingOn(under pipeline: Pipeline) -> Self {
+        if case .settling = state { return self }
+        var record = record
+        record.goOn(under: pipeline.definition, at: .now()) { _ in true }
+        return Self(
+            job: job, record: record, state: record.progress ?? .queued(stage: 0, failures: 0),
+            isQuarantined: isQuarantined, seal: seal)
+    }
+}
