@@ -241,4 +241,27 @@ import Testing
         let json = JobJSON.list([queued, over], JobSurroundings(of: [pipeline], isRunning: true))
         #expect(json.components(separatedBy: #""paused":{"class":"environment","#).count == 2)
     }
+
+    @Test func whatAPersonHoldsIsTold() throws {
+        func hold(_ kind: HoldRecord.Kind, until: Timestamp? = nil) -> HoldRecord {
+            HoldRecord(
+                pipeline: "scans", kind: kind, by: "anna", user: 1000, since: JournalFixture.at(0), until: until,
+                reason: "RIP is down")
+        }
+        func surroundings(_ hold: HoldRecord, isRunning: Bool? = true) -> JobSurroundings {
+            JobSurroundings(of: [], holds: [hold], isRunning: isRunning, at: JournalFixture.at(60))
+        }
+        let text = "paused by anna 1 min ago: RIP is down"
+        let (queued, running) = (try JournalFixture.job(1, .queued), try JournalFixture.job(2, .running))
+        #expect(queued.pipeline == "scans")
+        #expect(surroundings(hold(.pause)).hindrance(of: queued) == text)
+        #expect(surroundings(hold(.pause), isRunning: false).hindrance(of: queued) == "no daemon is running; \(text)")
+        #expect(surroundings(hold(.pause)).hindrance(of: running) == nil, "what runs ends")
+        #expect(surroundings(hold(.drain)).hindrance(of: queued) == nil, "what is claimed goes to its end")
+        #expect(surroundings(hold(.pause, until: JournalFixture.at(60))).hindrance(of: queued) == nil, "it is over")
+        let story = JobStory(record: queued, retries: [], pipeline: nil, surroundings: surroundings(hold(.pause)))
+        let lines = story.lines(now: JournalFixture.at(60))
+        #expect(lines[0].hasSuffix("; \(text)") && lines[1] == "  'dropmill resume scans' lets it go on")
+        #expect(JobJSON.list([queued], surroundings(hold(.pause))).contains(#""held":{"kind":"pause","by":"anna""#))
+    }
 }

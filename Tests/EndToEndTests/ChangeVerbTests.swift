@@ -91,6 +91,40 @@ import Testing
         try stop(&daemon)
     }
 
+    @Test func withoutADaemonTheNextStartSettlesWhatWasCancelled() async throws {
+        try write("a", stages: "[run: { command: [sleep, '600'] }]")
+        var daemon = try await start()
+        try scratch.write("x", to: "pipelines/a-in/one")
+        #expect(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
+        try daemon.end()
+        let cancelled = try run("cancel", "one")
+        #expect(cancelled.status == 0, "\(cancelled.text)")
+        #expect(cancelled.text.contains("cancelled; it settles as soon as it may: no daemon is running"))
+        #expect(try run("cancel", "one").status == 0, "once is enough")
+        let verbs = try run("audit").text
+        #expect(verbs.contains("cancel") && verbs.contains("it settles as soon as it may"))
+        let once = try run("run", "--once")
+        #expect(once.status == 1 && scratch.exists("pipelines/a-failed/one"), "\(once.text)")
+        let story = try run("show", "one").text
+        #expect(story.contains("operator.cancelled") && story.contains("called off: by "))
+        let again = try run("cancel", "one")
+        #expect(again.status == 1 && again.text.contains("is over: failed"))
+    }
+
+    @Test func whatAPersonHoldsIsSaidWhereverAJobWaits() async throws {
+        try write("a", stages: "[run: { command: [sleep, '600'] }]")
+        var daemon = try await start()
+        for name in ["one", "two"] { try scratch.write("x", to: "pipelines/a-in/\(name)") }
+        #expect(try await eventually { try run("jobs", "--state", "running").status == 0 })
+        #expect(try await eventually { try run("jobs", "--state", "queued").status == 0 })
+        #expect(try run("pause", "a", "--reason", "RIP is down").status == 0)
+        #expect(try run("jobs", "--state", "queued").text.contains("paused by "))
+        let doctor = try run("doctor").text
+        #expect(doctor.contains("the pipeline 'a' is paused by ") && doctor.contains("'dropmill resume a'"))
+        try daemon.send(SIGKILL)
+        _ = try daemon.wait()
+    }
+
     @Test func healthIsOneLineAndAStatus() async throws {
         #expect(try run("health").text.contains("not well: no daemon is running"))
         try scratch.write("x", to: "pipelines/a-in/bad")

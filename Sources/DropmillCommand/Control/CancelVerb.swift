@@ -1,3 +1,6 @@
+import PipelineEngine
+import PipelineKit
+
 /// Calls jobs off.
 enum CancelVerb: ControlVerb {
     static let name = "cancel"
@@ -24,5 +27,11 @@ enum CancelVerb: ControlVerb {
     static func result(_ answer: Answer) -> String {
         let lines = answer.results.map { "\($0.job): \($0.text)" } + [answer.problem].compactMap { $0 }
         return lines.joined(separator: "; ")
+    }
+}
+
+extension CancelVerb.Result {
+    init(_ id: JobID, _ outcome: CallingOff) {
+        self.init(job: id.text, isCancelled: outcome.isCalledOff, text: outcome.text)
     }
 }

@@ -38,11 +38,11 @@ struct ControlHandler: Sendable {
             }
             let end = begin(ControlLine.text(of: request.arguments))
             answer(request.arguments, call.peer) { @Sendable answered in
-                switch answered {
-                case .success(let answer):
-                    end(verb.result(answer)) { call.reply(ControlLine.bytes(of: ControlReply(call.id, answer))) }
-                case .failure(let problem):
-                    end("refused: \(problem.message)") { call.fail(problem) }
+                end(verb.result(answered)) {
+                    switch answered {
+                    case .success(let answer): call.reply(ControlLine.bytes(of: ControlReply(call.id, answer)))
+                    case .failure(let problem): call.fail(problem)
+                    }
                 }
             }
         }

@@ -17,4 +17,12 @@ extension ControlVerb {
     static var isChange: Bool { false }
     static var patience: Int { isChange ? 60 : 1 }
     static func result(_ answer: Answer) -> String { "done" }
+
+    /// What was done, or why not, for the record.
+    static func result(_ outcome: Result<Answer, ControlProblem>) -> String {
+        switch outcome {
+        case .success(let answer): result(answer)
+        case .failure(let problem): "refused: \(problem.message)"
+        }
+    }
 }

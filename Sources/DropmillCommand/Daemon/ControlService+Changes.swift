@@ -48,9 +48,7 @@ extension ControlService {
                 }
                 do throws(EngineError) {
                     let (outcomes, unwritten) = try engine.callOff(ids, by: peer.name)
-                    let results = zip(ids, outcomes).map { id, outcome in
-                        CancelVerb.Result(job: id.text, isCancelled: outcome.isCalledOff, text: outcome.text)
-                    }
+                    let results = zip(ids, outcomes).map { CancelVerb.Result($0, $1) }
                     return .init(results: results, problem: unwritten.map(unrecorded))
                 } catch {
                     throw ControlProblem(error.message)

@@ -26,6 +26,7 @@ struct DaemonExamination {
             defer { journal.close() }
             let records = try journal.pipelines()
             if isRunning == true { reportPauses(records) }
+            report(try journal.holds().filter { !$0.isOver(at: .now()) })
             let works = Dictionary(records.map { ($0.name, $0.works.map(\.path)) }) { first, _ in first }
             try reportStranded(try journal.unfinished(), pipelines, works, journal)
         } catch {
@@ -60,6 +61,16 @@ struct DaemonExamination {
                 .problem(
                     .pause, "the pipeline '\(record.name)' is paused\(since): \(Self.plain(pause.summary))",
                     pause.remedy.isEmpty ? "Fix that; the pipeline resumes by itself" : Self.plain(pause.remedy)))
+        }
+    }
+
+    /// What a person holds is meant to be held: it is no problem.
+    private mutating func report(_ holds: [HoldRecord]) {
+        for hold in holds {
+            findings.append(
+                .note(
+                    .pause, "the pipeline '\(hold.pipeline)' is \(hold.text(at: .now()))",
+                    "'dropmill resume \(hold.pipeline)' lets it go on"))
         }
     }
 

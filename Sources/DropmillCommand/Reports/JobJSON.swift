@@ -48,6 +48,7 @@ enum JobJSON {
         if let next = record.nextAttempt { json.text("next_attempt_at", next.iso8601) }
         if let stage = record.failedStage { json.text("failed_stage", stage) }
         if let failure = record.failure { json.object("failure") { write(failure, &$0) } }
+        if let hold = surroundings.hold(of: record) { json.object("held") { hold.write(&$0) } }
         if let pause = surroundings.pause(of: record) { json.object("paused") { write(pause, &$0) } }
         json.names("outputs", record.outputs.map(\.bytes))
         if let original = record.original { json.name("original", original.bytes) }

@@ -19,6 +19,9 @@ struct JobStory {
         if let remedy = surroundings.pause(of: record)?.remedy, !remedy.isEmpty {
             lines.append("  \(EscapedText.printable(remedy))")
         }
+        if let hold = surroundings.hold(of: record) {
+            lines.append("  'dropmill resume \(EscapedText.printable(hold.pipeline))' lets it go on")
+        }
         lines += Self.aligned(facts)
         if !record.history.isEmpty { lines += ["", "What happened:"] + Self.aligned(happenings) }
         if let failure = record.failure, record.state != .processed {

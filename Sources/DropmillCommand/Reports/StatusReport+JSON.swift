@@ -71,7 +71,7 @@ extension StatusReport {
 
 extension HoldRecord {
     /// The keys of one object: `kind`, `by`, `uid`, `since`, `until`, `reason`.
-    fileprivate func write(_ json: inout JSONText) {
+    func write(_ json: inout JSONText) {
         json.text("kind", kind.rawValue)
         json.text("by", by)
         json.integer("uid", Int(user))

@@ -8,8 +8,9 @@ struct CancelCommand: ParsableCommand {
         commandName: "cancel",
         abstract: "Call jobs off: they settle into 'failed'.",
         discussion: """
-            A running stage is stopped first. What is being settled already goes on to its end. The running daemon \
-            does it. Exits with status 1 if a job could not be called off, or none was found.
+            A running stage is stopped first. What is being settled already goes on to its end. Where no daemon runs \
+            it is put on record, and the next start settles them. Exits with status 1 if a job could not be called \
+            off, or none was found.
 
             Example: what of a wrong delivery is not through yet, first to see, then to do:
 
@@ -42,24 +43,19 @@ struct CancelCommand: ParsableCommand {
         var isComplete = problems.isEmpty
         var pace = selection.rate
         let most = selection.rate == nil ? Self.most : 1
-        do throws(ControlClient.Problem) {
-            for start in stride(from: 0, to: records.count, by: most) {
-                pace?.wait()
-                let ids = records[start..<min(start + most, records.count)].map { $0.id.text }
-                let answer = try DaemonRequest.ask(CancelVerb.self, .init(jobs: ids), in: folder.folder)
-                for result in answer.results where result.isCancelled { print("\(result.job) \(result.text)") }
-                for result in answer.results where !result.isCancelled {
-                    isComplete = false
-                    StandardError.print("error: \(result.job): \(result.text)")
-                }
-                if let problem = answer.problem {
-                    isComplete = false
-                    StandardError.print("error: \(problem)")
-                }
+        for start in stride(from: 0, to: records.count, by: most) {
+            pace?.wait()
+            let ids = records[start..<min(start + most, records.count)].map(\.id)
+            let answer = try Cancelling.cancel(ids, in: folder.folder)
+            for result in answer.results where result.isCancelled { print("\(result.job) \(result.text)") }
+            for result in answer.results where !result.isCancelled {
+                isComplete = false
+                StandardError.print("error: \(result.job): \(result.text)")
             }
-        } catch {
-            StandardError.print("error: \(error.message)")
-            throw ExitStatus.failure
+            if let problem = answer.problem {
+                isComplete = false
+                StandardError.print("error: \(problem)")
+            }
         }
         if !isComplete { throw ExitStatus.failure }
     }

@@ -1,4 +1,10 @@
-/// What only a running daemon can do.
+import ArgumentParser
+import Glibc
+import Journal
+import PipelineEngine
+import PipelineKit
+
+/// What only a running daemon can do, or what it does where one runs.
 enum DaemonRequest {
     static func ask<Verb: ControlVerb>(
         _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: StateFolder
@@ -8,5 +14,43 @@ enum DaemonRequest {
                 message: "no daemon runs with the state folder '\(folder.path.text)'; name another with --state-dir")
         }
         return try ControlClient.ask(verb, arguments, in: folder.path)
+    }
+
+    /// The same; where no daemon runs `body` does it, with the state folder locked, and it goes on record as a daemon
+    /// has it. What is wrong is printed, and the exit status thrown.
+    static func ask<Verb: ControlVerb>(
+        _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: StateFolder,
+        alone body: (any Journal) throws(JournalError) -> Result<Verb.Answer, ControlProblem>
+    ) throws(ExitCode) -> Verb.Answer {
+        guard folder.isHeldIfKnown == false else {
+            do throws(ControlClient.Problem) {
+                return try ControlClient.ask(verb, arguments, in: folder.path)
+            } catch {
+                throw refused(error.message)
+            }
+        }
+        let lock: FolderLock
+        do throws(FolderError) {
+            lock = try FolderLock(folder.path, describedAs: "the state folder")
+        } catch {
+            throw refused(error.message)
+        }
+        defer { lock.release() }
+        let result = try folder.write { journal throws(JournalError) in
+            let trail = journal as? any AuditTrail
+            let entry = AuditEntry(
+                user: geteuid(), name: AccountName.user(geteuid()), verb: verb.name,
+                arguments: ControlLine.text(of: arguments))
+            let number = try trail?.beginAudit(entry)
+            let result = try body(journal)
+            if let number { try trail?.endAudit(number, result: verb.result(result)) }
+            return result
+        }
+        do throws(ControlProblem) { return try result.get() } catch { throw refused(error.message) }
+    }
+
+    private static func refused(_ message: String) -> ExitCode {
+        StandardError.print("error: \(message)")
+        return ExitStatus.failure
     }
 }

@@ -17,47 +17,15 @@ enum Holding {
             order = try HoldOrder(
                 kind, by: AccountName.user(geteuid()), user: geteuid(), reason: reason, for: time)
         } catch {
-            throw refused(error.message)
+            StandardError.print("error: \(error.message)")
+            throw ExitStatus.failure
         }
         let arguments = HoldVerb.Arguments(kind: kind, pipelines: pipelines, reason: reason, seconds: time?.seconds)
-        let lines =
-            folder.isHeldIfKnown == false
-            ? try record(order, arguments, in: folder) : try ask(arguments, in: folder)
-        for line in lines { print(line) }
-    }
-
-    private static func ask(_ arguments: HoldVerb.Arguments, in folder: StateFolder) throws -> [String] {
-        do throws(ControlClient.Problem) {
-            return try ControlClient.ask(HoldVerb.self, arguments, in: folder.path).lines
-        } catch {
-            throw refused(error.message)
+        let answer = try DaemonRequest.ask(HoldVerb.self, arguments, in: folder) { journal throws(JournalError) in
+            let result = try change(journal, order, pipelines, at: .now())
+            return result.map { .init(lines: $0.lines) }.mapError { ControlProblem($0.message) }
         }
-    }
-
-    private static func record(
-        _ order: HoldOrder, _ arguments: HoldVerb.Arguments, in folder: StateFolder
-    ) throws -> [String] {
-        let lock: FolderLock
-        do throws(FolderError) {
-            lock = try FolderLock(folder.path, describedAs: "the state folder")
-        } catch {
-            throw refused(error.message)
-        }
-        defer { lock.release() }
-        let result = try folder.write { journal throws(JournalError) in
-            let result = try change(journal, order, arguments.pipelines, at: .now())
-            guard case .success(let change) = result else { return result.map { _ in [String]() } }
-            let lines = change.lines
-            let entry = AuditEntry(
-                user: order.user, name: order.by, verb: HoldVerb.name, arguments: ControlLine.text(of: arguments),
-                result: HoldVerb.result(.init(lines: lines)))
-            _ = try (journal as? any AuditTrail)?.beginAudit(entry)
-            return .success(lines)
-        }
-        switch result {
-        case .success(let lines): return lines
-        case .failure(let refusal): throw refused(refusal.message)
-        }
+        for line in answer.lines { print(line) }
     }
 
     /// In a journal that nobody else writes to.
@@ -74,10 +42,5 @@ enum Holding {
         }
         try journal.change(change)
         return .success(change)
-    }
-
-    private static func refused(_ message: String) -> any Error {
-        StandardError.print("error: \(message)")
-        return ExitStatus.failure
     }
 }

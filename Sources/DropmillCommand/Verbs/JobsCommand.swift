@@ -32,7 +32,7 @@ struct JobsCommand: ParsableCommand {
         let query = query
         let folder = folder.folder
         let (records, surroundings) = try folder.read { journal throws(JournalError) in
-            (try journal.jobs(query), JobSurroundings(of: try journal.pipelines(), isRunning: folder.isHeldIfKnown))
+            (try journal.jobs(query), try JobSurroundings(journal, isRunning: folder.isHeldIfKnown))
         }
         if json {
             print(JobJSON.list(records, surroundings))

@@ -46,9 +46,8 @@ struct ShowCommand: ParsableCommand {
         var query = JobQuery()
         query.retryOf = record.id
         let retries = try journal.jobs(query)
-        let pipelines = try journal.pipelines()
-        let pipeline = pipelines.first { $0.name == record.pipeline }
-        let surroundings = JobSurroundings(of: pipelines, isRunning: isRunning)
+        let pipeline = try journal.pipelines().first { $0.name == record.pipeline }
+        let surroundings = try JobSurroundings(journal, isRunning: isRunning)
         return (
             match, JobStory(record: record, retries: retries, pipeline: pipeline, surroundings: surroundings)
         )

@@ -92,7 +92,7 @@ struct ActiveJob {
 
     /// A person called it off.
     mutating func calledOff(by person: String) {
-        record.history.append(Transition("called off", at: .now(), note: "by \(person)"))
+        record.calledOff(by: person, at: .now())
     }
 
     /// It waits for its next attempt. The stage that failed.

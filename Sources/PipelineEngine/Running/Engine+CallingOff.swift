@@ -32,10 +32,7 @@ extension Engine {
         guard let record else {
             return "no such job is on record; one that was claimed a moment ago, or is still written, is so later"
         }
-        if record.state.isFinal { return "it is over: \(record.state.rawValue)" }
-        if record.isLeftAlone {
-            return "it is left alone; 'dropmill show \(id)' says why, and 'dropmill forget \(id)' gives it up"
-        }
+        if let rest = record.rest { return rest }
         let (isLoaded, isBegun) = sync { engine in
             (engine.runners.contains { $0.pipeline.name == record.pipeline }, engine.hasBegun)
         }

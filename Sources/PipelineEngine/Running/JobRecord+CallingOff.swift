@@ -1,0 +1,30 @@
+package import Files
+package import Journal
+import PipelineKit
+
+extension JobRecord {
+    /// Calls the job off where no daemon has it: the next start settles it. By what is returned it is changed or not.
+    package mutating func callOff(by person: String, at now: Timestamp) -> CallingOff {
+        if let rest { return .absent(rest) }
+        let isCalledOff = state == .settling && failure?.code == Failure.calledOff(by: person).code
+        guard !isCalledOff else { return .waits(Self.withoutDaemon) }
+        guard state != .settling else { return .tooLate }
+        note(.settling(.failed(.calledOff(by: person))), stages: definition.stages.count)
+        calledOff(by: person, at: now)
+        return .waits(Self.withoutDaemon)
+    }
+
+    /// Notes who called it off.
+    mutating func calledOff(by person: String, at now: Timestamp) {
+        history.append(Transition("called off", at: now, note: "by \(person)"))
+    }
+
+    /// Why nothing will go on with it: a sentence's end; nil where something may.
+    var rest: String? {
+        if state.isFinal { return "it is over: \(state.rawValue)" }
+        guard isLeftAlone else { return nil }
+        return "it is left alone; 'dropmill show \(id)' says why, and 'dropmill forget \(id)' gives it up"
+    }
+
+    private static let withoutDaemon = "no daemon is running"
+}
