@@ -18,6 +18,12 @@ package struct ServiceSettings: Sendable, Equatable {
 
     package init() {}
 
+    /// The keys whose values are not the same.
+    package func changes(from old: ServiceSettings) -> [String] {
+        zip(Self.keys, [controlGroup != old.controlGroup, controlGroupMay != old.controlGroupMay, stall != old.stall])
+            .compactMap { $1 ? $0 : nil }
+    }
+
     private static let keys = ["control_group", "control_group_may", "stall"]
 
     /// What a file says, and what is wrong with it.

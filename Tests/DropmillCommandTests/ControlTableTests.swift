@@ -84,7 +84,9 @@ import Testing
         #expect(await ask(table(reading), "look", "{}", as: stranger).contains(#""answer":7"#))
         #expect(await ask(table(reading), "change", #"{"to":1}"#, as: stranger).contains("may look, not change"))
         let other = ControlPeer(user: 4711, groups: [816])
-        #expect(await ask(table(reading), "look", "{}", as: other).contains("its own user and root only"))
+        #expect(
+            await ask(table(reading), "look", "{}", as: other).contains(
+                "its own user, root and members of the group 815 only"))
         let changing = ControlAccess(owner: 4712, group: 815, groupMayChange: true)
         #expect(await ask(table(changing), "change", #"{"to":1}"#, as: stranger).contains(#""answer":1"#))
         #expect(try journal.audit(since: nil, limit: 10).map(\.user) == [4711, 0], "refused ones change nothing")

@@ -43,7 +43,7 @@ import Testing
         let paths = [scratch.path("pipelines")]
         return Reloader(
             paths, settings: .beside, loader: PipelineArguments.loader(.builtin), loaded: PipelineLoader.read(paths),
-            patience: patience,
+            ServiceSettings(), patience: patience,
             report: { [seen] event in if case .warning(_, let message) = event { seen.warn(message) } })
     }
 

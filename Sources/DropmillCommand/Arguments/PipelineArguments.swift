@@ -33,8 +33,17 @@ struct PipelineArguments: ParsableArguments {
 
     /// The same of files that were read.
     static func load(_ files: PipelineFiles, _ stages: StageRegistry) throws(ExitCode) -> [Pipeline] {
+        try orReport { () throws(ConfigProblems) in try loader(stages).load(files) }
+    }
+
+    /// What they set for the daemon itself.
+    static func settings(of files: PipelineFiles, _ stages: StageRegistry) throws(ExitCode) -> ServiceSettings {
+        try orReport { () throws(ConfigProblems) in try loader(stages).settings(of: files) }
+    }
+
+    private static func orReport<Value>(_ body: () throws(ConfigProblems) -> Value) throws(ExitCode) -> Value {
         do throws(ConfigProblems) {
-            return try loader(stages).load(files)
+            return try body()
         } catch {
             StandardError.print(error.description)
             throw ExitStatus.configuration

@@ -16,8 +16,10 @@ struct ControlAccess: Sendable, Equatable {
     func refusal(of peer: ControlPeer, isChange: Bool) -> ControlProblem? {
         if isOwn(peer) { return nil }
         guard let group, peer.groups.contains(group) else {
+            let members = group.map { ", root and members of the group \(AccountName.group($0))" }
             return ControlProblem(
-                "it answers its own user and root only; run this as \(AccountName.user(owner)) or as root")
+                "it answers its own user\(members ?? " and root") only; run this as \(AccountName.user(owner)) or as "
+                    + "root")
         }
         guard isChange, !groupMayChange else { return nil }
         return ControlProblem(

@@ -110,7 +110,10 @@ enum ControlClient {
     private static func problem(_ action: String, _ error: Errno) -> Problem {
         switch error {
         case .permissionDenied:
-            Problem(message: "the running daemon does not answer this user; run this as the daemon's user or as root")
+            Problem(
+                message:
+                    "the running daemon does not answer this user; run this as the daemon's user, as root, or as a "
+                    + "member of its 'control_group'")
         case .noSuchFileOrDirectory, .connectionRefused:
             Problem(message: "the running daemon does not answer; it may be starting, stopping or an older version")
         case .resourceTemporarilyUnavailable, .wouldBlock:

@@ -69,6 +69,32 @@ actor ControlServer: QueueActor {
             throw IOError("make the socket", path, .last)
         }
         inode = FileIdentity.of(path)?.inode
+        try openToGroup()
+    }
+
+    /// Answers others from now on. Where they cannot be let in they find the socket closed.
+    nonisolated func admit(_ access: ControlAccess) throws(IOError) {
+        table.admit(access)
+        let failure = sync { server in
+            do throws(IOError) {
+                try server.openToGroup()
+                return nil as IOError?
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Lets the members of the group connect, and nobody else.
+    private func openToGroup() throws(IOError) {
+        let path = folder.appending(ControlSocket.name)
+        let group = table.access.group
+        // By name: a descriptor of a socket leads to no file.
+        let isDone = path.withPlatformString { name in
+            (group.map { lchown(name, .max, $0) == 0 } ?? true) && chmod(name, group == nil ? 0o600 : 0o660) == 0
+        }
+        guard isDone else { throw IOError("open to its group", path, .last) }
     }
 
     /// Stops answering. The socket's name is removed, unless another daemon has replaced it.

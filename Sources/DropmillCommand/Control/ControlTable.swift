@@ -1,11 +1,13 @@
 @preconcurrency import Dispatch
 import Files
 import Journal
+import Synchronization
 
 /// What a daemon answers, and to whom. Changes are made one after another, each on record before it is made.
 final class ControlTable: Sendable {
     private let handlers: [String: ControlHandler]
-    let access: ControlAccess
+    private let allowed: Mutex<ControlAccess>
+    var access: ControlAccess { allowed.withLock { $0 } }
     private let record: ControlRecord?
     /// What waits for disks waits here.
     private let changes = DispatchQueue(label: "dropmill.control.changes")
@@ -13,9 +15,12 @@ final class ControlTable: Sendable {
 
     init(_ handlers: [ControlHandler], access: ControlAccess = ControlAccess(), record: ControlRecord? = nil) {
         self.handlers = Dictionary(handlers.map { ($0.name, $0) }) { first, _ in first }
-        self.access = access
+        allowed = Mutex(access)
         self.record = record
     }
+
+    /// Answers others from now on.
+    func admit(_ access: ControlAccess) { allowed.withLock { $0 = access } }
 
     /// Serves one line; `reply` is called once, on any queue. `isLast`: nothing more is heard of this client.
     func serve(

@@ -8,6 +8,8 @@ enum ReloadVerb: ControlVerb {
     struct Answer: Codable, Equatable {
         /// What became of each pipeline; nil where nothing was changed.
         var changes: [Change]?
+        /// Which of the daemon's own settings were changed.
+        var settings: [String]?
         /// Why nothing was changed.
         var problems: [String] = []
     }
@@ -18,7 +20,16 @@ enum ReloadVerb: ControlVerb {
     }
 
     static func result(_ answer: Answer) -> String {
-        guard let changes = answer.changes else { return "refused: \(answer.problems.joined(separator: "; "))" }
-        return changes.map { "\($0.pipeline): \($0.text)" }.joined(separator: "; ")
+        guard answer.changes != nil else { return "refused: \(answer.problems.joined(separator: "; "))" }
+        return answer.lines.joined(separator: "; ")
+    }
+}
+
+extension ReloadVerb.Answer {
+    /// What was taken, line by line.
+    var lines: [String] {
+        let settings = settings ?? []
+        return (changes ?? []).map { "\($0.pipeline): \($0.text)" }
+            + (settings.isEmpty ? [] : ["settings: changed (\(settings.joined(separator: ", ")))"])
     }
 }

@@ -6,13 +6,7 @@ import PipelineKit
 extension ControlService {
     static func reload(_ reloader: Reloader) -> ControlHandler {
         ControlHandler(ReloadVerb.self) { @Sendable _, _, reply in
-            reloader.ask { @Sendable outcome in
-                switch outcome {
-                case .taken(let changes):
-                    reply(.success(.init(changes: changes.map { .init(pipeline: $0.pipeline, text: $0.text) })))
-                case .refused(let problems): reply(.success(.init(problems: problems)))
-                }
-            }
+            reloader.ask { @Sendable in reply(.success(.init($0))) }
         }
     }
 
@@ -59,5 +53,15 @@ extension ControlService {
     private static func unrecorded(_ error: JournalError) -> String {
         "that they are cancelled is not on record: until it is, a crash of the daemon would have them go on. "
             + "\(error.message) \(error.remedy)"
+    }
+}
+
+extension ReloadVerb.Answer {
+    init(_ outcome: Reloader.Outcome) {
+        switch outcome {
+        case .taken(let changes, let settings):
+            self.init(changes: changes.map { .init(pipeline: $0.pipeline, text: $0.text) }, settings: settings)
+        case .refused(let problems): self.init(problems: problems)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Files
+import PipelineConfig
 import PipelineEngine
 import SystemPackage
 
@@ -49,6 +50,12 @@ enum ControlService {
         ControlHandler(SubscribeVerb.self) { @Sendable arguments, _, reply in
             feed.answer(arguments) { @Sendable in reply(.success($0)) }
         }
+    }
+}
+
+extension ControlAccess {
+    init(_ settings: ServiceSettings) {
+        self.init(group: settings.controlGroup, groupMayChange: settings.controlGroupMay == .change)
     }
 }
 

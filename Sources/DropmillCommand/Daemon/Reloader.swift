@@ -11,7 +11,8 @@ import SystemPackage
 final class Reloader: Sendable {
     /// What became of a reload.
     enum Outcome: Sendable, Equatable {
-        case taken([PipelineChange])
+        /// `settings`: the keys that have changed.
+        case taken([PipelineChange], settings: [String] = [])
         /// Nothing was changed, for these reasons.
         case refused([String])
     }
@@ -36,13 +37,14 @@ final class Reloader: Sendable {
         var phase = Phase.starting
         /// Who waits for a reload that has not read the files yet.
         var callers: [Done] = []
-        /// The files that are in force.
+        /// The files that are in force, and what they set.
         var loaded: PipelineFiles
+        var settings: ServiceSettings
         var last: Last?
     }
 
     private let paths: [FilePath]
-    private let settings: SettingsPlace
+    private let place: SettingsPlace
     private let loader: PipelineLoader
     private let report: @Sendable (EngineEvent) -> Void
     private let service: ServiceNotifier?
@@ -57,13 +59,13 @@ final class Reloader: Sendable {
     /// For a daemon that starts with what was read of these files, and of those in these folders. `patience`: how many
     /// seconds a reload waits for them to be read.
     init(
-        _ paths: [FilePath], settings: SettingsPlace, loader: PipelineLoader, loaded: PipelineFiles,
-        service: ServiceNotifier? = nil, patience: Double = 20,
+        _ paths: [FilePath], settings place: SettingsPlace, loader: PipelineLoader, loaded: PipelineFiles,
+        _ settings: ServiceSettings, service: ServiceNotifier? = nil, patience: Double = 20,
         report: @escaping @Sendable (EngineEvent) -> Void
     ) {
-        (self.paths, self.settings, self.loader) = (paths, settings, loader)
+        (self.paths, self.place, self.loader) = (paths, place, loader)
         (self.service, self.patience, self.report) = (service, patience, report)
-        state = Mutex(State(loaded: loaded))
+        state = Mutex(State(loaded: loaded, settings: settings))
     }
 
     /// The daemon has started with these pipelines: what was asked for meanwhile is done now.
@@ -96,7 +98,7 @@ final class Reloader: Sendable {
         read().differences(from: state.withLock { $0.loaded })
     }
 
-    private func read() -> PipelineFiles { PipelineLoader.read(paths, settings: settings) }
+    private func read() -> PipelineFiles { PipelineLoader.read(paths, settings: place) }
 
     private func run() {
         let (phase, callers) = state.withLock { state in
@@ -117,7 +119,9 @@ final class Reloader: Sendable {
         let outcome = take(read?.config, apply)
         let isStopping = state.withLock { state in
             if case .stopping = state.phase { return true }
-            if case .taken = outcome, let read { state.loaded = read.files }
+            if case .taken = outcome, let read, case .success(let config) = read.config {
+                (state.loaded, state.settings) = (read.files, config.settings)
+            }
             state.last = Last(time: .now(), outcome: outcome)
             return false
         }
@@ -134,7 +138,7 @@ final class Reloader: Sendable {
             do throws(EngineError) {
                 let changes = try apply(config.pipelines, config.settings)
                 note(config.pipelines)
-                return .taken(changes)
+                return .taken(changes, settings: config.settings.changes(from: state.withLock { $0.settings }))
             } catch {
                 return .refused([error.message])
             }

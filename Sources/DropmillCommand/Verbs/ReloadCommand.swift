@@ -32,7 +32,7 @@ struct ReloadCommand: ParsableCommand {
         if json {
             print(ControlLine.text(of: answer))
         } else {
-            for change in answer.changes ?? [] { print("\(change.pipeline): \(change.text)") }
+            for line in answer.lines { print(line) }
             for problem in answer.problems { StandardError.print(problem) }
         }
         guard answer.changes == nil else { return }

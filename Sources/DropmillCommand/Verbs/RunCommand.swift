@@ -64,7 +64,9 @@ struct RunCommand: StageVerb {
         // Whoever started this may have ignored it, and then children are not kept until they are waited for.
         signal(SIGCHLD, SIG_DFL)
         let files = PipelineLoader.read(pipelines.given, settings: settings.place)
-        let loaded = try PipelineArguments.load(files, stages)
+        let (loaded, inForce) = (
+            try PipelineArguments.load(files, stages), try PipelineArguments.settings(of: files, stages)
+        )
         let signals = StopSignals()
         // Last of all: until then a second signal ends whatever hangs.
         defer { signals.allow() }
@@ -78,6 +80,7 @@ struct RunCommand: StageVerb {
             state: folder, once: once, keepHistory: keepHistory,
             judge: FormatProgram.own.judge)
         configuration.pulse = { @Sendable in service?.note($0.text) }
+        configuration.readers = inForce.controlGroup
         let memory = once ? nil : IdleMemory()
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
         let engine = Engine(pipelines: loaded, configuration: configuration) { @Sendable in
@@ -88,8 +91,7 @@ struct RunCommand: StageVerb {
         memory?.release { @Sendable in engine.releaseMemory() }
         let reloader = Reloader(
             pipelines.given, settings: settings.place, loader: PipelineArguments.loader(stages), loaded: files,
-            service: service,
-            report: { log.record($0) })
+            inForce, service: service, report: { log.record($0) })
         let watchdog = Watchdog(for: service, engine) { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
@@ -116,10 +118,10 @@ struct RunCommand: StageVerb {
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
-        reloader.begin(with: loaded) { pipelines, _ throws(EngineError) in try engine.reload(pipelines) }
+        let warn = { @Sendable (message: String) in log.record(.warning(pipeline: nil, message: message)) }
         let control = ControlService.open(
-            in: folder, engine, reloader, feed, access: ControlAccess()
-        ) { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
+            in: folder, engine, reloader, feed, access: ControlAccess(inForce), warn: warn)
+        reloader.begin(Reloader.applying(to: engine, control, warn: warn))
         let summary = outcome.wait()
         control?.stop()
         service?.flush()

@@ -1,5 +1,5 @@
 import Files
-import Glibc
+package import Glibc
 import Journal
 import PipelineKit
 import Readiness
@@ -31,17 +31,37 @@ nonisolated extension Engine {
     func openState() throws(EngineError) -> Opening {
         let (state, trusted) = (configuration.state, pipelines.flatMap(\.trust))
         let (warning, lock) = try EngineError.wrapping { () throws(FolderError) in
-            (try PrivateState.prepare(state, trusting: trusted), try FolderLock(state, describedAs: "the state folder"))
+            (
+                try PrivateState.prepare(state, trusting: trusted, readers: configuration.readers),
+                try FolderLock(state, describedAs: "the state folder")
+            )
         }
         if let warning { observer(.warning(pipeline: nil, message: warning)) }
+        let opening: Opening
         do throws(JournalError) {
-            let opening = try openOrReplace(lock)
-            opening.state.keepTidy(configuration.keepHistory, observer)
-            return opening
+            opening = try openOrReplace(lock)
         } catch {
             lock.release()
             throw notStarted(error)
         }
+        do throws(FolderError) {
+            // What was made since.
+            try opening.state.admit(configuration.readers)
+        } catch {
+            opening.state.close()
+            throw EngineError(error)
+        }
+        opening.state.keepTidy(configuration.keepHistory, observer)
+        return opening
+    }
+
+    /// Lets the members of a group read the state folder from now on, and nobody else but its user. Returns who might
+    /// before. Blocks.
+    package func admit(_ readers: gid_t?) throws(EngineError) -> gid_t? {
+        guard let state = sync({ $0.opened }) else { throw .refused("the daemon is starting or stopping") }
+        let before = state.readers
+        if readers != before { try EngineError.wrapping { () throws(FolderError) in try state.admit(readers) } }
+        return before
     }
 
     private func openOrReplace(_ lock: FolderLock) throws(JournalError) -> Opening {
@@ -72,8 +92,9 @@ nonisolated extension Engine {
             let unfinished = try journal.unfinished()
             let holds = Dictionary(try journal.holds().map { ($0.pipeline, $0) }) { first, _ in first }
             let state = OpenedState(
-                in: configuration.state, trusting: pipelines.flatMap(\.trust), lock: lock, journal: journal,
-                lastRun: lastRun, boot: boot, observer: observer)
+                in: configuration.state, trusting: pipelines.flatMap(\.trust), readers: configuration.readers,
+                lock: lock,
+                journal: journal, lastRun: lastRun, boot: boot, observer: observer)
             state.keepInPlace(run, observer) { @Sendable [weak self] in self?.writeAll() }
             return (state, unfinished, holds)
         } catch {

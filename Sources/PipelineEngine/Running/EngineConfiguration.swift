@@ -1,4 +1,5 @@
 package import Files
+package import Glibc
 package import Readiness
 package import SystemPackage
 
@@ -14,6 +15,9 @@ package struct EngineConfiguration: Sendable {
 
     /// Who tells whether files are whole by their content; nil: nobody can, and pipelines that ask for it wait.
     package var judge: FormatJudge?
+
+    /// The group whose members may read the state folder; nil: nobody but its user.
+    package var readers: gid_t?
 
     /// What time it is, for holds that end.
     package var now: @Sendable () -> Timestamp = { .now() }

@@ -20,6 +20,9 @@ final class OpenedState: Sendable {
     private let folder: FilePath
     /// Folders above it that are accepted as they are.
     private let trusted: [FilePath]
+    /// The group that may read it.
+    private let group: Mutex<gid_t?>
+    var readers: gid_t? { group.withLock { $0 } }
     private let patience = Mutex(Patience())
     private let lock: Mutex<FolderLock>
     /// The last reported problem with the journal's place.
@@ -31,11 +34,12 @@ final class OpenedState: Sendable {
     private let tidying = Mutex<(any DispatchSourceTimer)?>(nil)
 
     init(
-        in folder: FilePath, trusting trusted: [FilePath], lock: FolderLock, journal: SQLiteJournal,
-        lastRun: RunRecord?, boot: String, observer: @escaping @Sendable (EngineEvent) -> Void
+        in folder: FilePath, trusting trusted: [FilePath], readers: gid_t? = nil, lock: FolderLock,
+        journal: SQLiteJournal, lastRun: RunRecord?, boot: String, observer: @escaping @Sendable (EngineEvent) -> Void
     ) {
         self.folder = folder
         self.trusted = trusted
+        group = Mutex(readers)
         self.lock = Mutex(lock)
         identity = Mutex(Self.identity(of: folder))
         self.journal = journal
@@ -63,6 +67,12 @@ final class OpenedState: Sendable {
             let remedy = "move the journal away before starting Dropmill again"
             observer(.warning(pipeline: nil, message: "\(error); \(remedy)"))
         }
+    }
+
+    /// Lets the members of a group read it, and nobody else but its user.
+    func admit(_ readers: gid_t?) throws(FolderError) {
+        try PrivateState.close(folder, but: readers)
+        group.withLock { $0 = readers }
     }
 
     /// Releases everything. Without `end` before it, the next start takes this run for one that was killed.
@@ -142,6 +152,7 @@ final class OpenedState: Sendable {
         do throws(JournalError) {
             try keepFolder()
             let mending = try journal.mend(run)
+            if mending != nil { try reopen() }
             patience.withLock { $0 = Patience() }
             guard let mending else { return reported.withLock { $0 = nil } }
             let aside = mending.aside.map { " The file in its place is now '\($0.text)'." } ?? ""
@@ -171,6 +182,15 @@ final class OpenedState: Sendable {
         }
     }
 
+    /// Gives its readers what was made since.
+    private func reopen() throws(JournalError) {
+        do throws(FolderError) {
+            try PrivateState.close(folder, but: readers)
+        } catch {
+            throw JournalError(.environment, error.message)
+        }
+    }
+
     /// That of a folder, behind a link or not.
     private static func identity(of folder: FilePath) -> FileIdentity? { FileIdentity.of(folder.absolute.pushing(".")) }
 
@@ -181,7 +201,7 @@ final class OpenedState: Sendable {
         guard found == nil || found != held else { return }
         do throws(FolderError) {
             // The replacement may be open to others; its contents are closed to them.
-            _ = try PrivateState.prepare(folder, trusting: trusted)
+            _ = try PrivateState.prepare(folder, trusting: trusted, readers: readers)
             let lock = try FolderLock(folder, describedAs: "the state folder")
             let old = self.lock.withLock { held in
                 defer { held = lock }

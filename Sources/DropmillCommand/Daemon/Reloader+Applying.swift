@@ -1,0 +1,26 @@
+import Files
+import PipelineEngine
+
+extension Reloader {
+    /// Puts what was read in force in a daemon: the pipelines and who may ask, or neither.
+    static func applying(
+        to engine: Engine, _ control: ControlServer?, warn: @escaping @Sendable (String) -> Void
+    ) -> Apply {
+        { @Sendable pipelines, settings throws(EngineError) in
+            let before = try engine.admit(settings.controlGroup)
+            let changes: [PipelineChange]
+            do throws(EngineError) {
+                changes = try engine.reload(pipelines)
+            } catch {
+                _ = try engine.admit(before)
+                throw error
+            }
+            do throws(IOError) {
+                try control?.admit(ControlAccess(settings))
+            } catch {
+                warn("\(error); members of the 'control_group' cannot reach this daemon")
+            }
+            return changes
+        }
+    }
+}

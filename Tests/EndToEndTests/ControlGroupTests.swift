@@ -1,0 +1,134 @@
+import Files
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Who may ask a daemon, and who may change something: real users of this machine.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: DaemonUser.possible.count > 1, "needs root, and setpriv"))
+struct ControlGroupTests {
+    /// Some that no account has, so that the group is what counts.
+    private enum Who: Int, CaseIterable {
+        case owner = 41_001
+        case member, stranger
+
+        func wrapper(inGroup: Bool) -> [String] {
+            [
+                "--reuid=\(rawValue)", "--regid=\(rawValue)",
+                inGroup ? "--groups=\(ControlGroupTests.group)" : "--clear-groups",
+            ]
+        }
+    }
+
+    private static let group: gid_t = 100
+    private let scratch: ScratchFolder
+    private let name: String
+
+    init() throws {
+        scratch = try ScratchFolder()
+        #expect(chmod(scratch.path.string, 0o755) == 0)
+        name = try #require(getgrgid(Self.group).map { String(cString: $0.pointee.gr_name) })
+        let folders = "inbox: ../in\nprocessed: ../done\nfailed: ../failed\n"
+        try scratch.write(folders + "ready: { quiet: 50ms }\nstages: [checksum]\n", to: "etc/pipelines/press.yaml")
+        try set("control_group: \(name)")
+        try scratch.makeFolder("etc/in")
+        for folder in ["etc", "etc/in", "."] {
+            #expect(chown(scratch.path(folder).string, uid_t(Who.owner.rawValue), gid_t(Who.owner.rawValue)) == 0)
+        }
+    }
+
+    private func set(_ text: String) throws { try scratch.write(text, to: "etc/dropmill.yaml") }
+
+    private var places: [String] { ["--state-dir", scratch.path("state").string] }
+
+    private func start(inGroup: Bool = true) throws -> DropmillProcess {
+        try DropmillProcess(
+            ["run", scratch.path("etc/pipelines").string] + places, in: scratch.path, log: scratch.path("log"),
+            wrapper: ["/usr/bin/setpriv"] + Who.owner.wrapper(inGroup: inGroup))
+    }
+
+    private func run(_ who: Who, _ arguments: String...) throws -> Tool.Output {
+        let setpriv = try #require(Tool.find("setpriv"))
+        let words = [DropmillProcess.binary.string] + arguments + places
+        return try setpriv.run(who.wrapper(inGroup: who != .stranger) + words, in: scratch.path)
+    }
+
+    private func mode(_ path: String) -> mode_t? { FileStatus.of(scratch.path(path)).map { $0.st_mode & 0o7777 } }
+
+    private func settleOne() async throws {
+        try scratch.write("x", to: "etc/in/one")
+        #expect(chown(scratch.path("etc/in/one").string, uid_t(Who.owner.rawValue), gid_t(Who.owner.rawValue)) == 0)
+        try #require(await eventually { scratch.exists("etc/done/one") })
+    }
+
+    @Test func theGroupReadsAndOnlyTheOwnerChanges() async throws {
+        var daemon = try start()
+        try #require(await eventually { mode("state/control.sock") == 0o660 }, "\(daemon.transcript)")
+        try await settleOne()
+        #expect(mode("state") == 0o2750)
+        for name in ["journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm"] {
+            #expect(mode("state/\(name)") == 0o640, "\(name)")
+        }
+        for who in [Who.owner, .member] {
+            for words in [["status"], ["jobs"], ["show", "one"], ["health"]] {
+                let said = try run(who, words[0], words.count > 1 ? words[1] : "--json")
+                #expect(said.status == 0, "\(who) \(words): \(said.text)")
+            }
+            let drop = try run(who, "explain", "etc/in/one", "etc/pipelines")
+            #expect(drop.status == 0 && drop.text.contains("press"), "\(drop.text)")
+        }
+        for words in ["status", "jobs", "health"] {
+            let said = try run(.stranger, words)
+            #expect(said.status != 0 && !said.text.contains("one"), "\(said.text)")
+        }
+        let refused = try run(.member, "pause")
+        #expect(refused.status == 1)
+        #expect(refused.text.contains("members of the group \(name) may look, not change"), "\(refused.text)")
+        #expect(refused.text.contains("or set control_group_may: change"), "\(refused.text)")
+        #expect(try run(.stranger, "pause").status == 1)
+        #expect(try run(.owner, "pause").status == 0)
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+        let after = try run(.member, "status")
+        #expect(after.status == 0 && after.text.contains("no daemon is running"), "\(after.text)")
+        #expect(try run(.member, "resume").status != 0, "nobody but the owner writes to the journal")
+        #expect(try run(.stranger, "status").status != 0)
+    }
+
+    @Test func aReloadSaysWhoMayFromThenOn() async throws {
+        var daemon = try start()
+        try #require(await eventually { mode("state/control.sock") == 0o660 }, "\(daemon.transcript)")
+        try set("control_group: \(name)\ncontrol_group_may: change")
+        let changed = try run(.owner, "reload")
+        #expect(
+            changed.status == 0 && changed.text.contains("settings: changed (control_group_may)"), "\(changed.text)")
+        let paused = try run(.member, "pause", "--reason", "RIP is down")
+        #expect(paused.status == 0, "\(paused.text)")
+        #expect(try run(.member, "audit").text.contains("(\(Who.member.rawValue))"))
+        #expect(try run(.stranger, "resume").status == 1)
+        try set("control_group: nobody-has-this")
+        let unknown = try run(.member, "reload")
+        #expect(unknown.status == 78 && unknown.text.contains("dropmill.yaml:1:16: error: "), "\(unknown.text)")
+        #expect(try run(.member, "resume").status == 0, "nothing has changed")
+        // Root's, of which the daemon is no member.
+        try set("control_group: root")
+        let foreign = try run(.owner, "reload")
+        #expect(
+            foreign.status == 78 && foreign.text.contains("is no member; add it (usermod -aG root"), "\(foreign.text)")
+        #expect(try run(.member, "status").status == 0, "nothing has changed")
+        try Folder.remove(scratch.path("etc/dropmill.yaml"))
+        #expect(try run(.owner, "reload").text.contains("settings: changed (control_group, control_group_may)"))
+        #expect(mode("state") == 0o700 && mode("state/journal.sqlite") == 0o600)
+        #expect(mode("state/control.sock") == 0o600)
+        #expect(try run(.member, "status").status != 0)
+        #expect(try run(.owner, "status").status == 0)
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
+    @Test func aDaemonThatIsNoMemberDoesNotStart() throws {
+        var daemon = try start(inGroup: false)
+        #expect(try daemon.wait() == 78)
+        #expect(daemon.transcript.contains("cannot be given to 'control_group: \(name)'"), "\(daemon.transcript)")
+    }
+}
