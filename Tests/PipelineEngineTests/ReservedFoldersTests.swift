@@ -58,7 +58,7 @@ import Testing
         try Folder.make(scratch.path("inbox"))
         let new = try #require(FileIdentity.of(scratch.path("inbox")))
         #expect(reserved.reserved(new) == nil)
-        reserved.note(pipeline)
+        reserved.note(pipeline, of: pipeline.name)
         #expect(reserved.reserved(new)?.what == "the inbox of 'scans'")
         #expect(reserved.reserved(old) == nil)
     }
@@ -122,7 +122,7 @@ import Testing
             pipeline.failed = scratch.path("base/drop")
         }
         for folder in ["base", "base/drop"] { try harness.scratch.makeFolder(folder) }
-        harness.spool.reserved.note(harness.spool.pipeline)
+        harness.spool.noteReserved()
         var job = try harness.job()
         job = Job(
             id: job.id, pipeline: job.pipeline,

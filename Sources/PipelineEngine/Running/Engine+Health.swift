@@ -17,6 +17,9 @@ extension Engine {
             if pause.isPaused { health.paused[name] = pause.reason }
             if pause.isPaused || holds[name] != nil { health.held += 1 }
         }
+        for tail in tails where tail.machine.pause.isPaused && health.paused[tail.pipeline.name] == nil {
+            health.paused[tail.pipeline.name] = tail.machine.pause.reason
+        }
         return health
     }
 

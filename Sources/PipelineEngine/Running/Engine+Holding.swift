@@ -83,7 +83,7 @@ extension Engine {
     }
 
     private func tell(_ name: String, _ taken: DispatchGroup) {
-        for runner in runners where runner.pipeline.name == name {
+        for runner in tails + runners where runner.pipeline.name == name {
             taken.enter()
             runner.hold(holds[name]) { @Sendable in taken.leave() }
             runner.endTurn()

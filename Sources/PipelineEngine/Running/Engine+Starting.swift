@@ -12,7 +12,7 @@ nonisolated extension Engine {
         let spool: Spool
         let findings: Recovery.Findings
         /// Where its work folder is, and before that where those are that hold jobs and cannot be reached.
-        let works: [WorkPlace]
+        var works: [WorkPlace]
         /// Tells other daemons of this host that the inbox is watched; nil where another one watches it.
         let inboxLock: FolderLock?
 
@@ -122,10 +122,10 @@ nonisolated extension Engine {
     /// Opens pipelines' folders and brings them together with the journal's records; what changed by that is durable
     /// when this returns. Where it throws, those that are prepared have their folders open.
     ///
-    /// `wereLoaded`: the names of those that this run has left in order.
+    /// `wereLoaded`: the names of those that this run has left in order. `keeping`: by name, places that are at work.
     func prepare(
         _ pipelines: [Pipeline], into prepared: inout [Prepared], with state: OpenedState, _ unfinished: [JobRecord],
-        wereLoaded: Set<String> = []
+        wereLoaded: Set<String> = [], keeping: [String: [WorkPlace]] = [:]
     ) throws(EngineError) {
         // All of them before any list is looked at.
         outstandingLines.note(unfinished)
@@ -138,9 +138,12 @@ nonisolated extension Engine {
             throw notStarted(error)
         }
         for pipeline in pipelines {
-            let own = try prepare(
-                pipeline, records.removeValue(forKey: pipeline.name) ?? [], before[pipeline.name]?.works ?? [], state,
+            let kept = keeping[pipeline.name] ?? []
+            let works = before[pipeline.name]?.works.filter { place in !kept.contains { $0.path == place.path } } ?? []
+            var own = try prepare(
+                pipeline, records.removeValue(forKey: pipeline.name) ?? [], works, state,
                 after: wereLoaded.contains(pipeline.name) ? state.presentRun : state.lastRun)
+            own.works += kept
             changed += own.findings.changed
             prepared.append(own)
         }
@@ -195,7 +198,7 @@ nonisolated extension Engine {
             let known = try Self.complete(records, of: pipeline, with: folders, state.journal)
             let findings = try recovery.reconcile(known.records, known.folders)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
-            reserved.note(pipeline)
+            reserved.note(pipeline, of: pipeline.name)
             // Not forgotten as long as jobs may be there, however often it is started meanwhile.
             let away = (findings.stranded.isEmpty ? [] : covered) + left
             reportStranded(findings.stranded, of: pipeline, at: away)
@@ -262,8 +265,9 @@ nonisolated extension Engine {
         return (records, left)
     }
 
-    /// Locks the inbox against other daemons of this host; nil, with a warning, if another one has it.
-    private func lockInbox(of pipeline: Pipeline) throws(FolderError) -> FolderLock? {
+    /// Locks the inbox against other daemons of this host; nil if this one has it, and with a warning if another has.
+    func lockInbox(of pipeline: Pipeline) throws(FolderError) -> FolderLock? {
+        guard sync({ $0.inboxLocks[pipeline.inbox] }) == nil else { return nil }
         do throws(FolderError) {
             return try FolderLock(pipeline.inbox, describedAs: "the inbox")
         } catch {

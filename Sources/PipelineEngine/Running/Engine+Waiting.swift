@@ -29,7 +29,8 @@ extension Engine {
                     engine.runners.map { runner in
                         let name = runner.pipeline.name
                         return PipelineStanding(
-                            runner, retired: engine.retired.filter { $0.pipeline.name == name }, inbox: inboxes[name])
+                            runner, others: (engine.retired + engine.tails).filter { $0.pipeline.name == name },
+                            inbox: inboxes[name])
                     })
             }
         }

@@ -27,10 +27,16 @@ package actor Engine: QueueActor {
     let reserved = ReservedFolders()
     /// One for each pipeline, in order.
     var runners: [PipelineRunner] = []
+    /// Those in work folders that pipelines had before: what is unfinished there goes on, and nothing comes in.
+    var tails: [PipelineRunner] = []
+    /// Lock the inboxes against other daemons of this host, but for those that another one watches.
+    var inboxLocks: [FilePath: FolderLock] = [:]
     /// Those of earlier generations, which end what they have under way.
     var retired: [PipelineRunner] = []
     /// All of these, by their ids.
     private var known: [RunnerID: PipelineRunner] = [:]
+    /// The number of the last one of each name.
+    private var generations: [String: Int] = [:]
     private var closing: [PipelineRunner] = []
     private var events: (any FolderEvents)?
     private(set) var opened: OpenedState?
@@ -131,8 +137,9 @@ package actor Engine: QueueActor {
         // Where there are none, every watcher says that it polls, and why.
         events = SystemEvents.open()
         for pipeline in prepared {
-            let id = RunnerID(name: pipeline.spool.pipeline.name, generation: 1)
-            guard let runner = runner(of: pipeline.spool, id, pipeline.inboxLock) else { continue }
+            let new = pipeline.spool.pipeline
+            guard let runner = runner(of: pipeline.spool, nextID(new.name)) else { continue }
+            if let lock = pipeline.inboxLock { inboxLocks[new.inbox] = lock }
             runner.found(pipeline)
             runners.append(runner)
         }
@@ -144,7 +151,7 @@ package actor Engine: QueueActor {
     }
 
     /// A runner that has not begun; nil where the engine has ended.
-    func runner(of spool: Spool, _ id: RunnerID, _ inboxLock: FolderLock?) -> PipelineRunner? {
+    func runner(of spool: Spool, _ id: RunnerID) -> PipelineRunner? {
         guard let events, let opened else { return nil }
         let mailbox = mailbox
         let intake = Intake(
@@ -153,7 +160,7 @@ package actor Engine: QueueActor {
             mailbox.post(.intake(id, message))
         }
         let runner = PipelineRunner(
-            id: id, inboxLock: inboxLock, spool: spool, intake: intake, journal: opened.writer,
+            id: id, spool: spool, intake: intake, journal: opened.writer,
             seen: JournalMemory(opened.journal), observer: observer,
             deliverStage: { mailbox.post(.stage(id, $0)) },
             deliverSettled: { mailbox.post(.settled(id, $0)) },
@@ -186,7 +193,7 @@ package actor Engine: QueueActor {
     /// Begins with the pipelines that earlier runs have left something of, or nothing.
     func beginFound() {
         guard hasBegun else { return }
-        for runner in runners { runner.begin() }
+        for runner in tails + runners { runner.begin() }
     }
 
     /// Calls the body once all pipelines have begun; at once where they have, or where the engine has ended.
@@ -202,6 +209,12 @@ package actor Engine: QueueActor {
     }
 
     func runner(_ id: RunnerID) -> PipelineRunner? { known[id] }
+
+    /// That of the next runner of this name.
+    func nextID(_ name: String) -> RunnerID {
+        generations[name, default: 0] += 1
+        return RunnerID(name: name, generation: generations[name, default: 0])
+    }
 
     /// A retired runner has ended.
     func forget(_ runner: PipelineRunner) {
@@ -236,7 +249,7 @@ package actor Engine: QueueActor {
     }
 
     /// Those of this generation come last: they may be given what earlier ones had.
-    var all: [PipelineRunner] { retired + runners }
+    var all: [PipelineRunner] { retired + tails + runners }
 
     private func receive(_ messages: [Message]) {
         for message in messages {
@@ -314,7 +327,7 @@ package actor Engine: QueueActor {
         ticker?.cancel()
         ticker = nil
         closing = all
-        (runners, retired, known) = ([], [], [:])
+        (runners, tails, retired, known) = ([], [], [], [:])
         // Nothing begins any more, and nobody waits for it.
         hasBegun = true
         tellBegun()
@@ -340,7 +353,9 @@ package actor Engine: QueueActor {
         // Where a stage was left behind, or what stages made is not on the disk, the run has not ended in order.
         if closing.allSatisfy({ $0.isQuiet && $0.hasResultsOnDisk() }), !hasLosses { opened?.end(observer) }
         opened?.close()
-        for runner in closing where runner.successor == nil { runner.release() }
+        for runner in closing where runner.successor == nil { runner.intake.spool.work.release() }
+        for lock in inboxLocks.values { lock.release() }
+        inboxLocks = [:]
         closing = []
         opened = nil
         finished(summary)

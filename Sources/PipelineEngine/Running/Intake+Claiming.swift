@@ -101,9 +101,6 @@ extension Intake {
     }
 
     func claim(_ inbox: OpenInbox) throws(IOError) {
-        let resolved = try spool.work.resolveDoubts(of: spool.pipeline)
-        for path in resolved.aside { deliver(.keptAside(path)) }
-        adopt(resolved.jobs, ofEarlierRun: false)
         guard claimOrder.holds(nextDue: gate.nextDue, at: .now()), mayClaim else { return }
         do throws(Failure) {
             try space.check()

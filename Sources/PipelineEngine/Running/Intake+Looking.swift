@@ -7,6 +7,13 @@ import SystemPackage
 // Handles files that must come with drops, and drops that will never be complete. All of
 // it on the intake's queue.
 extension Intake {
+    /// Takes in jobs whose claims were said to have failed.
+    func adoptDoubted() throws(IOError) {
+        let resolved = try spool.work.resolveDoubts(of: spool.pipeline)
+        for path in resolved.aside { deliver(.keptAside(path)) }
+        adopt(resolved.jobs, ofEarlierRun: false)
+    }
+
     /// Something that these drops need may have changed.
     func recheck(_ drops: Set<DropPath>) {
         guard isRunning else { return }

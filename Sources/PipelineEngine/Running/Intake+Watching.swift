@@ -63,7 +63,7 @@ extension Intake {
     /// Refused names may have become files, or may be moved now, without an event; many of them are not looked at all
     /// the time.
     private func scanned(isInitial: Bool) {
-        spool.reserved.note(spool.pipeline)
+        spool.noteReserved()
         if isInitial {
             hasScanned = true
             forgetGone()

@@ -32,7 +32,8 @@ actor Intake: QueueActor {
         /// The inbox or work folder is unusable; nothing is claimed until `resume`.
         case failed(Failure)
         case recovered
-        /// With `once`: nothing is left to be claimed but these, which are still being written.
+        /// With `once`, or where nothing comes in: nothing is left to be claimed but these, which are still being
+        /// written.
         case idle(remaining: [Left])
         /// How open writers are detected.
         case sight(WriterSight.Means)
@@ -164,7 +165,12 @@ actor Intake: QueueActor {
             intake.openNote()
             intake.heldJobs = jobs.filter { intake.quarantine.isHeld(.job($0.slot)) }
             intake.adopt(jobs.filter { !intake.quarantine.isHeld(.job($0.slot)) }, ofEarlierRun: isEarlier)
-            intake.startWatching()
+            if intake.spool.isTail {
+                intake.hasScanned = true
+                intake.forgetGone()
+            } else {
+                intake.startWatching()
+            }
             intake.turn()
         }
     }
@@ -222,7 +228,7 @@ actor Intake: QueueActor {
     nonisolated func resume() {
         enqueue { intake in
             intake.paused = nil
-            intake.spool.reserved.note(intake.spool.pipeline)
+            intake.spool.noteReserved()
             intake.turn()
         }
     }
@@ -251,6 +257,7 @@ actor Intake: QueueActor {
     private func checkAll() throws(Failure) {
         try checkInbox()
         try space.check()
+        guard !spool.isTail else { return }
         do throws(IOError) { _ = try OpenInbox(spool.pipeline.inbox) } catch { throw Failure(error) }
     }
 
@@ -267,7 +274,7 @@ actor Intake: QueueActor {
                 throw Failure(.environment, code: error.code, summary: "\(trouble.message).", remedy: error.remedy)
             }
             guard isRemade else { throw error }
-            spool.reserved.note(spool.pipeline)
+            spool.noteReserved()
             deliver(.workRemade)
         }
     }
@@ -302,10 +309,13 @@ actor Intake: QueueActor {
         do throws(Failure) {
             try checkInbox()
             do throws(IOError) {
-                let inbox = try OpenInbox(spool.pipeline.inbox)
-                try sample(inbox)
-                try rejectMarkers(in: inbox)
-                try claim(inbox)
+                try adoptDoubted()
+                if !spool.isTail {
+                    let inbox = try OpenInbox(spool.pipeline.inbox)
+                    try sample(inbox)
+                    try rejectMarkers(in: inbox)
+                    try claim(inbox)
+                }
                 try checkLateWriters()
                 try admitQuarantined()
             } catch {
@@ -356,7 +366,8 @@ actor Intake: QueueActor {
 
     private func reportIfIdle() {
         let hasDrops = !ready.isEmpty || !quarantine.held.isEmpty
-        guard isOnce, isRunning, hasScanned, !hasDrops || held != nil && heldJobs.isEmpty, proofs.count == 0,
+        guard isOnce || spool.isTail, isRunning, hasScanned, !hasDrops || held != nil && heldJobs.isEmpty,
+            proofs.count == 0,
             copying.isEmpty, quickBatches == 0
         else { return }
         let waiting = gate.waiting

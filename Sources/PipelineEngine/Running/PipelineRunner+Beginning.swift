@@ -24,8 +24,10 @@ extension PipelineRunner {
     func begin() {
         guard let found else { return }
         self.found = nil
-        observer(.started(pipeline: pipeline.name, inbox: pipeline.inbox, adopted: foundCount))
-        if let hold { observer(.held(hold)) }
+        if !intake.spool.isTail {
+            observer(.started(pipeline: pipeline.name, inbox: pipeline.inbox, adopted: foundCount))
+            if let hold { observer(.held(hold)) }
+        }
         hasIntakeBegun = true
         note()
         intake.start(adopting: found.adopted, resumed: found.resumed.map(\.job.drop.size))

@@ -20,6 +20,14 @@ extension PipelineRunner {
         return machine.isRelieved && intake.lane?.isIdle ?? true
     }
 
+    /// Whether nothing is left to be done in a work folder that the pipeline had before.
+    var isOver: Bool {
+        found == nil && hasIntakeBegun && machine.jobs.isEmpty && remaining.map(\.isEmpty) ?? false
+    }
+
+    /// Whether it was removed with the pipeline of that name, or comes to one that was.
+    func isLeaving(_ name: String) -> Bool { last.machine.isRetired && last.pipeline.name == name }
+
     /// The one that all comes to in the end.
     var last: PipelineRunner { successor?.last ?? self }
 

@@ -39,8 +39,8 @@ extension PipelineRunner {
 
     /// Queues the pipeline's state for the journal, if it changed.
     func note() {
-        // The next generation says how it stands.
-        guard !machine.isRetired else { return }
+        // The next generation says how it stands, or the one that has its inbox.
+        guard !machine.isRetired, !intake.spool.isTail else { return }
         let pause = machine.pause
         if pause.reason != nil, pausedAt?.since != pause.since { pausedAt = (pause.since, .now()) }
         var record = pipeline.record(at: lastNote?.updatedAt ?? .now())

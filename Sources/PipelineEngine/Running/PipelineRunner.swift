@@ -48,8 +48,6 @@ final class PipelineRunner {
     private var finished: [Settlement] = []
     /// Sizes that finished jobs have released.
     private var released: [Int64] = []
-    /// Locks the inbox against other daemons of this host; nil where another one watches it.
-    let inboxLock: FolderLock?
     /// What its jobs go to, once it is retired; nil where the pipeline was removed.
     var successor: PipelineRunner?
     /// What earlier runs left, until it begins with that.
@@ -62,14 +60,14 @@ final class PipelineRunner {
     var left: [Job]?
 
     init(
-        id: RunnerID, inboxLock: FolderLock?, spool: Spool, intake: Intake, journal: JournalWriter,
+        id: RunnerID, spool: Spool, intake: Intake, journal: JournalWriter,
         seen: any SeenContent, observer: @escaping @Sendable (EngineEvent) -> Void,
         deliverStage: @escaping @Sendable (StageWorkers.Result) -> Void,
         deliverSettled: @escaping @Sendable ([Settler.Outcome]) -> Void,
         quarantine: @escaping (JobID) -> Void, later: @escaping Later
     ) {
         let pipeline = spool.pipeline
-        (self.id, self.inboxLock) = (id, inboxLock)
+        self.id = id
         self.pipeline = pipeline
         self.intake = intake
         self.journal = journal
@@ -196,12 +194,6 @@ final class PipelineRunner {
         send(.stopped)
         send(.withdrawn(workers.flatMap { $0.stop() }.map(\.job.id)))
         endTurn()
-    }
-
-    /// Gives its folders back to other processes.
-    func release() {
-        intake.spool.work.release()
-        inboxLock?.release()
     }
 
     /// How many jobs are not over, as far as they are known.

@@ -19,9 +19,9 @@ public struct PipelineStanding: Sendable {
     /// Why it is paused; nil where it is not.
     public let paused: StageFailure?
 
-    /// `retired`: runners of earlier generations.
-    init(_ runner: PipelineRunner, retired: [PipelineRunner], inbox: InboxSnapshot?) {
-        let all = [runner] + retired
+    /// `others`: runners of earlier generations, and of work folders that it had before.
+    init(_ runner: PipelineRunner, others: [PipelineRunner], inbox: InboxSnapshot?) {
+        let all = [runner] + others
         let jobs = all.flatMap(\.machine.jobs.values)
         let settling = jobs.count { if case .settling = $0.state { true } else { false } }
         let running = min(all.flatMap(\.workers).reduce(0) { $0 + $1.running.count }, jobs.count - settling)

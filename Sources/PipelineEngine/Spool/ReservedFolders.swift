@@ -47,17 +47,17 @@ final class ReservedFolders: Sendable {
     /// The existing ones of these pipelines, and the state folder.
     init(of pipelines: [Pipeline] = [], state folder: FilePath? = nil) {
         if let folder { note(state: folder) }
-        for pipeline in pipelines { note(pipeline) }
+        for pipeline in pipelines { note(pipeline, of: pipeline.name) }
     }
 
     func note(state folder: FilePath) { note([Reserved(what: "the state folder", path: folder)], of: "") }
 
-    /// A pipeline is not loaded any more.
-    func forget(_ pipeline: String) { note([], of: pipeline) }
+    /// A pipeline is not loaded any more, or has left a work folder.
+    func forget(_ owner: String) { note([], of: owner) }
 
     /// Looks up the present folders of a pipeline. On a queue of that pipeline: its file system may not
     /// answer, and other pipelines must not wait for it.
-    func note(_ pipeline: Pipeline) {
+    func note(_ pipeline: Pipeline, of owner: String) {
         func reserved(_ what: String, _ path: FilePath, _ kind: Kind = .ours) -> Reserved {
             Reserved(what: "\(what) of '\(pipeline.name)'", path: path, kind: kind)
         }
@@ -74,7 +74,7 @@ final class ReservedFolders: Sendable {
             // Without its inbox it has none, and nothing can lead there.
         }
         // The folder of one pipeline's originals may be another's inbox: that is a chain, too.
-        note(folders + [reserved("the inbox", pipeline.inbox, .inbox)], of: pipeline.name)
+        note(folders + [reserved("the inbox", pipeline.inbox, .inbox)], of: owner)
     }
 
     private func note(_ folders: [Reserved], of owner: String) {

@@ -24,6 +24,10 @@ extension Spool {
     /// Throws while the inbox is not the one of the start: missing, or on another mount than the work folder. Then its
     /// file system is not mounted, or another one covers it, and what is seen there says nothing about the drops.
     func checkInbox() throws(Failure) {
+        guard !isTail else {
+            guard work.isInPlace else { throw work.isLost ? .workLost(self) : .workAway(self) }
+            return
+        }
         let inbox = pipeline.inbox
         let mount = inbox.withPlatformString { dm_mount_id($0) }
         if mount >= 0, mount == work.active.withPlatformString({ dm_mount_id($0) }) {

@@ -21,6 +21,8 @@ package struct Spool: Sendable {
     let targets: [FilePath]
     /// The folders that it may move things between.
     let bounds: IntentBounds
+    /// Whether its pipeline has another work folder by now: what is in this one goes on, and nothing comes in.
+    let isTail: Bool
     /// The folders that it publishes nothing into.
     let reserved: ReservedFolders
     /// What jobs are still to add to lists.
@@ -31,11 +33,13 @@ package struct Spool: Sendable {
     /// A spool. `reserved`, `made`, `renames` and `outstanding` are shared by all that run beside each other; nil:
     /// reserved are those of this pipeline.
     init(
-        pipeline: Pipeline, work: WorkFolder, reserved: ReservedFolders? = nil, made: MadeFolders = MadeFolders(),
+        pipeline: Pipeline, work: WorkFolder, isTail: Bool = false, reserved: ReservedFolders? = nil,
+        made: MadeFolders = MadeFolders(),
         renames: RenameTurns = RenameTurns(), outstanding: OutstandingLines = OutstandingLines()
     ) {
         self.reserved = reserved ?? ReservedFolders(of: [pipeline], state: nil)
         self.outstanding = outstanding
+        self.isTail = isTail
         var pipeline = pipeline
         // Only sparse files can be larger than their file system: exabytes of zeros for whatever reads
         // them.
@@ -301,5 +305,11 @@ package struct Spool: Sendable {
 }
 
 extension Spool {
+    /// Whose reserved folders its own are.
+    var owner: String { isTail ? work.path.string : pipeline.name }
+
+    /// Looks up which folders nothing is published into because of it.
+    func noteReserved() { reserved.note(pipeline, of: owner) }
+
     package var diskSync: DiskSync { DiskSync(pipeline.durability) }
 }

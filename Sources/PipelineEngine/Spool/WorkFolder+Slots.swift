@@ -6,7 +6,6 @@ import SystemPackage
 extension WorkFolder {
     static func keepsSlots(for pipeline: Pipeline) -> Bool { !pipeline.allStages.contains { $0.stage.tellsJob } }
 
-    /// The pipeline was changed.
     func keepSlots(for pipeline: Pipeline) {
         for slot in slots.keep(Self.keepsSlots(for: pipeline)) { _ = folder(slot).withPlatformString { rmdir($0) } }
     }

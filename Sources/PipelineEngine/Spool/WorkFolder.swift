@@ -27,8 +27,8 @@ package final class WorkFolder: Sendable {
     }
 
     private let place: Mutex<Place>
-    /// Which folder the inbox was at the start.
-    private let inbox: InboxIdentity?
+    /// Which folder the inbox was when the pipeline was started or changed.
+    let inbox: Mutex<InboxIdentity?>
     /// What is being examined, and what was when the daemon died.
     package let looks: FilePath
     /// Folders of finished jobs in which programs left files that are not ours.
@@ -59,7 +59,7 @@ package final class WorkFolder: Sendable {
         place = Mutex(taken)
         // Until a job has a row only its folder's name keeps its id.
         slots = Slots(areKept: Self.keepsSlots(for: pipeline))
-        inbox = InboxIdentity(of: pipeline.inbox)
+        inbox = Mutex(InboxIdentity(of: pipeline.inbox))
     }
 
     /// Opens the folder at the path and creates what is missing in it.
@@ -98,9 +98,7 @@ package final class WorkFolder: Sendable {
     /// Recreates it after it was removed: the inbox is unchanged, so the file system of both is mounted.
     /// False if that is not the case, or if nothing is missing.
     func remake(for pipeline: Pipeline) throws(FolderError) -> Bool {
-        guard let inbox, !isInPlace, !isLost, InboxIdentity(of: pipeline.inbox)?.isSame(as: inbox) == true else {
-            return false
-        }
+        guard !isInPlace, !isLost, hasInbox(of: pipeline) else { return false }
         try OwnFolders(of: pipeline).refuseWork()
         // It is already held if only its contents were removed.
         if place.withLock({ $0.lock.holds(path) }) {
@@ -123,7 +121,7 @@ package final class WorkFolder: Sendable {
         place.withLock { $0.identity = FileIdentity.of(active) }
     }
 
-    private static func unusable(_ pipeline: Pipeline, _ error: IOError) -> FolderError {
+    static func unusable(_ pipeline: Pipeline, _ error: IOError) -> FolderError {
         FolderError(
             pipeline.source.text, error,
             remedy: "the work folder must belong to Dropmill's user, on the inbox's file system and mount: give that "
@@ -138,7 +136,7 @@ package final class WorkFolder: Sendable {
     }
 
     /// A folder with foreign contents must not be tidied.
-    private static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
+    static func checkIsOurs(_ path: FilePath, _ pipeline: Pipeline) throws(IOError) {
         let strangers = try Folder.names(in: path).filter { !isOwn($0) }
         guard strangers.isEmpty, try WorkOwner.isOwn(in: path) else {
             throw IOError("use as a work folder (it holds other things)", path, .fileExists)

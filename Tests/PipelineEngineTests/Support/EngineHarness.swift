@@ -99,6 +99,9 @@ final class EngineHarness: Sendable {
     /// Its journal, while it runs.
     var journal: SQLiteJournal? { engine.withLock { $0 }?.sync { $0.opened?.journal } }
 
+    /// How many work folders that its pipelines had before have something left to be done.
+    var tails: Int { engine.withLock { $0 }?.sync { $0.tails.count } ?? 0 }
+
     /// How many runners of earlier generations are left.
     var retired: Int { engine.withLock { $0 }?.sync { $0.retired.count } ?? 0 }
 

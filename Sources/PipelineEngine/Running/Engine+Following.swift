@@ -1,0 +1,250 @@
+@preconcurrency import Dispatch
+import Files
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// How pipelines that are added or changed follow those before them: in the same work folder with all of its jobs, or
+/// in another one, and then what is unfinished in the last one goes on there by itself, as its tail.
+extension Engine {
+    /// One that others follow.
+    struct Former: Sendable {
+        let id: RunnerID
+        let work: WorkFolder
+        let inbox: FilePath
+    }
+
+    /// One that is added or changed.
+    struct Arrival: Sendable {
+        let pipeline: Pipeline
+        /// Those whose jobs are its own from now on.
+        let before: [Former]
+        /// Where its work folder is.
+        let here: WorkPlace
+        /// Where these may have jobs.
+        let places: [WorkPlace]
+        /// The one of these in whose work folder it goes on.
+        let heir: RunnerID?
+        /// Its own work folder, opened; nil where it goes on in that of another.
+        var prepared: Prepared?
+        /// The lock of an inbox that is new to it.
+        var inboxLock: FolderLock?
+
+        /// What goes on in the work folder of one of those, where that is another one.
+        func tail(_ former: Former) -> Pipeline {
+            var tail = pipeline
+            (tail.inbox, tail.work) = (former.inbox, former.work.path)
+            return tail
+        }
+
+        /// Tells the work folders that pass to it.
+        func passWork(_ reserved: ReservedFolders) {
+            for former in before {
+                let isHeir = former.id == heir
+                let new = isHeir ? pipeline : tail(former)
+                reserved.note(new, of: isHeir ? new.name : former.work.path.string)
+                former.work.serve(new)
+            }
+        }
+
+        /// Gives its folders back, where it is not to run.
+        func release() {
+            prepared?.release()
+            inboxLock?.release()
+        }
+    }
+
+    /// Finds out what it follows, and tries its folders.
+    nonisolated func arrival(of new: Pipeline) throws(EngineError) -> Arrival {
+        let (before, last, works, others) = sync { engine in
+            let before = engine.all.filter { $0.pipeline.name == new.name && $0.successor == nil }
+            let others = engine.all.filter { $0.pipeline.name != new.name && $0.successor == nil }
+            return (
+                before.map { Former(id: $0.id, work: $0.intake.spool.work, inbox: $0.pipeline.inbox) },
+                before.last?.pipeline,
+                before.flatMap(\.works), others.map { ($0.pipeline.name, $0.intake.spool.work.path) }
+            )
+        }
+        let path = try EngineError.wrapping { () throws(FolderError) in
+            let own = OwnFolders(of: new)
+            let isWhereItWas = last?.inbox == new.inbox && last?.work == new.work
+            // One that is away is not to be made where it would be.
+            if !isWhereItWas { try own.makeInbox() }
+            try own.prepare()
+            return isWhereItWas ? before.last?.work.path : try WorkFolder.place(of: new)
+        }
+        guard let path else { throw .refused("\(new.source.text): its work folder is unknown") }
+        let heir = before.last { $0.work.path == path }
+        if heir == nil, let other = others.first(where: { $0.1 == path }) {
+            throw .refused(
+                "\(new.source.text): the work folder '\(path.text)' is still that of the pipeline '\(other.0)'; use "
+                    + "another one")
+        }
+        if heir == nil, works.contains(where: { $0.path == path }) {
+            throw .refused(
+                "\(new.source.text): the work folder '\(path.text)' may hold jobs of an earlier run, and going on with "
+                    + "them takes a restart; use another one until then")
+        }
+        var lock: FolderLock?
+        if let heir, heir.inbox != new.inbox {
+            lock = try EngineError.wrapping { () throws(FolderError) in
+                try heir.work.check(new)
+                return try lockInbox(of: new)
+            }
+        }
+        let known = heir?.inbox == new.inbox ? works.first { $0.path == path } : nil
+        return Arrival(
+            pipeline: new, before: before,
+            here: known ?? WorkPlace(path: path, beside: new.inbox),
+            places: works.filter { $0.path != path }, heir: heir?.id, inboxLock: lock)
+    }
+
+    /// Its runner, which all that was before hands over to, or to tails.
+    func follow(_ arrival: Arrival, _ retiring: DispatchGroup) -> PipelineRunner? {
+        let new = arrival.pipeline
+        var main: PipelineRunner?
+        if let prepared = arrival.prepared {
+            main = runner(of: prepared.spool, nextID(new.name))
+            main?.found(prepared)
+            if let lock = prepared.inboxLock { inboxLocks[new.inbox] = lock }
+        } else if let heir = arrival.heir.flatMap({ runner($0) }) {
+            if heir.intake.spool.isTail { reserved.forget(heir.intake.spool.owner) }
+            main = succeed(heir, with: new, retiring)
+            main?.works = [arrival.here] + arrival.places
+            if let lock = arrival.inboxLock { inboxLocks[new.inbox] = lock }
+        }
+        for former in arrival.before where former.id != arrival.heir {
+            guard let old = runner(former.id) else { continue }
+            let tail = succeed(old, with: arrival.tail(former), isTail: true, retiring)
+            if let tail { tails.append(tail) }
+        }
+        if main?.found == nil { main?.note() }
+        return main
+    }
+
+    /// A runner of the next generation, which takes over the work folder and all jobs.
+    private func succeed(
+        _ old: PipelineRunner, with new: Pipeline, isTail: Bool = false, _ retiring: DispatchGroup
+    ) -> PipelineRunner? {
+        let spool = Spool(
+            pipeline: new, work: old.intake.spool.work, isTail: isTail, reserved: reserved, made: madeFolders,
+            renames: renames, outstanding: outstandingLines)
+        guard let runner = runner(of: spool, nextID(new.name)) else { return nil }
+        (runner.parked, old.parked) = (old.parked, 0)
+        runner.found = old.found.map { found in
+            var found = found
+            found.resumed = found.resumed.map { $0.goingOn(under: new) }
+            return found
+        }
+        (runner.foundCount, old.found) = (old.foundCount, nil)
+        retire(old, to: runner, retiring)
+        return runner
+    }
+
+    func retire(_ old: PipelineRunner, to new: PipelineRunner?, _ retiring: DispatchGroup) {
+        let isRetired = old.machine.isRetired
+        old.retire(to: new)
+        guard !isRetired else { return }
+        retired.append(old)
+        retiring.enter()
+        old.intake.retire { @Sendable [weak self, id = old.id] left in
+            retiring.leave()
+            self?.enqueue { engine in
+                engine.runner(id)?.left = left
+                engine.startIntakes()
+                engine.finishIfDone()
+            }
+        }
+    }
+
+    /// An inbox is watched once all that watched it before have ended.
+    func startIntakes() {
+        for runner in tails + runners where !runner.hasIntakeBegun && runner.found == nil {
+            let before = retired.filter { $0.last === runner }
+            let watchers = retired.filter { $0.pipeline.inbox == runner.pipeline.inbox }
+            guard (before + watchers).allSatisfy({ $0.left != nil }) else { continue }
+            runner.hasIntakeBegun = true
+            let left = before.flatMap { $0.left ?? [] }
+            for old in before { old.left = [] }
+            runner.intake.start(adopting: left, ofEarlierRun: false)
+        }
+    }
+
+    /// Ends tails in which nothing is left to be done.
+    func endTails() {
+        let over = tails.filter { tail in tail.isOver && !retired.contains { $0.successor === tail } }
+        guard !over.isEmpty else { return }
+        tails.removeAll { tail in over.contains { $0 === tail } }
+        for tail in over {
+            reserved.forget(tail.intake.spool.owner)
+            if let main = runners.first(where: { $0.pipeline.name == tail.pipeline.name }) {
+                main.summary.add(tail.summary)
+                tail.summary = RunSummary()
+                // A start looks there for what is left alone.
+                if tail.parked == 0 { main.works.removeAll { $0.path == tail.intake.spool.work.path } }
+                (main.parked, tail.parked) = (main.parked + tail.parked, 0)
+                main.note()
+            }
+            retire(tail, to: nil, DispatchGroup())
+        }
+    }
+
+    /// Closes retired runners that have nothing more to do.
+    func closeRelieved() {
+        endTails()
+        var hasClosed = false
+        for runner in retired where runner.isRelieved && !retired.contains(where: { $0.successor === runner }) {
+            if let successor = runner.successor {
+                // What its intake left stays with the one that goes last.
+                guard runner.left?.isEmpty ?? true || successor.left != nil else { continue }
+                successor.left?.append(contentsOf: runner.left ?? [])
+                forget(runner)
+                hasClosed = true
+                continue
+            }
+            // All of a name go together: what is at work is known in memory alone, and what is not, by the journal.
+            let name = runner.pipeline.name
+            guard !awaited.contains(name), retired.allSatisfy({ !$0.isLeaving(name) || $0.isRelieved }) else {
+                continue
+            }
+            runner.leave()
+            let count = runner.unfinished + (runner.left?.count ?? 0)
+            forget(runner)
+            if count > 0 { reportUnloaded(name, count) }
+            close(runner)
+            hasClosed = true
+        }
+        if hasClosed { releaseInboxes() }
+    }
+
+    /// Brings what its stages made to the disk, which may take long, and gives its work folder back.
+    private func close(_ runner: PipelineRunner) {
+        let work = runner.intake.spool.work
+        let hasResults = runner.jobs.values.contains { $0.record.payload != nil }
+        closings.enter()
+        let queue = DispatchQueue(label: "dropmill.\(runner.pipeline.name).closing")
+        queue.async { @Sendable [weak self, closings] in
+            var hasLosses = false
+            if hasResults {
+                do throws(IOError) { try work.whole.sync() } catch { hasLosses = true }
+                hasLosses = hasLosses || work.whole.hasLostWrites
+            }
+            work.release()
+            if hasLosses { self?.enqueue { engine in engine.hasLosses = true } }
+            closings.leave()
+        }
+    }
+
+    /// Gives back the locks of inboxes that no pipeline has any more, which may take long.
+    private func releaseInboxes() {
+        let used = Set(all.map(\.pipeline.inbox))
+        let locks = inboxLocks.filter { !used.contains($0.key) }
+        guard !locks.isEmpty else { return }
+        for inbox in locks.keys { inboxLocks[inbox] = nil }
+        closings.enter()
+        DispatchQueue(label: "dropmill.closing").async { @Sendable [closings] in
+            for lock in locks.values { lock.release() }
+            closings.leave()
+        }
+    }
+}
