@@ -16,17 +16,41 @@ import Testing
         /// `name`: what NOTIFY_SOCKET says.
         init(_ name: String) throws {
             self.name = name
-            socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            socket = Self.makeSocket()
+            let bound = Self.withAddress(of: name) { bind(socket, $0, $1) }
+            try #require(bound == 0)
+        }
+
+        private static func makeSocket() -> Int32 {
+            Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        }
+
+        private static func withAddress<Result>(
+            of name: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+        ) -> Result {
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             var bytes = Array(name.utf8)
             if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
             let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-            let bound = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) }
+            return withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
             }
-            try #require(bound == 0)
+        }
+
+        /// Has it hold all that it has room for.
+        func fill() {
+            let other = Self.makeSocket()
+            defer { close(other) }
+            while Self.withAddress(of: name, { sendto(other, "x", 1, 0, $0, $1) }) == 1 {}
+        }
+
+        /// What was said of the daemon's way from start to stop.
+        var steps: [String] {
+            _ = hasHeard("")
+            let words = told.map { String($0.prefix { $0 != "=" }) }
+            return words.filter { ["READY", "RELOADING", "STOPPING"].contains($0) }
         }
 
         deinit { close(socket) }
@@ -89,6 +113,44 @@ import Testing
         #expect(try daemon.wait() == 0)
         let lines = daemon.transcript.split(separator: "\n")
         #expect(lines.count { $0.contains("cannot tell the service manager") } == 1)
+    }
+
+    @Test func aManagerThatReadsNothingIsOneWarningAndHoldsNothingUp() async throws {
+        let manager = try Manager(scratch.path("notify").string)
+        manager.fill()
+        var daemon = try start(manager.name)
+        try scratch.write("x", to: "pipelines/in/one")
+        #expect(await eventually { scratch.exists("pipelines/done/one") })
+        try daemon.send(SIGHUP)
+        #expect(try await eventually { try daemon.hasLogged("warning", "cannot tell the service manager how it is") })
+        try daemon.send(SIGTERM)
+        #expect(try await eventually(within: .seconds(4)) { try daemon.hasEnded() }, "it was waited for once")
+        #expect(try daemon.wait() == 0)
+        let lines = daemon.transcript.split(separator: "\n")
+        #expect(lines.count { $0.contains("cannot tell the service manager") } == 1)
+    }
+
+    /// Where reloads are asked for during the start and during the stop.
+    @Test func readyAndReloadingAreSaidInTurn() async throws {
+        for pause in [0, 2, 10] {
+            let manager = try Manager(scratch.path("notify-\(pause)").string)
+            var daemon = try start(manager.name)
+            #expect(await eventually { manager.hasHeard("EXTEND_TIMEOUT_USEC=") }, "\(daemon.transcript)")
+            for _ in 1...20 {
+                try daemon.send(SIGHUP)
+                // The moments are what is tested; whatever they meet, the outcome is the same.
+                poll(nil, 0, Int32(pause))
+            }
+            #expect(try await eventually { try daemon.hasLogged("reloaded") })
+            #expect(await eventually { manager.steps.last == "READY" })
+            try daemon.send(SIGHUP)
+            try daemon.send(SIGTERM)
+            #expect(try daemon.wait() == 0)
+            let steps = manager.steps
+            #expect(steps.first == "READY" && steps.last == "STOPPING", "\(steps)")
+            let isInTurn = zip(steps, steps.dropFirst()).allSatisfy { $0 != $1 }
+            #expect(isInTurn && steps.count { $0 == "STOPPING" } == 1, "\(steps)")
+        }
     }
 
     /// Stages, helpers and other programs of the daemon are not to speak for it.

@@ -12,6 +12,8 @@ final class ServiceNotifier: Sendable {
         var isReloading = false
         var isStopping = false
         var hasWarned = false
+        /// The last message could not be sent.
+        var isStuck = false
         var status = ""
     }
 
@@ -62,36 +64,35 @@ final class ServiceNotifier: Sendable {
 
     /// It has started.
     func ready() {
-        let isDue = state.withLock { state in
+        send("READY=1") { state in
             state.isReady = true
             return !state.isReloading && !state.isStopping
         }
-        if isDue { send("READY=1") }
     }
 
     /// It reads its files again.
     func reloading() {
-        let isDue = state.withLock { state in
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        send("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)") { state in
             state.isReloading = true
             return state.isReady && !state.isStopping
         }
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        if isDue { send("RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)") }
     }
 
     /// It has taken them, or refused them.
     func reloaded() {
-        let isDue = state.withLock { state in
+        send("READY=1") { state in
             state.isReloading = false
             return state.isReady && !state.isStopping
         }
-        if isDue { send("READY=1") }
     }
 
     func stopping() {
-        state.withLock { ($0.isReady, $0.isStopping) = (true, true) }
-        send("STOPPING=1")
+        send("STOPPING=1") { state in
+            (state.isReady, state.isStopping) = (true, true)
+            return true
+        }
     }
 
     /// How things stand, in one line: the manager is told where that is news.
@@ -111,11 +112,23 @@ final class ServiceNotifier: Sendable {
 
     private func send(_ text: String) { queue.async { @Sendable [self] in deliver(text) } }
 
-    /// On the queue, which may wait a while for a manager that has much to read.
+    /// Where that is due, in the order in which the state changes.
+    private func send(_ text: String, ifDue isDue: (inout State) -> Bool) {
+        state.withLock { state in
+            if isDue(&state) { send(text) }
+        }
+    }
+
+    /// On the queue, which may wait a while, once, for a manager that has much to read.
     private func deliver(_ text: String) {
-        guard !put(Array(text.utf8)) else { return }
+        let isStuck = state.withLock { $0.isStuck }
+        guard !put(Array(text.utf8), waiting: !isStuck) else {
+            if isStuck { state.withLock { $0.isStuck = false } }
+            return
+        }
         let error = errno
         let isNews = state.withLock { state in
+            state.isStuck = true
             defer { state.hasWarned = true }
             return !state.hasWarned
         }
@@ -123,7 +136,7 @@ final class ServiceNotifier: Sendable {
         warn("cannot tell the service manager how it is: \(String(cString: strerror(error))); see NOTIFY_SOCKET")
     }
 
-    private func put(_ message: [UInt8]) -> Bool {
+    private func put(_ message: [UInt8], waiting: Bool) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         guard path.count < MemoryLayout.size(ofValue: address.sun_path) else {
@@ -137,7 +150,7 @@ final class ServiceNotifier: Sendable {
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 sendto(
-                    socket, message, message.count, Int32(MSG_NOSIGNAL), $0,
+                    socket, message, message.count, Int32(MSG_NOSIGNAL) | (waiting ? 0 : Int32(MSG_DONTWAIT)), $0,
                     socklen_t(length)) >= 0
             }
         }
