@@ -237,7 +237,8 @@ let package = Package(
         .testTarget(
             name: "TortureTests",
             dependencies: [
-                "PipelineEngine", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "Files", "PipelineKit",
+                "PipelineEngine", "FolderWatch", "Readiness", "Journal", "SQLiteJournal", "Digests", "Files",
+                "PipelineKit",
                 "TestSupport", "dropmill", "faultline", system,
             ],
             swiftSettings: strict),

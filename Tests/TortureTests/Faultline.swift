@@ -18,6 +18,8 @@ struct Faultline: Sendable, CustomStringConvertible {
     var calls: [String]
     /// Only calls on paths like this.
     var path: String
+    /// From the first of them on such a path on; nil: all.
+    var from: String?
     /// At which of them; nil: at none, they are only counted.
     var at: Int?
     /// Whether at all later ones too.
@@ -60,6 +62,7 @@ struct Faultline: Sendable, CustomStringConvertible {
     /// The words that start a program under it.
     var wrapper: [String] {
         var words = [Self.program.string, "--calls", calls.joined(separator: ","), "--path", path]
+        if let from { words += ["--from", from] }
         if let at {
             words += ["--at", "\(at)\(andLater ? "+" : "")"]
             switch deed {

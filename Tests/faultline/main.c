@@ -1,19 +1,19 @@
 // Runs a program and does something to it at its N-th system call of some kinds: kills it, makes the call fail, says that
 // it failed though it was made, makes a write short, or cuts the power of the file system that it works on.
 //
-//   faultline --calls CALL,… [--path GLOB] [--at N[+]] [--kill | --error ERRNO | --deny ERRNO | --short | --cut FOLDER …]
-//             [--busy FOLDER …] [--without CALL,…]
+//   faultline --calls CALL,… [--path GLOB] [--from GLOB] [--at N[+]]
+//             [--kill | --error ERRNO | --deny ERRNO | --short | --cut FOLDER …] [--busy FOLDER …] [--without CALL,…]
 //             [--skip CALL,… [--skip-path GLOB] [--skip-after GLOB] [--skip-until GLOB]] [--log FILE]
 //             -- PROGRAM [ARGUMENT…]
 //
 // Calls are counted over all threads together, in the order in which they are entered: strace(1) counts for each thread,
 // so that its `when=N` cannot reach every point of a program that works on many. Only calls that touch a path matching
-// GLOB count (`*` matches `/` too, `@(a|b)` either). `create` is an openat or openat2 that may make the file. What is done is
-// done before the call is made. `--at N+`: the N-th and all later ones; with EINTR every other one, since a call that is
-// interrupted for ever can only be made for ever. `--busy`: somebody else syncs a file there just before the power cut.
-// `--skip`: these calls are never made and say that they succeeded, whether they count or not; with `--skip-path` only
-// those on such a path; with `--skip-after` and `--skip-until` only once, or until, a call on such a path begins, of the
-// calls that are named here. `--deny`: the call
+// GLOB count (`*` matches `/` too, `@(a|b)` either), with `--from` from the first one on such a path on. `create` is an
+// openat or openat2 that may make the file. What is done is done before the call is made. `--at N+`: the N-th and all
+// later ones; with EINTR every other one, since a call that is interrupted for ever can only be made for ever. `--busy`:
+// somebody else syncs a file there just before the power cut. `--skip`: these calls are never made and say that they
+// succeeded, whether they count or not; with `--skip-path` only those on such a path; with `--skip-after` and
+// `--skip-until` only once, or until, a call on such a path begins, of the calls that are named here. `--deny`: the call
 // is made, and says that it failed, as one does over a network whose answer was lost. `--without`: the file system does
 // not know these calls (EINVAL).
 //
@@ -90,7 +90,7 @@ static const struct {
 };
 
 static int counted[callCount], skipped[callCount], unknown[callCount];
-static const char *glob = "*", *skipGlob = "*", *skipAfter, *skipUntil;
+static const char *glob = "*", *from, *skipGlob = "*", *skipAfter, *skipUntil;
 static long at, count, sequence;
 static int andLater, hasFired, isSkipOver;
 static enum { nothing, killing, failing, denying, shortening, cutting } action;
@@ -249,7 +249,8 @@ static int at_call(pid_t thread, struct mark *mark) {
         set(thread, &r);
         return 0;
     }
-    if (!call) return 0;
+    if (!call || (from && !is_on(from, paths))) return 0;
+    from = NULL;
     count++;
     *mark = (struct mark){++sequence, 0};
     if (logFile) fprintf(logFile, "call\t%ld\t%ld\t%s\t%s\t%s\n", mark->sequence, count, call->name, paths[0], paths[1]);
@@ -359,6 +360,7 @@ int main(int argc, char **argv) {
         if (!strcmp(option, "--skip")) choose(value, skipped);
         if (!strcmp(option, "--without")) choose(value, unknown);
         if (!strcmp(option, "--path")) glob = value;
+        if (!strcmp(option, "--from")) from = value;
         if (!strcmp(option, "--skip-path")) skipGlob = value;
         if (!strcmp(option, "--skip-after")) skipAfter = value;
         if (!strcmp(option, "--skip-until")) skipUntil = value;
