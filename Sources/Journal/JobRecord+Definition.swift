@@ -9,6 +9,13 @@ extension JobRecord {
     /// Notes the input of a stage that has ended, from which a changed pipeline may go on.
     package mutating func keepInput(of stage: Int) { inputs?[stage] = payload }
 
+    /// Passes to another pipeline.
+    package mutating func pass(to pipeline: String, at time: Timestamp) {
+        guard pipeline != self.pipeline else { return }
+        history.append(Transition("taken over", at: time, note: "from the pipeline '\(self.pipeline)'"))
+        self.pipeline = pipeline
+    }
+
     /// Goes on under another definition of its pipeline: behind the longest beginning that both have, as far as the
     /// payload is still there; else from the first stage. Says in its history where stages run again.
     ///

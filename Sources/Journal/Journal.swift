@@ -9,8 +9,8 @@ import SystemPackage
 package protocol Journal: Sendable {
     /// Adds or replaces these jobs' rows and this pipeline state, all or nothing; when it returns they are durable.
     ///
-    /// A job's pipeline, the drop's name and the time of its claim stay what they were first, and a `retryOf` that it
-    /// has once it keeps.
+    /// The drop's name and the time of its claim stay what they were first, and a `retryOf` that a job has once it
+    /// keeps.
     ///
     /// `intending`: jobs that are about to be moved, and soon over: those that have no rows yet get one together, until
     /// each has its own. No job is in both.

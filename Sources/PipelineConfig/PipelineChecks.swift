@@ -28,6 +28,7 @@ struct PipelineChecks {
             checks.originals(draft, of: drafts)
             checks.defaultWorkFolder(draft)
             checks.overruled(draft)
+            checks.formerly(draft, index, of: drafts)
             for other in checks.index.neighbours(before: index, named: draft.name?.value) {
                 checks.together(draft, with: drafts[other])
             }
@@ -134,6 +135,23 @@ struct PipelineChecks {
     }
 
     // MARK: Two pipelines
+
+    /// A job can be taken over once, and from a pipeline that is gone.
+    private mutating func formerly(_ draft: PipelineDraft, _ index: Int, of drafts: [PipelineDraft]) {
+        guard let formerly = draft.formerly else { return }
+        let name = formerly.value
+        if name == draft.name?.value {
+            report("'formerly' is the pipeline's own name; leave it out", draft, at: formerly.position)
+        } else if let other = drafts.first(where: { $0.name?.value == name }) {
+            report(
+                "'formerly': the pipeline '\(name)' is still there, in \(other.source.text); remove it, or leave this "
+                    + "out", draft, at: formerly.position)
+        } else if let other = drafts[..<index].first(where: { $0.formerly?.value == name }) {
+            report(
+                "'formerly': the jobs of '\(name)' already go to the pipeline in \(other.source.text); leave one out",
+                draft, at: formerly.position)
+        }
+    }
 
     /// One pipeline's processed, failed or output folder may be another's inbox: that is a chain.
     private mutating func together(_ draft: PipelineDraft, with other: PipelineDraft) {

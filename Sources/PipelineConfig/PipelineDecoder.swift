@@ -40,6 +40,7 @@ struct PipelineDecoder {
         }
         let map = OptionMap(root, name: "", keys: Self.keys, problems: &problems)
         draft.name = name(map)
+        draft.formerly = name("formerly", map)
         folders(map, &draft)
         draft.match = match(map)
         draft.ready = ready(map)
@@ -79,7 +80,7 @@ struct PipelineDecoder {
     // MARK: Name
 
     private mutating func name(_ map: OptionMap) -> PipelineDraft.Placed<String>? {
-        guard let entry = map.given("name") else {
+        guard map.given("name") != nil else {
             let stem = source.stem ?? ""
             if Self.isPlain(stem) { return PipelineDraft.Placed(value: stem, position: .start) }
             let text = EscapedText.of(stem)
@@ -87,7 +88,12 @@ struct PipelineDecoder {
                 OptionProblem("the file's name '\(text)' is not a valid pipeline name; add 'name:'", at: .start))
             return nil
         }
-        let name = map.read("name", problems: &problems) { node throws(OptionProblem) in
+        return name("name", map)
+    }
+
+    private mutating func name(_ key: String, _ map: OptionMap) -> PipelineDraft.Placed<String>? {
+        guard let entry = map.given(key) else { return nil }
+        let name = map.read(key, problems: &problems) { node throws(OptionProblem) in
             let text = try node.string()
             guard Self.isPlain(text) else {
                 throw node.problem(

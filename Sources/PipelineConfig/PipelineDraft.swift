@@ -33,6 +33,7 @@ struct PipelineDraft {
     var processedTemplate: PathTemplate?
     var failedTemplate: PathTemplate?
     var work: Placed<FilePath>?
+    var formerly: Placed<String>?
     var trust: [FilePath] = []
     var match = MatchRule()
     var ready = ReadyRule()
@@ -75,6 +76,7 @@ struct PipelineDraft {
             definition: Definition(stages: stages.map { PipelineDefinition.fingerprint(of: $0.definition) }))
         (pipeline.processedTemplate, pipeline.failedTemplate) = (processedTemplate, failedTemplate)
         pipeline.declaration = declaration
+        pipeline.formerly = formerly?.value
         pipeline.ownership = ownership
         pipeline.rights = rights
         return pipeline

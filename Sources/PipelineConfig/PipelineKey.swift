@@ -37,6 +37,7 @@ struct PipelineKey: Sendable {
     }
 
     private static let filled = "."
+    private static let plainName = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
     /// A folder's path, with placeholders.
     private static let original = "^(?!~(/|$))."
     /// The name of a file beside another one.
@@ -47,7 +48,7 @@ struct PipelineKey: Sendable {
     /// The file's own keys, in the order in which they are shown.
     static let all: [PipelineKey] = [
         PipelineKey(
-            "name", .value(.pattern("^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")),
+            "name", .value(.pattern(plainName)),
             "the pipeline's name; unless given, the file's name without its extension"),
         PipelineKey("inbox", .value(.pattern(folder)), "the folder to watch; created if missing"),
         PipelineKey(
@@ -68,6 +69,9 @@ struct PipelineKey: Sendable {
         PipelineKey("active", .map(active), "how much is claimed at once"),
         PipelineKey("retry", .map(retry), "how transient failures are retried"),
         PipelineKey("work", .value(.pattern(folder)), "the work folder; on the inbox's file system"),
+        PipelineKey(
+            "formerly", .value(.pattern(plainName)),
+            "the name of a pipeline that is gone, whose unfinished jobs this one takes over"),
         PipelineKey(
             "trust", .value(.anyNumber(.pattern(folder))),
             "folders and links to accept although other users could replace what is in them"),

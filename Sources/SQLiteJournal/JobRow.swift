@@ -13,8 +13,8 @@ enum JobRow {
         "slot", "inputs",
     ]
 
-    /// Columns that keep their first value. SQLite rewrites every index whose columns are set, even to the same value,
-    /// and each of these is in one.
+    /// Columns that keep their first value, but for a job that passes to another pipeline. SQLite rewrites every index
+    /// whose columns are set, even to the same value, and each of these is in one.
     private static let unchanging: Set<String> = ["id", "pipeline", "name", "claimed_at"]
 
     /// The states of finished jobs, as SQL. Partial indexes have these very words, and SQLite uses them only where a
@@ -34,10 +34,11 @@ enum JobRow {
         WHERE id = \(parameter("id")) AND pipeline = \(parameter("pipeline")) AND \(isUnfinished)
         """
 
-    /// Adds or replaces a row. One that is new learns here whether its file was sent in again, and keeps it.
+    /// Adds or replaces a row, also one of another pipeline. One that is new learns here whether its file was sent in
+    /// again, and keeps it.
     static let upsert = """
         INSERT INTO jobs (\(columns.joined(separator: ", "))) VALUES (\(places.joined(separator: ", "))) \
-        ON CONFLICT (id) DO UPDATE SET \(sets { "excluded.\(columns[$0])" })
+        ON CONFLICT (id) DO UPDATE SET pipeline = excluded.pipeline, \(sets { "excluded.\(columns[$0])" })
         """
 
     private static let places = columns.enumerated().map { index, column in

@@ -26,6 +26,9 @@ struct InboxLook {
     /// Why the running daemon does not report what waits.
     var problem: String?
 
+    /// The pipelines that the daemon runs; nil where it does not say.
+    var loaded: Set<String>? { problem == nil ? Set(inboxes.keys) : nil }
+
     /// Queries the daemon that holds the folder for the first `limit` waiting drops of each inbox.
     static func asking(_ folder: FilePath, limit: Int) -> InboxLook {
         do throws(ControlClient.Problem) {

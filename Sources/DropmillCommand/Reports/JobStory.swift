@@ -22,6 +22,11 @@ struct JobStory {
         if let hold = surroundings.hold(of: record) {
             lines.append("  'dropmill resume \(EscapedText.printable(hold.pipeline))' lets it go on")
         }
+        if surroundings.isUnloaded(record) {
+            lines.append(
+                "  Have the daemon run that pipeline again, or have another take over ('formerly: \(record.pipeline)'")
+            lines.append("  in its file); or give the job up: dropmill forget \(record.id.text)")
+        }
         lines += Self.aligned(facts)
         if !record.history.isEmpty { lines += ["", "What happened:"] + Self.aligned(happenings) }
         if let failure = record.failure, record.state != .processed {

@@ -7,6 +7,8 @@ struct JobSurroundings {
     private let pauses: [String: Failure]
     private let holds: [String: HoldRecord]
     private let isRunning: Bool?
+    /// The pipelines that the daemon runs; nil if unknown.
+    var loaded: Set<String>?
     private let now: Timestamp
 
     /// `holds`: what people hold; `isRunning`: whether a daemon runs; nil if unknown.
@@ -30,11 +32,19 @@ struct JobSurroundings {
     func hindrance(of record: JobRecord) -> String? {
         if record.state.isFinal { return nil }
         let reasons = [
-            isRunning == false ? "no daemon is running" : nil, hold(of: record)?.text(at: now),
+            isRunning == false ? "no daemon is running" : nil,
+            isUnloaded(record) ? "the daemon does not run its pipeline '\(record.pipeline)'" : nil,
+            hold(of: record)?.text(at: now),
             pause(of: record).map { "the pipeline is paused: \($0.summary)" },
         ]
         let all = reasons.compactMap { $0 }
         return all.isEmpty ? nil : all.joined(separator: "; ")
+    }
+
+    /// Whether a daemon runs, but not the pipeline of an unfinished job.
+    func isUnloaded(_ record: JobRecord) -> Bool {
+        guard !record.state.isFinal, isRunning == true, let loaded else { return false }
+        return !loaded.contains(record.pipeline)
     }
 
     /// Why an unfinished job's pipeline is paused; nil if it is not.

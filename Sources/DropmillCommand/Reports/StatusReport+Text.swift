@@ -57,6 +57,7 @@ extension StatusReport {
 
     private func notes(of row: Row, now: Timestamp) -> [String] {
         var notes: [String] = []
+        if row.isLeftOut { return notes + row.leftOut(now: now) }
         if row.active > 0, isRunning {
             notes.append("active: " + row.activeStages.map { Self.text($0.kind, $0.jobs) }.joined(separator: ", "))
         } else if row.active > 0 {
@@ -65,7 +66,6 @@ extension StatusReport {
         }
         if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
         if let hold = row.hold { notes.append(hold.text(at: now)) }
-        if row.isLeftOut { return notes + ["the running daemon does not run this pipeline"] }
         if let failure = row.paused {
             let start = row.record?.pausedSince?.localText
             let since = row.record?.pausedSince.map { " since \($0.localText) (\((now - $0).text))" } ?? ""
@@ -120,5 +120,19 @@ extension StatusReport {
         }
         if total > drops.count { lines.append("  and \(total - drops.count) more") }
         return lines
+    }
+}
+
+extension StatusReport.Row {
+    /// What is to be said where the daemon that runs does not run it.
+    fileprivate func leftOut(now: Timestamp) -> [String] {
+        let held = hold.map { [$0.text(at: now)] } ?? []
+        let lost = self[.lost] > 0 ? ["lost: \(self[.lost])"] : []
+        let count = active + self[.deferred] + self[.settling]
+        let stays = count == 1 ? "1 unfinished job stays" : "\(count) unfinished jobs stay"
+        let left =
+            count == 0
+            ? "" : "; \(stays) as is until it runs again or a pipeline with 'formerly: \(name)' takes over"
+        return lost + held + ["the running daemon does not run this pipeline\(left)"]
     }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Journal
 import PipelineConfig
+import PipelineEngine
 import PipelineKit
 
 /// `dropmill check`: every problem in every pipeline file; starts nothing.
@@ -9,7 +11,8 @@ struct CheckCommand: StageVerb {
         abstract: "Report every problem in every pipeline file; start nothing.",
         discussion: """
             Prints each problem as 'path:line:column: error: …' with its remedy and exits with status 78, or prints \
-            one line per pipeline if there are none.
+            one line per pipeline if there are none. Warns if the journal has unfinished jobs of a pipeline that had \
+            the inbox of one of these under another name.
 
             Example:
 
@@ -17,9 +20,10 @@ struct CheckCommand: StageVerb {
             """)
 
     @OptionGroup var pipelines: PipelineArguments
+    @OptionGroup var state: StateArguments
     @OptionGroup var settings: SettingsOption
 
-    @Flag(help: "Print one JSON object: 'pipelines' and 'problems'.")
+    @Flag(help: "Print one JSON object: 'pipelines', 'problems' and 'warnings'.")
     var json = false
 
     @Flag(help: "Print the JSON Schema of pipeline files, for editors; check nothing.")
@@ -29,15 +33,26 @@ struct CheckCommand: StageVerb {
         if schema { return print(PipelineSchema(stages).json) }
         let files = PipelineLoader.read(pipelines.given, settings: settings.place)
         guard json else {
-            for pipeline in try PipelineArguments.load(files, stages) { print(Self.summary(of: pipeline)) }
+            let loaded = try PipelineArguments.load(files, stages)
+            for pipeline in loaded { print(Self.summary(of: pipeline)) }
+            for warning in warnings(of: loaded) { StandardError.print("warning: \(warning)") }
             return
         }
         do throws(ConfigProblems) {
-            print(Self.json(try PipelineArguments.loader(stages).load(files), []))
+            let loaded = try PipelineArguments.loader(stages).load(files)
+            print(Self.json(loaded, [], warnings(of: loaded)))
         } catch {
             print(Self.json([], error.all))
             throw ExitStatus.configuration
         }
+    }
+
+    /// What is on record of pipelines that may be the same under another name.
+    private func warnings(of loaded: [Pipeline]) -> [String] {
+        let left = state.folder(for: pipelines.paths).peek { journal throws(JournalError) in
+            try UnloadedJobs.all(in: journal, but: loaded)
+        }
+        return (left ?? []).filter { $0.heir != nil }.map(\.text)
     }
 
     /// `scans: in → unpack → move → done`
@@ -51,7 +66,7 @@ struct CheckCommand: StageVerb {
         return "\(pipeline.name): \(steps.joined(separator: " → "))"
     }
 
-    static func json(_ pipelines: [Pipeline], _ problems: [ConfigProblem]) -> String {
+    static func json(_ pipelines: [Pipeline], _ problems: [ConfigProblem], _ warnings: [String] = []) -> String {
         var json = JSONText()
         json.object { json in
             json.array("pipelines") { json in
@@ -66,6 +81,9 @@ struct CheckCommand: StageVerb {
                         json.text("message", problem.message)
                     }
                 }
+            }
+            json.array("warnings") { json in
+                for warning in warnings { json.text(nil, warning) }
             }
         }
         return json.string

@@ -10,8 +10,9 @@ struct ForgetCommand: ParsableCommand {
         commandName: "forget",
         abstract: "Give up jobs that no daemon can finish; they count as lost.",
         discussion: """
-            For jobs whose folders are gone, or on a file system that will not come back; while no daemon is running, \
-            for any other unfinished job too. A job's folder is moved to 'astray' in the work folder, never deleted. \
+            For jobs of pipelines that are not loaded, and those whose folders are gone, or on a file system that will \
+            not come back; while no daemon is running, for any other unfinished job too. A job's folder is moved to \
+            'astray' in the work folder, never deleted. \
             Exits with status 1 if a job could not be given up.
 
             Example: two jobs on a disk that is gone for good:
@@ -66,10 +67,16 @@ struct ForgetCommand: ParsableCommand {
         var note = ""
         do throws(IOError) {
             if let found = places.first(where: { WorkFolder.holds(record.folder, below: $0) }) {
-                guard !isRunning || record.isLeftAlone else {
+                let lock: FolderLock?
+                do throws(FolderError) {
+                    // Whoever has its work folder will finish it; of a pipeline that is not loaded nobody has.
+                    let isFree = !isRunning || record.isLeftAlone
+                    lock = isFree ? nil : try FolderLock(found, describedAs: "the work folder")
+                } catch {
                     let remedy = "the daemon will finish it; stop the daemon first, or wait"
                     return .failure(Problem(text: "job \(subject) has its folder in '\(found.text)': \(remedy)"))
                 }
+                defer { lock?.release() }
                 let kept = try WorkFolder.setAside(record.folder, of: record.id, below: found)
                 note = "; its folder is kept in '\(kept.text)'"
             }

@@ -27,9 +27,12 @@ struct ShowCommand: ParsableCommand {
         let (match, story) = try folder.read { journal throws(JournalError) in
             try Self.find(job, in: journal, isRunning: folder.isHeldIfKnown)
         }
-        guard let story else {
+        guard var story else {
             if case .nothing(let message) = match { StandardError.print("error: \(message)") }
             throw ExitStatus.failure
+        }
+        if !story.record.state.isFinal, folder.isHeldIfKnown == true {
+            story.surroundings.loaded = InboxLook.asking(folder.path, limit: 0).loaded
         }
         if json {
             print(JobJSON.story(story.record, retries: story.retries, story.surroundings))

@@ -56,8 +56,10 @@ struct ActiveJob {
         record.history.append(Transition("done", at: .now(), stage: kind, duration: duration, note: notes))
     }
 
-    /// The pipeline was changed.
-    mutating func goOn(under definition: Definition) {
+    /// The pipeline was changed, or another one takes it over.
+    mutating func goOn(under definition: Definition, of pipeline: String) {
+        if pipeline != job.pipeline { job = job.passed(to: pipeline) }
+        record.pass(to: pipeline, at: .now())
         record.goOn(under: definition, at: .now()) { _ in true }
     }
 

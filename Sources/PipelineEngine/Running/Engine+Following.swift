@@ -10,6 +10,7 @@ extension Engine {
     /// One that others follow.
     struct Former: Sendable {
         let id: RunnerID
+        let name: String
         let work: WorkFolder
         let inbox: FilePath
     }
@@ -37,6 +38,13 @@ extension Engine {
             return tail
         }
 
+        /// The names of those whose jobs are its own and of which nothing is at work.
+        var resting: [String] {
+            [pipeline.name, pipeline.formerly].compactMap(\.self).filter { name in
+                !before.contains { $0.name == name }
+            }
+        }
+
         /// Tells the work folders that pass to it.
         func passWork(_ reserved: ReservedFolders) {
             for former in before {
@@ -57,11 +65,17 @@ extension Engine {
     /// Finds out what it follows, and tries its folders.
     nonisolated func arrival(of new: Pipeline) throws(EngineError) -> Arrival {
         let (before, last, works, others) = sync { engine in
-            let before = engine.all.filter { $0.pipeline.name == new.name && $0.successor == nil }
-            let others = engine.all.filter { $0.pipeline.name != new.name && $0.successor == nil }
+            let last = engine.all.filter { $0.successor == nil }
+            let names = [new.name, new.formerly]
+            let (before, others) = (
+                last.filter { names.contains($0.pipeline.name) }, last.filter { !names.contains($0.pipeline.name) }
+            )
             return (
-                before.map { Former(id: $0.id, work: $0.intake.spool.work, inbox: $0.pipeline.inbox) },
-                before.last?.pipeline,
+                before.map {
+                    Former(
+                        id: $0.id, name: $0.pipeline.name, work: $0.intake.spool.work, inbox: $0.pipeline.inbox)
+                },
+                before.last { $0.pipeline.name == new.name }?.pipeline,
                 before.flatMap(\.works), others.map { ($0.pipeline.name, $0.intake.spool.work.path) }
             )
         }
@@ -71,14 +85,14 @@ extension Engine {
             // One that is away is not to be made where it would be.
             if !isWhereItWas { try own.makeInbox() }
             try own.prepare()
-            return isWhereItWas ? before.last?.work.path : try WorkFolder.place(of: new)
+            return isWhereItWas ? before.last { $0.name == new.name }?.work.path : try WorkFolder.place(of: new)
         }
         guard let path else { throw .refused("\(new.source.text): its work folder is unknown") }
         let heir = before.last { $0.work.path == path }
         if heir == nil, let other = others.first(where: { $0.1 == path }) {
             throw .refused(
                 "\(new.source.text): the work folder '\(path.text)' is still that of the pipeline '\(other.0)'; use "
-                    + "another one")
+                    + "another one, or take over its jobs with 'formerly: \(other.0)'")
         }
         if heir == nil, works.contains(where: { $0.path == path }) {
             throw .refused(
@@ -119,6 +133,7 @@ extension Engine {
             if let tail { tails.append(tail) }
         }
         if main?.found == nil { main?.note() }
+        for former in arrival.before where former.name != new.name { runner(former.id)?.leaveWorks() }
         return main
     }
 
@@ -134,6 +149,7 @@ extension Engine {
         runner.found = old.found.map { found in
             var found = found
             found.resumed = found.resumed.map { $0.goingOn(under: new) }
+            found.adopted = found.adopted.map { $0.passed(to: new.name) }
             return found
         }
         (runner.foundCount, old.found) = (old.foundCount, nil)
@@ -164,7 +180,7 @@ extension Engine {
             let watchers = retired.filter { $0.pipeline.inbox == runner.pipeline.inbox }
             guard (before + watchers).allSatisfy({ $0.left != nil }) else { continue }
             runner.hasIntakeBegun = true
-            let left = before.flatMap { $0.left ?? [] }
+            let left = before.flatMap { $0.left ?? [] }.map { $0.passed(to: runner.pipeline.name) }
             for old in before { old.left = [] }
             runner.intake.start(adopting: left, ofEarlierRun: false)
         }
@@ -210,7 +226,9 @@ extension Engine {
             runner.leave()
             let count = runner.unfinished + (runner.left?.count ?? 0)
             forget(runner)
-            if count > 0 { reportUnloaded(name, count) }
+            if count > 0 {
+                report(UnloadedJobs(name, count, inbox: runner.pipeline.inbox, among: runners.map(\.pipeline)))
+            }
             close(runner)
             hasClosed = true
         }

@@ -44,6 +44,7 @@ extension Engine {
             return PipelineChange(change.pipeline, .removed(unfinished: removed[change.pipeline] ?? 0))
         }
         observer(.reloaded(made))
+        warnOfLeft(arrivals, state)
         return made
     }
 
@@ -64,7 +65,7 @@ extension Engine {
             for change in changes {
                 switch (change.kind, after[change.pipeline]) {
                 case (.added, let new?), (.changed, let new?): arriving.append(new)
-                case (.removed, _): removed.append(change.pipeline)
+                case (.removed, _), (.takenOver, _): removed.append(change.pipeline)
                 default: break
                 }
             }
@@ -77,7 +78,7 @@ extension Engine {
         let fresh = arrivals.indices.filter { arrivals[$0].heir == nil }
         guard !fresh.isEmpty else { return }
         // What is at work is not to be found again.
-        let resting = Set(fresh.filter { arrivals[$0].before.isEmpty }.map { arrivals[$0].pipeline.name })
+        let resting = Set(fresh.flatMap { arrivals[$0].resting })
         let records = try orShortage { () throws(JournalError) in
             try state.writer.flush()
             return try state.journal.unfinished().filter { resting.contains($0.pipeline) }
@@ -87,6 +88,25 @@ extension Engine {
         try prepare(
             fresh.map { arrivals[$0].pipeline }, into: &prepared, with: state, records, wereLoaded: sync { $0.loaded },
             keeping: fresh.reduce(into: [:]) { $0[arrivals[$1].pipeline.name] = arrivals[$1].places })
+    }
+
+    /// Where a pipeline goes on in its work folder, what is at rest of one that it takes over comes with a start.
+    private nonisolated func warnOfLeft(_ arrivals: [Arrival], _ state: OpenedState) {
+        for arrival in arrivals where arrival.heir != nil {
+            guard let name = arrival.pipeline.formerly, arrival.resting.contains(name) else { continue }
+            do throws(JournalError) {
+                let count = try state.journal.unfinished().count { $0.pipeline == name }
+                guard count > 0 else { continue }
+                observer(
+                    .warning(
+                        pipeline: arrival.pipeline.name,
+                        message:
+                            "unfinished jobs of the pipeline '\(name)' (\(count)) are taken over at the next start "
+                            + "of the daemon"))
+            } catch {
+                observer(.warning(pipeline: nil, message: "\(error.message) \(error.remedy)"))
+            }
+        }
     }
 
     private nonisolated func orShortage<Value>(
@@ -108,6 +128,7 @@ extension Engine {
         for name in plan.removed {
             // Those of earlier generations come to the last ones.
             unfinished[name] = all.filter { $0.last.pipeline.name == name }.reduce(0) { $0 + $1.unfinished }
+            reserved.forget(name)
             for runner in tails + runners where runner.pipeline.name == name && !runner.machine.isRetired {
                 reserved.forget(runner.intake.spool.owner)
                 retire(runner, to: nil, retiring)
@@ -124,7 +145,9 @@ extension Engine {
     }
 
     /// Keeps those of these that are still leaving from being closed: their jobs go over in memory.
-    private func keepLeaving(_ arriving: [Pipeline]) { awaited = Set(arriving.map(\.name)) }
+    private func keepLeaving(_ arriving: [Pipeline]) {
+        awaited = Set(arriving.flatMap { [$0.name, $0.formerly] }.compactMap(\.self))
+    }
 
     /// What was prepared is not to run.
     private nonisolated func abandon(_ arrivals: [Arrival]) {

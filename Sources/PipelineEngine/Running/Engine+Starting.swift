@@ -131,7 +131,7 @@ nonisolated extension Engine {
         outstandingLines.note(unfinished)
         var records = Dictionary(grouping: unfinished, by: \.pipeline)
         var changed: [JobRecord] = []
-        let before: [String: PipelineRecord]
+        var before: [String: PipelineRecord]
         do throws(JournalError) {
             before = Dictionary(try state.journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
         } catch {
@@ -139,15 +139,20 @@ nonisolated extension Engine {
         }
         for pipeline in pipelines {
             let kept = keeping[pipeline.name] ?? []
+            let isOfThisRun = [pipeline.name, pipeline.formerly ?? ""].contains(where: wereLoaded.contains)
+            var found = records.removeValue(forKey: pipeline.name) ?? []
+            found += try takeOver(&records, by: pipeline, but: kept, &before, state.journal)
             let works = before[pipeline.name]?.works.filter { place in !kept.contains { $0.path == place.path } } ?? []
             var own = try prepare(
-                pipeline, records.removeValue(forKey: pipeline.name) ?? [], works, state,
-                after: wereLoaded.contains(pipeline.name) ? state.presentRun : state.lastRun)
+                pipeline, found, works, state,
+                after: isOfThisRun ? state.presentRun : state.lastRun)
             own.works += kept
             changed += own.findings.changed
             prepared.append(own)
         }
-        for (name, left) in records.sorted(by: { $0.key < $1.key }) { reportUnloaded(name, left.count) }
+        for (name, left) in records.sorted(by: { $0.key < $1.key }) {
+            report(UnloadedJobs(name, left.count, of: before[name], among: pipelines))
+        }
         do throws(JournalError) {
             // Before anything is claimed, so that a later start knows the place even if this one dies.
             let places = prepared.compactMap { own in
@@ -159,13 +164,32 @@ nonisolated extension Engine {
         }
     }
 
-    func reportUnloaded(_ name: String, _ count: Int) {
-        observer(
-            .warning(
-                pipeline: nil,
-                message: (count == 1 ? "1 unfinished job belongs" : "\(count) unfinished jobs belong")
-                    + " to the pipeline '\(name)', which is not loaded: left as is until it runs again, or until "
-                    + "'dropmill forget' gives it up"))
+    func report(_ left: UnloadedJobs) { observer(.warning(pipeline: nil, message: left.text)) }
+
+    /// The records that were those of the pipeline that one names as `formerly`, on record as its own before anything
+    /// is moved. `kept`: places that are at work, and not to be looked for.
+    private func takeOver(
+        _ records: inout [String: [JobRecord]], by pipeline: Pipeline, but kept: [WorkPlace],
+        _ before: inout [String: PipelineRecord], _ journal: any Journal
+    ) throws(EngineError) -> [JobRecord] {
+        guard let name = pipeline.formerly, var former = before[name] else { return [] }
+        let taken = (records.removeValue(forKey: name) ?? []).map { found in
+            var record = found
+            record.pass(to: pipeline.name, at: .now())
+            return record
+        }
+        let places = former.works.filter { place in !kept.contains { $0.path == place.path } }
+        guard !taken.isEmpty || !places.isEmpty else { return [] }
+        var own = before[pipeline.name] ?? pipeline.record(at: .now())
+        own.works += places.filter { place in !own.works.contains { $0.path == place.path } }
+        former.works = []
+        do throws(JournalError) {
+            try journal.write(taken, pipelines: [own, former])
+        } catch {
+            throw notStarted(error)
+        }
+        (before[pipeline.name], before[name]) = (own, former)
+        return taken
     }
 
     private func prepare(

@@ -9,6 +9,8 @@ package struct PipelineChange: Sendable, Hashable {
         case added
         /// How many of its jobs are not over.
         case removed(unfinished: Int)
+        /// Its jobs go on as those of that one.
+        case takenOver(by: String)
     }
 
     package let pipeline: String
@@ -22,6 +24,7 @@ package struct PipelineChange: Sendable, Hashable {
         case .unchanged: "unchanged"
         case .changed(let what): "changed (\(what.joined(separator: ", ")))"
         case .added: "added"
+        case .takenOver(let other): "taken over by '\(other)'"
         case .removed(0): "removed"
         case .removed(let unfinished): "removed (\(unfinished) unfinished)"
         }
@@ -37,6 +40,10 @@ extension PipelineChange {
             guard let known = before[pipeline.name] else { return PipelineChange(pipeline.name, .added) }
             let what = pipeline.differences(from: known)
             return PipelineChange(pipeline.name, what.isEmpty ? .unchanged : .changed(what))
-        } + old.filter { !names.contains($0.name) }.map { PipelineChange($0.name, .removed(unfinished: 0)) }
+        }
+            + old.filter { !names.contains($0.name) }.map { gone in
+                let heir = new.first { $0.formerly == gone.name }?.name
+                return PipelineChange(gone.name, heir.map { .takenOver(by: $0) } ?? .removed(unfinished: 0))
+            }
     }
 }

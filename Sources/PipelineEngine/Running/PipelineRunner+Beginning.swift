@@ -39,11 +39,17 @@ extension PipelineRunner {
 extension Recovery.Resumed {
     /// The same where its pipeline was changed before it went on.
     func goingOn(under pipeline: Pipeline) -> Self {
-        if case .settling = state { return self }
         var record = record
+        record.pass(to: pipeline.name, at: .now())
+        if case .settling = state {
+            return Self(
+                job: job.passed(to: pipeline.name), record: record, state: state, isQuarantined: isQuarantined,
+                seal: seal)
+        }
         record.goOn(under: pipeline.definition, at: .now()) { _ in true }
         return Self(
-            job: job, record: record, state: record.progress ?? .queued(stage: 0, failures: 0),
+            job: job.passed(to: pipeline.name), record: record,
+            state: record.progress ?? .queued(stage: 0, failures: 0),
             isQuarantined: isQuarantined, seal: seal)
     }
 }

@@ -14,6 +14,13 @@ extension PipelineRunner {
         endTurn()
     }
 
+    /// Its jobs are another pipeline's: whoever has its name later is not to look for them.
+    func leaveWorks() {
+        guard var record = lastNote else { return }
+        (record.works, record.updatedAt) = ([], .now())
+        journal.note(record)
+    }
+
     /// Whether all that was its own to end has ended, and the rest is where it belongs.
     var isRelieved: Bool {
         guard machine.isRetired, let left, left.isEmpty || last.machine.isRetired else { return false }
@@ -48,7 +55,7 @@ extension PipelineRunner {
     private func takeOver(_ found: ActiveJob, _ entry: JobMachine.Entry) {
         let id = found.record.id
         var (active, entry) = (found, entry)
-        active.goOn(under: pipeline.definition)
+        active.goOn(under: pipeline.definition, of: pipeline.name)
         entry.state = entry.state.going(on: active.record.stage, of: pipeline.stages.count)
         let rest = restOfDelay(of: active.record)
         jobs[id] = active

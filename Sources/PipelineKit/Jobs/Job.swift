@@ -25,6 +25,11 @@ package struct Job: Sendable, Hashable {
         original = folder.appending(drop.name)
     }
 
+    /// The same as that of another pipeline.
+    package func passed(to pipeline: String) -> Job {
+        Job(id: id, pipeline: pipeline, drop: drop, claimedAt: claimedAt, folder: folder)
+    }
+
     /// The name of that folder. Folders pass from job to job, so it may be the id of an earlier one.
     package var slot: JobID { folder.slot ?? id }
 

@@ -18,6 +18,8 @@ package struct Pipeline: Sendable {
     package var failedTemplate: PathTemplate?
     /// The work folder, where one is configured; else it is chosen beside the inbox.
     package var work: FilePath?
+    /// The name of a pipeline that is not loaded any more and whose unfinished jobs it takes over.
+    package var formerly: String?
     /// Folders and links that are accepted although another user could redirect them; absolute.
     package var trust: [FilePath]
     /// Which names are drops.

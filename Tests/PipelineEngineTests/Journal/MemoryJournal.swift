@@ -44,7 +44,6 @@ final class MemoryJournal: Journal {
         var job = job
         if let earlier = contents.jobs[job.id] {
             job.retryOf = job.retryOf ?? earlier.retryOf
-            job.pipeline = earlier.pipeline
             job.claimedAt = earlier.claimedAt
         } else if job.retryOf == nil {
             let found = contents.retries.filter { identity, earlier in

@@ -1,0 +1,106 @@
+import Files
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A pipeline that is moved, removed or renamed while the daemon runs, and what is unfinished then.
+@Suite(.timeLimit(.minutes(5))) struct GonePipelineTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func write(
+        _ name: String, inbox: String? = nil, stages: String = "[checksum]", _ more: String = ""
+    ) throws {
+        let folders = "inbox: \(inbox ?? "\(name)-in")\nprocessed: \(name)-done\nfailed: \(name)-failed\n"
+        try scratch.write(
+            folders + "ready: { quiet: 50ms }\nstages: \(stages)\n" + more, to: "pipelines/\(name).yaml")
+    }
+
+    private func start() async throws -> DropmillProcess {
+        let daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
+        try #require(await eventually { try run("status").text.hasPrefix("running since") })
+        return daemon
+    }
+
+    private func run(_ arguments: String...) throws -> Tool.Output {
+        try Tool(DropmillProcess.binary).run(arguments, in: scratch.path)
+    }
+
+    private func stop(_ daemon: inout DropmillProcess) throws {
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
+    @Test func whatIsLeftOfARemovedOneStaysInSightUntilAnotherTakesItOver() async throws {
+        let go = scratch.path("go")
+        try write("a", stages: "[run: { command: [sh, -c, 'while [ ! -e \(go) ]; do sleep 0.1; done'] }]")
+        try write("b")
+        var daemon = try await start()
+        try scratch.write("x", to: "pipelines/a-in/one")
+        #expect(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
+        try Folder.remove(scratch.path("pipelines/a.yaml"))
+        #expect(try run("reload").text.contains("a: removed (1 unfinished)"))
+        #expect(try run("status").text.contains("1 unfinished job stays"))
+        try scratch.write("", to: "go")
+        #expect(
+            try await eventually { try daemon.hasLogged("warning", "1 unfinished job belongs to the pipeline 'a'") })
+        for isRestarted in [false, true] {
+            if isRestarted {
+                try stop(&daemon)
+                daemon = try await start()
+                #expect(try daemon.hasLogged("warning", "1 unfinished job belongs to the pipeline 'a'"))
+            }
+            let status = try run("status").text
+            #expect(
+                status.contains("the running daemon does not run this pipeline; 1 unfinished job stays"), "\(status)")
+            let story = try run("show", "one").text
+            #expect(story.contains("the daemon does not run its pipeline 'a'"), "\(story)")
+            #expect(story.contains("formerly: a") && story.contains("dropmill forget"), "\(story)")
+            #expect(try run("doctor").text.contains("1 stranded job of the pipeline 'a'"))
+        }
+        try write("c", inbox: "a-in")
+        let warned = try run("check")
+        #expect(warned.status == 0 && warned.text.contains("warning: 1 unfinished job belongs to the pipeline 'a'"))
+        #expect(warned.text.contains("or say 'formerly: a' in pipelines/c.yaml"), "\(warned.text)")
+        try write("c", inbox: "a-in", "formerly: a\n")
+        #expect(try !run("check").text.contains("warning"))
+        #expect(try run("reload").text.contains("c: added"))
+        #expect(await eventually { scratch.exists("pipelines/c-done/one") })
+        #expect(
+            try await eventually {
+                let story = try run("show", "one").text
+                return story.contains("taken over: from the pipeline 'a'")
+                    && story.contains("begun again: the pipeline was changed") && story.contains("processed")
+            })
+        #expect(try !run("doctor").text.contains("stranded"))
+        try stop(&daemon)
+    }
+
+    @Test func whatIsLeftOfARemovedOneCanBeGivenUpWhileTheDaemonRuns() async throws {
+        try write("a", stages: "[run: { command: [sleep, '600'] }]")
+        try write("b")
+        var daemon = try await start()
+        try scratch.write("x", to: "pipelines/a-in/one")
+        #expect(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
+        #expect(try run("forget", "one").text.contains("the daemon will finish it"))
+        try daemon.end()
+        try Folder.remove(scratch.path("pipelines/a.yaml"))
+        daemon = try await start()
+        let forgotten = try run("forget", "one")
+        #expect(forgotten.status == 0 && forgotten.text.contains("given up"), "\(forgotten.text)")
+        #expect(try !run("status").text.contains("unfinished"))
+        try stop(&daemon)
+    }
+
+    @Test func anInboxCanBeMoved() async throws {
+        try write("a")
+        var daemon = try await start()
+        try write("a", inbox: "elsewhere/in")
+        #expect(try run("reload").text.contains("a: changed (inbox)"))
+        try scratch.write("x", to: "pipelines/elsewhere/in/one")
+        #expect(await eventually { scratch.exists("pipelines/a-done/one") })
+        try stop(&daemon)
+    }
+}

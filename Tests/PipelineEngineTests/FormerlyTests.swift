@@ -1,0 +1,119 @@
+import Files
+import PipelineKit
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Journal
+@testable import PipelineEngine
+@testable import SQLiteJournal
+
+/// A pipeline that goes on under another name.
+@Suite("Formerly", .timeLimit(.minutes(5))) struct FormerlyTests {
+    private let scratch: ScratchFolder
+    private let gate = Gate()
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func harness() throws -> EngineHarness { try EngineHarness(scratch: scratch, stages: [gate.entry]) }
+
+    private func renamed(_ pipeline: Pipeline, formerly: String? = "test") -> Pipeline {
+        var new = pipeline
+        (new.name, new.source, new.formerly) = ("new", "new.yaml", formerly)
+        new.declaration.keys["formerly"] = formerly
+        return new
+    }
+
+    private func records() throws -> [JobRecord] {
+        let journal = try SQLiteJournal.open(reading: scratch.path("state"))
+        defer { journal.close() }
+        return try journal.jobs(JobQuery())
+    }
+
+    private func works(of name: String) throws -> [FilePath] {
+        let journal = try SQLiteJournal.open(reading: scratch.path("state"))
+        defer { journal.close() }
+        return try journal.pipelines().first { $0.name == name }?.works.map(\.path) ?? []
+    }
+
+    /// Two jobs, one of them in its stage.
+    private func begin(_ harness: EngineHarness) async throws {
+        try harness.start()
+        for name in ["a", "b"] { try harness.drop(name) }
+        #expect(await eventually { harness.claimed.count == 2 && harness.started.count == 1 })
+    }
+
+    @Test("A start takes over what the old name left, once, and says so where it does not")
+    func start() async throws {
+        let old = try harness()
+        try await begin(old)
+        #expect(await old.stop(grace: .zero)?.unfinished == 2)
+        let other = try EngineHarness(scratch: scratch, stages: [.passing]) { $0 = renamed($0, formerly: nil) }
+        try other.start(once: true)
+        #expect(await eventually { other.summary != nil })
+        #expect(other.summary?.processed == 0)
+        let told = "2 unfinished jobs belong to the pipeline 'test', which is not loaded"
+        let remedy = "or say 'formerly: test' in new.yaml, and 'new' takes over"
+        #expect(other.warnings.contains { $0.hasPrefix(told) && $0.hasSuffix(remedy) })
+        for isFirst in [true, false] {
+            let new = try EngineHarness(scratch: scratch, stages: [.passing]) { $0 = renamed($0) }
+            try new.start(once: true)
+            #expect(await eventually { new.summary != nil })
+            #expect(new.summary?.processed == (isFirst ? 2 : 0))
+            #expect(new.warnings.count == (isFirst ? 1 : 0), "\(new.warnings)")
+        }
+        #expect(try records().map(\.pipeline) == ["new", "new"])
+        #expect(try records().allSatisfy { $0.history.contains { $0.event == "taken over" } })
+        #expect(try works(of: "test") == [])
+        #expect(try works(of: "new") == [scratch.path(".dropmill/new")])
+    }
+
+    @Test("A reload takes over what is at work under the old name", arguments: [nil, "work"])
+    func reload(work: String?) async throws {
+        let old = try EngineHarness(scratch: scratch, stages: [gate.entry]) { pipeline in
+            pipeline.work = work.map { scratch.path($0) }
+        }
+        try await begin(old)
+        let new = renamed(old.pipeline)
+        #expect(try old.reload([new]).map(\.text) == ["added", "taken over by 'new'"])
+        #expect(old.tails == (work == nil ? 1 : 0))
+        try old.drop("c")
+        #expect(await eventually { old.claimed.count == 3 })
+        gate.open()
+        #expect(await eventually { old.reports.count == 3 })
+        #expect(await eventually { old.tails == 0 && old.retired == 0 })
+        #expect(old.warnings == [])
+        #expect(await old.stop()?.processed == 3)
+        #expect(try records().count { $0.pipeline == "new" && $0.state == .processed } == 3)
+        #expect(try works(of: "test") == [])
+        #expect(try works(of: "new") == [scratch.path(work ?? ".dropmill/new")])
+        let next = try EngineHarness(scratch: scratch, stages: [.passing]) { pipeline in
+            pipeline.work = work.map { scratch.path($0) }
+            pipeline = renamed(pipeline)
+        }
+        try next.start(once: true)
+        #expect(await eventually { next.summary != nil })
+        #expect(next.warnings == [])
+    }
+
+    @Test("A reload takes over what is at rest under the old name, or says that a start will")
+    func atRest() async throws {
+        let old = try harness()
+        try await begin(old)
+        _ = try old.reload([])
+        gate.open()
+        #expect(await eventually { old.retired == 0 })
+        let bare = renamed(old.pipeline, formerly: nil)
+        _ = try old.reload([bare])
+        _ = try old.reload([renamed(old.pipeline)])
+        let told = "unfinished jobs of the pipeline 'test' (2) are taken over at the next start of the daemon"
+        #expect(old.warnings.last == told)
+        #expect(try old.reload([]).map(\.text) == ["removed"])
+        #expect(await eventually { old.retired == 0 })
+        _ = try old.reload([renamed(old.pipeline)])
+        #expect(await eventually { old.reports.count == 2 })
+        #expect(old.reports.map(\.job.pipeline) == ["new", "new"])
+        #expect(await old.stop()?.processed == 2)
+        #expect(try records().map(\.pipeline) == ["new", "new"])
+    }
+}
