@@ -91,6 +91,29 @@ import Testing
         try stop(&daemon)
     }
 
+    @Test func whatIsUrgentComesFirst() async throws {
+        try write("a", stages: "[run: { command: [sleep, '600'] }]\nactive: { jobs: 2 }")
+        #expect(try run("bump", "pipelines/a-in/x").status == 1, "no daemon has run")
+        var daemon = try await start()
+        for name in ["one", "two"] { try scratch.write("x", to: "pipelines/a-in/\(name)") }
+        #expect(try await eventually { try run("jobs", "--state", "running").status == 0 })
+        #expect(try await eventually { try run("jobs", "--state", "queued").status == 0 })
+        for name in ["three", "four"] { try scratch.write("x", to: "pipelines/a-in/\(name)") }
+        #expect(try await eventually { try run("bump", "pipelines/a-in/four").status == 0 })
+        let last = try run("bump", "three", "--last")
+        #expect(last.status == 0 && last.text.contains("three: last of those that wait to be claimed"), "\(last.text)")
+        let running = try run("jobs", "--state", "running", "--json").text.contains(#""name":"one""#) ? "one" : "two"
+        let job = try run("bump", running == "one" ? "two" : "one")
+        #expect(job.status == 0 && job.text.contains("first of those that wait for 'run'"), "\(job.text)")
+        let busy = try run("bump", running)
+        #expect(busy.status == 1 && busy.text.contains("its stage 'run' is running"), "\(busy.text)")
+        #expect(try run("bump", "pipelines/a-in/for").text.contains("did you mean 'four'?"))
+        #expect(try run("bump", "thre").text.contains("did you mean 'three'?"))
+        #expect(try run("audit").text.contains("first of those that wait for 'run'"))
+        try daemon.send(SIGKILL)
+        _ = try daemon.wait()
+    }
+
     @Test func withoutADaemonTheNextStartSettlesWhatWasCancelled() async throws {
         try write("a", stages: "[run: { command: [sleep, '600'] }]")
         var daemon = try await start()

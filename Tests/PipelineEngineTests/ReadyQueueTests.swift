@@ -73,6 +73,25 @@ import Testing
         #expect(drain(&queue) == ["d", "b", "a", "c"])
     }
 
+    @Test("One that is put first or last is before or behind all others", arguments: Pipeline.Order.allCases)
+    func bumped(order: Pipeline.Order) throws {
+        var queue = ReadyQueue(order: order)
+        let names = ["c", "a", "e", "b", "d"]
+        // Times and sizes are senders'.
+        let extremes = [Int.min, 0, Int.max, 5, -5]
+        for (name, number) in zip(names, extremes) {
+            queue.add(DropPath(try name.fileName), fingerprint(Int64(max(0, number)), modified: number))
+        }
+        for (name, isLast) in [("c", true), ("a", true), ("b", false), ("d", false), ("x", false)] {
+            let wasThere = queue.bump(DropPath(try name.fileName), last: isLast)
+            #expect(wasThere == (name != "x"))
+        }
+        queue.add(DropPath(try "later".fileName), fingerprint(.max, modified: .min))
+        let drained = drain(&queue)
+        #expect(Set(drained[2...3]) == ["e", "later"])
+        #expect(Array(drained[..<2]) + Array(drained[4...]) == ["d", "b", "c", "a"])
+    }
+
     @Test("A folder keeps what tells one state of its tree from another")
     func listing() throws {
         var queue = ReadyQueue(order: .arrival)

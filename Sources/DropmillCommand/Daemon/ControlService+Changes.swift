@@ -50,6 +50,23 @@ extension ControlService {
             })
     }
 
+    static func bump(_ engine: Engine) -> ControlHandler {
+        ControlHandler(BumpVerb.self, blocks: true) { @Sendable arguments, _, reply in
+            let isLast = arguments.isLast
+            let answer = { @Sendable (outcome: Result<String, EngineError>) in
+                reply(outcome.map { .init(text: $0) }.mapError { ControlProblem($0.message) })
+            }
+            switch arguments.waiting {
+            case .drop(let drop): engine.bump(Array(drop.path), of: drop.pipeline, last: isLast, answer)
+            case .job(let text):
+                guard let id = JobID(text) else {
+                    return reply(.failure(ControlProblem("'\(EscapedText.of(text))' is no job's id")))
+                }
+                answer(Result { () throws(EngineError) in try engine.bump(id, last: isLast) })
+            }
+        }
+    }
+
     private static func unrecorded(_ error: JournalError) -> String {
         "that they are cancelled is not on record: until it is, a crash of the daemon would have them go on. "
             + "\(error.message) \(error.remedy)"

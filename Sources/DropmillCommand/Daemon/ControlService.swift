@@ -26,7 +26,7 @@ enum ControlService {
     private static func handlers(_ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed) -> [ControlHandler] {
         [
             waiting(engine), drop(engine), health(engine, reloader), subscribe(feed), reload(reloader), hold(engine),
-            cancel(engine),
+            cancel(engine), bump(engine),
         ]
     }
 

@@ -44,8 +44,13 @@ package struct ReadyQueue: Sendable {
         case sizeDescending
     }
 
+    /// What senders' times and sizes can rank a drop by: what somebody puts first or last lies outside.
+    private static let ranks: ClosedRange<Int64> = -(1 << 62)...(1 << 62)
+
     private let order: Order
     private var drops: Drops
+    /// How often something was put first or last.
+    private var bumps: Int64 = 0
     /// Every device that drops came from: one, or one for each mount of the file system.
     private var devices: [UInt64] = []
     /// What a fingerprint of a folder has beside: files have none.
@@ -64,12 +69,14 @@ package struct ReadyQueue: Sendable {
 
     /// What the order goes by first.
     private func rank(of ready: Ready) -> Int64 {
-        switch order {
-        case .arrival, .name: 0
-        case .modified: ready.modified.seconds
-        case .size: ready.size
-        case .sizeDescending: ~ready.size
-        }
+        let rank =
+            switch order {
+            case .arrival, .name: 0 as Int64
+            case .modified: ready.modified.seconds
+            case .size: ready.size
+            case .sizeDescending: ~ready.size
+            }
+        return min(max(rank, Self.ranks.lowerBound), Self.ranks.upperBound)
     }
 
     /// How many wait.
@@ -97,6 +104,14 @@ package struct ReadyQueue: Sendable {
         let slot = drops.insert(path, drop)
         drops.enqueue(slot, rank: rank(of: drop))
         if fingerprint.listing != 0 { listings[slot] = fingerprint.listing }
+    }
+
+    /// Puts a drop before or behind all others, those that come later too. Whether it is there.
+    package mutating func bump(_ path: DropPath, last isLast: Bool) -> Bool {
+        guard let slot = drops.find(path) else { return false }
+        bumps += 1
+        drops.enqueue(slot, rank: isLast ? Self.ranks.upperBound + bumps : Self.ranks.lowerBound - bumps)
+        return true
     }
 
     /// Takes a drop out: it is gone, or not complete any more. Whether it was there.

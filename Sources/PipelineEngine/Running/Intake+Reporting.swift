@@ -10,10 +10,14 @@ extension Intake {
 
     /// Reports what one file waits for, by its path from the inbox on; nil for one that is not known.
     nonisolated func reportWaiting(of path: [UInt8], _ report: @escaping @Sendable (WaitingDrop?) -> Void) {
-        let names = path.split(separator: UInt8(ascii: "/")).compactMap { FileName($0) }
-        guard let name = names.last else { return report(nil) }
-        let path = DropPath(name, in: InboxFolder(names.dropLast()))
+        guard let path = Self.path(path) else { return report(nil) }
         enqueue { intake in report(intake.standing(of: path, at: .now())) }
+    }
+
+    /// From the inbox on.
+    nonisolated static func path(_ bytes: [UInt8]) -> DropPath? {
+        let names = bytes.split(separator: UInt8(ascii: "/")).compactMap { FileName($0) }
+        return names.last.map { DropPath($0, in: InboxFolder(names.dropLast())) }
     }
 
     private func snapshot(limit: Int) -> InboxSnapshot {
@@ -33,7 +37,7 @@ extension Intake {
             paused: paused)
     }
 
-    private func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
+    func standing(of path: DropPath, at now: MonotonicTime) -> WaitingDrop? {
         if var waiting = gate.waiting(for: path, at: now) {
             // One that could not be claimed is examined again once that may be possible.
             if waiting == .unseen, let paused { waiting = .paused(paused.summary) }

@@ -77,6 +77,13 @@ extension JobMachine {
         hold(id, &turn)
     }
 
+    /// Has a job that is held go on first, or last, of all that are.
+    mutating func bump(_ id: JobID, last isLast: Bool) {
+        guard let place = held.firstIndex(of: id) else { return }
+        held.remove(at: place)
+        held.insert(id, at: isLast ? held.endIndex : held.startIndex)
+    }
+
     /// This job shows nothing after all; another one probes, later.
     mutating func giveUpProbe(_ id: JobID, _ turn: inout Turn) {
         guard pause.probing == id else { return }

@@ -81,6 +81,7 @@ extension JobMachine {
             stopWorking(because: failure, of: id, &turn)
         case .lost(let id): lose(id, &turn)
         case .calledOff(let id, let failure): callOff(id, because: failure, &turn)
+        case .bumped(let id, let isLast): bump(id, last: isLast)
         // Where the pause was over in the same batch they go on.
         case .withdrawn(let ids):
             for id in ids where isWithdrawable(id) && !endCalledOff(id, &turn) { begin(id, &turn) }

@@ -99,6 +99,8 @@ struct JobMachine: Sendable, Equatable {
         case lost(JobID)
         /// A person calls it off. A job in settlement goes on.
         case calledOff(JobID, Failure)
+        /// A person puts it first, or last, of those that are held.
+        case bumped(JobID, last: Bool)
         /// These were withdrawn before a worker had them.
         case withdrawn([JobID])
         /// The intake has failed, or still fails.

@@ -134,6 +134,16 @@ package final class StageWorkers: Sendable {
         }
     }
 
+    /// Puts a job that no worker has begun first or last in line; false where there is none.
+    func bump(_ id: JobID, last isLast: Bool) -> Bool {
+        state.withLock { state in
+            guard let place = state.waiting.firstIndex(where: { $0.job.id == id }) else { return false }
+            let work = state.waiting.remove(at: place)
+            state.waiting.insert(work, at: isLast ? state.waiting.endIndex : state.waiting.startIndex)
+            return true
+        }
+    }
+
     /// Calls off what is running.
     package func cancel() {
         for running in running { running.cancellation.cancel() }

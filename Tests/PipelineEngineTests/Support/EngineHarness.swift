@@ -88,6 +88,29 @@ final class EngineHarness: Sendable {
         try #require(engine.withLock { $0 }).callOff([id], by: "anna").unwritten
     }
 
+    /// Puts a job first or last; what was said of that.
+    func bump(_ id: JobID, last: Bool = false) throws -> String {
+        let engine = try #require(engine.withLock { $0 })
+        do throws(EngineError) {
+            return try engine.bump(id, last: last)
+        } catch {
+            return error.message
+        }
+    }
+
+    /// The same with a drop, by its path.
+    func bump(_ path: String, last: Bool = false) async throws -> String {
+        let engine = try #require(engine.withLock { $0 })
+        return await withCheckedContinuation { continuation in
+            engine.bump(Array(path.utf8), of: "test", last: last) { @Sendable result in
+                switch result {
+                case .success(let text): continuation.resume(returning: text)
+                case .failure(let error): continuation.resume(returning: error.message)
+                }
+            }
+        }
+    }
+
     /// Which generation of each pipeline runs.
     var generations: [String: Int] {
         guard let engine = engine.withLock({ $0 }) else { return [:] }

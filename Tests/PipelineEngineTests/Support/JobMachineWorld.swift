@@ -9,7 +9,7 @@ import TestSupport
 /// Performs what a machine says, as surroundings that chance decides about would, and sees whether it is sound.
 struct JobMachineWorld {
     /// What is bound to happen, in an order that chance decides about.
-    private enum Pending: Equatable {
+    enum Pending: Equatable {
         case begin(JobID), finish(JobID), look(JobID), notify(JobID), endNotification(JobID), count(JobID), settle(
             JobID, JobState.Outcome)
         case due(JobID), probe(Duration), checkFolders, askIntake, trial(MonotonicTime)
@@ -27,39 +27,39 @@ struct JobMachineWorld {
     }
 
     /// What outlives the daemon of a job.
-    private struct Record: Equatable {
+    struct Record: Equatable {
         var state: JobState
         var recoveries: Int
         var isIntended = false
     }
 
-    private let rules: JobMachine.Rules
-    private let limit: Int
-    private let ids = JobIDGenerator()
-    private var random: SeededGenerator
-    private(set) var machine: JobMachine
-    private var now = MonotonicTime(nanoseconds: 0)
-    private var pending: [Pending] = []
-    private var quarantine: [JobID] = []
-    private var admitted: JobID?
-    private var records: [JobID: Record] = [:]
+    let rules: JobMachine.Rules
+    let limit: Int
+    let ids = JobIDGenerator()
+    var random: SeededGenerator
+    var machine: JobMachine
+    var now = MonotonicTime(nanoseconds: 0)
+    var pending: [Pending] = []
+    var quarantine: [JobID] = []
+    var admitted: JobID?
+    var records: [JobID: Record] = [:]
     /// Transient failures of the stage that each job is at.
-    private var failures: [JobID: Int] = [:]
+    var failures: [JobID: Int] = [:]
     /// How often the daemon died while it was at work on each job.
-    private var strikes: [JobID: Int] = [:]
-    private var entered = 0
+    var strikes: [JobID: Int] = [:]
+    var entered = 0
     /// Jobs whose folders are there.
-    private var folders: Set<JobID> = []
-    private var ended: Set<JobID> = []
+    var folders: Set<JobID> = []
+    var ended: Set<JobID> = []
     /// Whether the surroundings are in disorder.
-    private var isTroubled = false
-    private var isClaiming = true
-    private(set) var crashes = 0
+    var isTroubled = false
+    var isClaiming = true
+    var crashes = 0
     /// What happened and was not given to the machine yet: a batch.
-    private var waiting: [JobMachine.Event] = []
-    private(set) var problems: [String] = []
+    var waiting: [JobMachine.Event] = []
+    var problems: [String] = []
     /// Whether an effect is not performed: what a world must find.
-    private let isLeftOut: @Sendable (JobMachine.Effect) -> Bool
+    let isLeftOut: @Sendable (JobMachine.Effect) -> Bool
 
     /// A world of a seed. `limit`: after so many recoveries a job fails.
     init(
@@ -99,6 +99,7 @@ struct JobMachineWorld {
             case 8 where random.next() % 4 == 0: lose()
             case 9 where random.next() % 4 == 0: crash()
             case 10: callOff()
+            case 11: bump()
             default: happen()
             }
         }
@@ -117,7 +118,7 @@ struct JobMachineWorld {
 
     // MARK: What happens
 
-    private mutating func enter() {
+    mutating func enter() {
         entered += 1
         let id = ids.next()
         folders.insert(id)
@@ -126,14 +127,14 @@ struct JobMachineWorld {
         send([.claimed, .entered(id, state)])
     }
 
-    private mutating func lose() {
+    mutating func lose() {
         guard let id = machine.jobs.keys.sorted().first else { return }
         folders.remove(id)
         pending.removeAll { $0.job == id || $0 == .due(id) }
         send([.lost(id)])
     }
 
-    private mutating func callOff() {
+    mutating func callOff() {
         let ids = machine.jobs.keys.sorted()
         guard !ids.isEmpty else { return }
         let id = ids[Int(random.next() % UInt64(ids.count))]
@@ -145,10 +146,22 @@ struct JobMachineWorld {
         }
     }
 
-    private static let off = Failure.file("test.off", "It was called off.")
+    mutating func bump() {
+        let ids = machine.jobs.keys.sorted()
+        guard !ids.isEmpty else { return }
+        let id = ids[Int(random.next() % UInt64(ids.count))]
+        let isLast = random.next() % 2 == 0
+        let isHeld = waiting.isEmpty && machine.held.contains(id)
+        send([.bumped(id, last: isLast)])
+        if isHeld, waiting.isEmpty, (isLast ? machine.held.last : machine.held.first) != id {
+            problems.append("\(id) was bumped in vain")
+        }
+    }
+
+    static let off = Failure.file("test.off", "It was called off.")
 
     /// The daemon dies and starts again: what it knew is gone but for the records.
-    private mutating func crash() {
+    mutating func crash() {
         crashes += 1
         for next in pending {
             switch next {
@@ -175,7 +188,7 @@ struct JobMachineWorld {
         if twin != machine { problems.append("two machines from the same records differ") }
     }
 
-    private mutating func recovered(_ id: JobID) -> JobMachine.Event? {
+    mutating func recovered(_ id: JobID) -> JobMachine.Event? {
         guard var record = records[id] else {
             // Nothing of it is on record: it begins again.
             failures[id] = 0
@@ -214,7 +227,7 @@ struct JobMachineWorld {
 
     /// One thing that is bound to happen does; false where there is nothing.
     @discardableResult
-    private mutating func happen() -> Bool {
+    mutating func happen() -> Bool {
         if admitted.map({ machine.isBusy($0) }) != true, let next = quarantine.first {
             quarantine.removeFirst()
             admitted = next
@@ -255,7 +268,7 @@ struct JobMachineWorld {
         return true
     }
 
-    private mutating func finish(_ id: JobID) {
+    mutating func finish(_ id: JobID) {
         if isTroubled, random.next() % 3 > 0 { return send([.failed(id, failure(.environment))]) }
         switch random.next() % 20 {
         case 0: send([.failed(id, failure(.file))])
@@ -271,7 +284,7 @@ struct JobMachineWorld {
         }
     }
 
-    private mutating func settle(_ id: JobID, _ outcome: JobState.Outcome) {
+    mutating func settle(_ id: JobID, _ outcome: JobState.Outcome) {
         if isTroubled, random.next() % 3 > 0 {
             let isIntended = random.next() % 2 == 0
             records[id]?.isIntended = isIntended
@@ -287,114 +300,7 @@ struct JobMachineWorld {
         }
     }
 
-    private func failure(_ kind: Failure.Class) -> Failure {
+    func failure(_ kind: Failure.Class) -> Failure {
         Failure(kind, code: "test.\(kind.rawValue)", summary: "It failed.", remedy: "")
-    }
-
-    // MARK: What the machine says
-
-    /// Chance decides how many events make a batch.
-    private mutating func send(_ events: [JobMachine.Event]) {
-        waiting += events
-        if random.next() % 2 == 0 { flush() }
-    }
-
-    private mutating func flush(expecting expected: [JobMachine.Effect]? = nil) {
-        while !waiting.isEmpty {
-            let events = waiting
-            waiting = []
-            let effects = machine.apply(events, at: now)
-            if let expected, expected != effects {
-                problems.append("two machines from the same records say different things")
-            }
-            var withdrawn: [JobID] = []
-            for effect in effects where !isLeftOut(effect) { perform(effect, &withdrawn) }
-            // Nothing else waits for a worker once the engine stops.
-            if events.contains(.stopped) { withdraw(&withdrawn) }
-            if !withdrawn.isEmpty { waiting.append(.withdrawn(withdrawn)) }
-        }
-        check()
-    }
-
-    private mutating func perform(_ effect: JobMachine.Effect, _ withdrawn: inout [JobID]) {
-        switch effect {
-        case .run(let id, _, let isCommitted):
-            pending.append(.begin(id))
-            if isCommitted { writeRunning(id) }
-        case .write(let id): write(id)
-        case .look(let id): pending.append(.look(id))
-        case .notify(let id, _, _): pending.append(.notify(id))
-        case .count(let id):
-            write(id)
-            pending.append(.count(id))
-        case .settle(let id, let outcome):
-            if ended.contains(id) { problems.append("\(id) is settled twice") }
-            pending.append(.settle(id, outcome))
-        case .defer(let id, _, _):
-            write(id)
-            pending.append(.due(id))
-        case .wait(let id, _): pending.append(.due(id))
-        case .release(let id, _, _), .forget(let id):
-            if !ended.insert(id).inserted { problems.append("\(id) ends twice") }
-            records[id] = nil
-            folders.remove(id)
-        case .callOff(let id):
-            if pending.contains(.begin(id)) {
-                pending.removeAll { $0 == .begin(id) }
-                withdrawn.append(id)
-            }
-        case .quarantine(let id): quarantine.append(id)
-        case .withdraw: withdraw(&withdrawn)
-        case .probe(let delay): pending.append(.probe(delay))
-        case .checkFolders: pending.append(.checkFolders)
-        case .askIntake: pending.append(.askIntake)
-        case .trial(_, let since): pending.append(.trial(since))
-        case .pause: isClaiming = false
-        case .resume: isClaiming = true
-        case .recovered, .skipNotification: break
-        case .unexpected(let event): problems.append("\(event) is not expected")
-        }
-    }
-
-    private mutating func withdraw(_ withdrawn: inout [JobID]) {
-        for case .begin(let id) in pending { withdrawn.append(id) }
-        for case .notify(let id) in pending where machine.isWithdrawable(id) { withdrawn.append(id) }
-        pending.removeAll { next in next.job.map { withdrawn.contains($0) } ?? false }
-    }
-
-    private mutating func write(_ id: JobID) {
-        guard let entry = machine.jobs[id] else { return }
-        records[id] = Record(state: entry.onRecord, recoveries: entry.recoveries, isIntended: entry.isIntended)
-    }
-
-    /// It is on record as running before it begins.
-    private mutating func writeRunning(_ id: JobID) {
-        guard case .queued(let stage, let failures)? = machine.jobs[id]?.state else { return }
-        records[id]?.state = .running(stage: stage, failures: failures)
-    }
-
-    private mutating func check() {
-        let held = machine.jobs.filter { $0.value.holder == .nobody }.keys
-        if Set(machine.held) != Set(held) || machine.held.count != held.count {
-            problems.append("\(machine.held) are in line, \(Array(held)) are held")
-        }
-        if !machine.pause.isPaused, !machine.isStopping, !machine.held.isEmpty {
-            problems.append("\(machine.held) are held, and nothing lets them go on")
-        }
-        if isClaiming == machine.pause.isPaused {
-            problems.append("it is paused, and claims; or it is not, and does not")
-        }
-        if machine.pause.isPaused,
-            pending.contains(where: { if case .begin(let id) = $0 { id != machine.pause.probing } else { false } })
-        {
-            problems.append("it is paused, and jobs wait for workers")
-        }
-        for (id, entry) in machine.jobs {
-            if !entry.holder.isBusy, records[id]?.state != entry.state {
-                problems.append("\(id) is on record as another: \(entry)")
-            }
-            let count = pending.count { $0.job == id }
-            if count != (entry.holder.isBusy ? 1 : 0) { problems.append("\(count) are at work on \(id): \(entry)") }
-        }
     }
 }
