@@ -7,7 +7,7 @@ package struct PipelineFiles: Sendable {
     package struct File: Sendable {
         /// As it was given, or found in the folder that was.
         package let path: FilePath
-        let text: [UInt8]
+        package let text: [UInt8]
         /// When it was changed last.
         package let changed: FileTime
     }
@@ -26,6 +26,11 @@ package struct PipelineFiles: Sendable {
     package internal(set) var problems: [ConfigProblem] = []
 
     package init() {}
+
+    /// Adds one as it was.
+    package mutating func add(_ text: [UInt8], of path: FilePath) {
+        all.append(File(path: path, text: text, changed: .distantPast))
+    }
 
     /// How these differ from what was read before, file by file.
     package func differences(from old: PipelineFiles) -> [(file: FilePath, difference: Difference)] {

@@ -37,7 +37,7 @@ package struct ServiceSettings: Sendable, Equatable {
         stall =
             map.read("stall", problems: &problems) { node throws(OptionProblem) in
                 let time = try node.duration()
-                guard time >= .seconds(1) else { throw node.problem("'stall' must be at least 1s") }
+                guard time >= .seconds(1) else { throw node.problem("too short; write at least 1s") }
                 return time
             } ?? stall
         if let entry = map.given("control_group_may"), map.given("control_group") == nil,

@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test func programsReadStableKeys() throws {
-        let json = try explain("a.csv").json
+        let json = ExplanationReport(explanation: try explain("a.csv")).json
         #expect(
             json.hasPrefix(#"{"file":"a.csv","place":"name","taken":true,"pipelines":[{"name":"scans","taken":true,"#))
         #expect(

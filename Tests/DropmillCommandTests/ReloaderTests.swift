@@ -142,11 +142,11 @@ import Testing
     @Test("How the files differ from what is in force") func differences() async throws {
         let reloader = reloader()
         reloader.begin(apply())
-        #expect(reloader.differences().isEmpty)
+        #expect(reloader.differences().differences.isEmpty)
         try write("a", more: "order: name\n")
         try write("b")
         func words() -> [String] {
-            reloader.differences().map { file, difference in
+            reloader.differences().differences.map { file, difference in
                 let name = file.lastComponent?.string ?? ""
                 return switch difference {
                 case .changed: "\(name) changed"

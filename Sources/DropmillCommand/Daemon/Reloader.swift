@@ -43,8 +43,9 @@ final class Reloader: Sendable {
         var last: Last?
     }
 
-    private let paths: [FilePath]
-    private let place: SettingsPlace
+    /// What it was started with.
+    let paths: [FilePath]
+    let place: SettingsPlace
     private let loader: PipelineLoader
     private let report: @Sendable (EngineEvent) -> Void
     private let service: ServiceNotifier?
@@ -93,9 +94,12 @@ final class Reloader: Sendable {
     /// What the last one came to; nil where there was none.
     var last: Last? { state.withLock { $0.last } }
 
-    /// How the files differ from what is in force. Reads them, so it may block.
-    func differences() -> [(file: FilePath, difference: PipelineFiles.Difference)] {
-        read().differences(from: state.withLock { $0.loaded })
+    /// What is in force, and how the files differ from it. Reads them, so it may block.
+    func differences() -> (
+        loaded: PipelineFiles, differences: [(file: FilePath, difference: PipelineFiles.Difference)]
+    ) {
+        let loaded = state.withLock { $0.loaded }
+        return (loaded, read().differences(from: loaded))
     }
 
     private func read() -> PipelineFiles { PipelineLoader.read(paths, settings: place) }

@@ -2,25 +2,21 @@ import PipelineKit
 
 // For programs.
 extension Explanation {
-    /// One object: `file`, `place`, `taken`, `pipelines` and `job`.
-    var json: String {
-        var json = JSONText()
-        json.object { json in
-            json.name("file", file.bytes)
-            json.text("place", placeWord)
-            json.flag("taken", isTaken)
-            if let silence { json.text("silence", silence) }
-            json.array("pipelines") { json in
-                for account in accounts { json.object { write(account, &$0) } }
-            }
-            if let job {
-                json.object("job") { json in
-                    json.text("id", job.id.text)
-                    json.text("state", job.state.rawValue)
-                }
+    /// The keys of one object: `file`, `place`, `taken`, `pipelines` and `job`.
+    func write(_ json: inout JSONText) {
+        json.name("file", file.bytes)
+        json.text("place", placeWord)
+        json.flag("taken", isTaken)
+        if let silence { json.text("silence", silence) }
+        json.array("pipelines") { json in
+            for account in accounts { json.object { write(account, &$0) } }
+        }
+        if let job {
+            json.object("job") { json in
+                json.text("id", job.id.text)
+                json.text("state", job.state.rawValue)
             }
         }
-        return json.string
     }
 
     private var placeWord: String {

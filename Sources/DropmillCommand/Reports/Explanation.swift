@@ -47,8 +47,9 @@ struct Explanation {
     /// How long a file is watched where no daemon can be asked.
     private static let patience = Duration.seconds(3)
 
-    /// `now`: the value of `{date}`.
-    init(of file: FilePath, among folders: PipelineFolders, state: StateFolder, now: Timestamp) {
+    /// `now`: the value of `{date}`. `state`: of the daemon, for what the file waits for and its job; nil: only what the
+    /// pipelines say.
+    init(of file: FilePath, among folders: PipelineFolders, state: StateFolder?, now: Timestamp) {
         self.file = file
         self.now = now
         pipelines = folders.pipelines
@@ -56,12 +57,14 @@ struct Explanation {
         switch place {
         case .inbox(let index, let between, let name):
             var account = Self.account(pipelines[index], between, name)
-            if account.isTaken || account.isMarker { (account.standing, silence) = Self.standing(account, state) }
+            if let state, account.isTaken || account.isMarker {
+                (account.standing, silence) = Self.standing(account, state)
+            }
             accounts = [account]
-            if account.standing?.code == "gone" { job = Self.newestJob(of: name, account.pipeline, state) }
+            if let state, account.standing?.code == "gone" { job = Self.newestJob(of: name, account.pipeline, state) }
         case .name(let name): accounts = pipelines.map { Self.account($0, [], name) }
-        case .work(_, let id?): job = state.peek { journal throws(JournalError) in try journal.job(id) }
-        case .settled: job = Self.job(thatLeft: file.absolute.lexicallyNormalized(), state)
+        case .work(_, let id?): job = state?.peek { journal throws(JournalError) in try journal.job(id) }
+        case .settled: job = state.flatMap { Self.job(thatLeft: file.absolute.lexicallyNormalized(), $0) }
         case .work, .elsewhere: break
         }
     }

@@ -15,6 +15,11 @@ extension StatusReport {
                     if let ended = run.endedAt { json.text("ended_at", ended.iso8601) }
                 }
                 if let silence { json.text("silence", silence) }
+                if !unloaded.isEmpty {
+                    json.array("not_loaded") { json in
+                        for difference in unloaded { json.object { difference.write(&$0) } }
+                    }
+                }
             }
             json.array("pipelines") { json in
                 for row in rows { json.object { write(row, &$0) } }

@@ -8,6 +8,7 @@ extension StatusReport {
     func lines(now: Timestamp, columns: Int? = nil) -> [String] {
         var lines = [daemon(now: now)]
         if let silence { lines.append("cannot say what waits: \(EscapedText.printable(silence))") }
+        lines += unloaded.map { "\($0.text(now: now)); 'dropmill reload' loads what is there" }
         guard !rows.isEmpty else { return lines + ["no pipeline has run yet"] }
         var table = TextTable([
             ("PIPELINE", .left), ("WAITING", .right), ("ACTIVE", .right), ("DEFERRED", .right), ("SETTLING", .right),

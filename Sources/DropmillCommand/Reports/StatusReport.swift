@@ -53,6 +53,8 @@ struct StatusReport {
     private(set) var rows: [Row]
     /// Why the daemon that runs does not say what waits; nil where it does, or where none runs.
     private(set) var silence: String?
+    /// What of the running daemon's files is not loaded.
+    var unloaded: [FilesVerb.Difference] = []
 
     init(_ journal: any Journal, isRunning: Bool) throws(JournalError) {
         self.isRunning = isRunning

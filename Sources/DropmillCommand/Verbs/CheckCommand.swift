@@ -11,8 +11,8 @@ struct CheckCommand: StageVerb {
         abstract: "Report every problem in every pipeline file; start nothing.",
         discussion: """
             Prints each problem as 'path:line:column: error: …' with its remedy and exits with status 78, or prints \
-            one line per pipeline if there are none. Warns if the journal has unfinished jobs of a pipeline that had \
-            the inbox of one of these under another name.
+            one line per pipeline if there are none. Without PIPELINES the files of the running daemon are checked. \
+            Warns if the journal has unfinished jobs of a pipeline that had the inbox of one of these under another name.
 
             Example:
 
@@ -31,7 +31,10 @@ struct CheckCommand: StageVerb {
 
     func run(with stages: StageRegistry) throws {
         if schema { return print(PipelineSchema(stages).json) }
-        let files = PipelineLoader.read(pipelines.given, settings: settings.place)
+        let inForce = pipelines.paths.isEmpty ? FilesInForce(asking: state.folder) : nil
+        let files = PipelineLoader.read(
+            inForce?.given ?? pipelines.given,
+            settings: settings.given.map { .file($0) } ?? inForce?.settings ?? .beside)
         guard json else {
             let loaded = try PipelineArguments.load(files, stages)
             for pipeline in loaded { print(Self.summary(of: pipeline)) }

@@ -63,6 +63,9 @@ struct StatusCommand: StageVerb {
                 report.isRunning
                     ? .asking(folder.path, limit: limit)
                     : .counting(report.rows.compactMap(\.record), rules: { Self.pipeline($0, stages) }))
+            if report.isRunning, report.silence == nil {
+                report.unloaded = FilesInForce(asking: folder)?.differences ?? []
+            }
             return report
         }
         guard !json else { return report.json }
