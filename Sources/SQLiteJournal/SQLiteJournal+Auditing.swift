@@ -3,7 +3,7 @@ import GRDB
 package import Journal
 
 extension SQLiteJournal: AuditTrail {
-    /// Characters of arguments and of results that are kept.
+    /// Bytes of arguments and characters of results that are kept.
     private static let longest = 4096
 
     package func beginAudit(_ entry: AuditEntry) throws(JournalError) -> Int64 {
@@ -12,7 +12,7 @@ extension SQLiteJournal: AuditTrail {
                 sql: "INSERT INTO audit (at, user, name, verb, arguments, result) VALUES (?, ?, ?, ?, ?, ?)",
                 arguments: [
                     entry.at.nanoseconds, Int64(entry.user), entry.name, entry.verb,
-                    String(entry.arguments.prefix(Self.longest)), entry.result,
+                    AuditEntry.shortened(entry.arguments, toBytes: Self.longest), entry.result,
                 ])
             return db.lastInsertedRowID
         }

@@ -175,4 +175,24 @@ import Testing
         #expect(isOld, "\(now)")
         try stop(&daemon)
     }
+
+    @Test func whatASignalAndForgetChangeIsOnRecord() async throws {
+        try write("a", stages: "[run: { command: [sleep, '600'] }]")
+        var daemon = try await start()
+        try write("b")
+        try daemon.send(SIGHUP)
+        let isOnRecord = try await eventually {
+            let rows = try run("audit", "--json").text
+            return rows.contains(#"{\"signal\":\"SIGHUP\"}"#) && rows.contains("b: added")
+        }
+        #expect(isOnRecord, "\(daemon.transcript)")
+        try scratch.write("x", to: "pipelines/a-in/one")
+        #expect(try await eventually { try run("jobs", "--state", "running").text.contains("one") })
+        try daemon.send(SIGKILL)
+        _ = try daemon.wait()
+        let forgotten = try run("forget", "one")
+        #expect(forgotten.status == 0, "\(forgotten.text)")
+        let row = try run("audit", "--limit", "1").text
+        #expect(row.contains("forget") && row.contains("given up; its folder is kept in"), "\(row)")
+    }
 }

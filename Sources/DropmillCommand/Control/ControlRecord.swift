@@ -17,6 +17,11 @@ struct ControlRecord: Sendable {
         write { trail throws(JournalError) in try trail.endAudit(number, result: result) }
     }
 
+    /// Puts a change on record that was made already.
+    func note(_ entry: AuditEntry) {
+        write { trail throws(JournalError) in _ = try trail.beginAudit(entry) }
+    }
+
     @discardableResult
     private func write<Value>(_ body: (any AuditTrail) throws(JournalError) -> Value) -> Value? {
         guard let trail = trail() else { return nil }

@@ -1,4 +1,5 @@
 import Files
+import Glibc
 import Journal
 import PipelineEngine
 import PipelineKit
@@ -7,6 +8,16 @@ extension ControlService {
     static func reload(_ reloader: Reloader) -> ControlHandler {
         ControlHandler(ReloadVerb.self) { @Sendable _, _, reply in
             reloader.ask { @Sendable in reply(.success(.init($0))) }
+        }
+    }
+
+    /// Reloads as the signal asks, by nobody knows whom. On record after it: who waits for signals waits for no disk.
+    static func reloadBySignal(_ reloader: Reloader, _ record: ControlRecord) {
+        reloader.ask { @Sendable outcome in
+            record.note(
+                AuditEntry(
+                    user: geteuid(), name: CurrentUser.name, verb: ReloadVerb.name, arguments: #"{"signal":"SIGHUP"}"#,
+                    result: ReloadVerb.result(.init(outcome))))
         }
     }
 

@@ -11,9 +11,8 @@ enum ControlService {
     /// Answers from now on; without that the daemon does its work all the same.
     static func open(
         in folder: FilePath, _ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed, access: ControlAccess,
-        warn: @escaping @Sendable (String) -> Void
+        record: ControlRecord, warn: @escaping @Sendable (String) -> Void
     ) -> ControlServer? {
-        let record = ControlRecord(trail: { @Sendable in engine.auditTrail }, warn: warn)
         let table = ControlTable(handlers(engine, reloader, feed), access: access, record: record)
         do throws(IOError) {
             return try ControlServer.open(in: folder, table)

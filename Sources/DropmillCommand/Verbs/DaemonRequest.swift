@@ -22,17 +22,20 @@ enum DaemonRequest {
         _ verb: Verb.Type, _ arguments: Verb.Arguments, in folder: StateFolder,
         alone body: (any Journal) throws(JournalError) -> Result<Verb.Answer, ControlProblem>
     ) throws(ExitCode) -> Verb.Answer {
-        guard folder.isHeldIfKnown == false else {
+        func ask() throws(ExitCode) -> Verb.Answer {
             do throws(ControlClient.Problem) {
                 return try ControlClient.ask(verb, arguments, in: folder.path)
             } catch {
                 throw refused(error.message)
             }
         }
+        guard folder.isHeldIfKnown == false else { return try ask() }
         let lock: FolderLock
         do throws(FolderError) {
             lock = try FolderLock(folder.path, describedAs: "the state folder")
         } catch {
+            // One has started meanwhile.
+            if error.kind == .locked { return try ask() }
             throw refused(error.message)
         }
         defer { lock.release() }

@@ -32,7 +32,7 @@ struct ForgetCommand: ParsableCommand {
             let isRunning = try folder.isHeld()
             let works = Dictionary(try journal.pipelines().map { ($0.name, $0.works) }) { first, _ in first }
             var lines: [Result<String, Problem>] = []
-            for text in jobs { lines.append(try Self.forget(text, in: journal, works, isRunning: isRunning)) }
+            for text in jobs { lines.append(try Self.forget(text, in: folder, journal, works, isRunning: isRunning)) }
             return lines
         }
         for line in lines {
@@ -51,7 +51,8 @@ struct ForgetCommand: ParsableCommand {
     }
 
     private static func forget(
-        _ text: String, in journal: any Journal, _ works: [String: [WorkPlace]], isRunning: Bool
+        _ text: String, in folder: StateFolder, _ journal: any Journal, _ works: [String: [WorkPlace]],
+        isRunning: Bool
     ) throws(JournalError) -> Result<String, Problem> {
         let record: JobRecord
         switch try JobFinder.find(text, in: journal) {
@@ -64,28 +65,32 @@ struct ForgetCommand: ParsableCommand {
                 Problem(text: "job \(subject) is finished (\(record.state.rawValue)); there is nothing to forget"))
         }
         let places = (works[record.pipeline] ?? []).map(\.path)
-        var note = ""
-        do throws(IOError) {
-            if let found = places.first(where: { WorkFolder.holds(record.folder, below: $0) }) {
-                let lock: FolderLock?
-                do throws(FolderError) {
-                    // Whoever has its work folder will finish it; of a pipeline that is not loaded nobody has.
-                    let isFree = !isRunning || record.isLeftAlone
-                    lock = isFree ? nil : try FolderLock(found, describedAs: "the work folder")
-                } catch {
-                    let remedy = "the daemon will finish it; stop the daemon first, or wait"
-                    return .failure(Problem(text: "job \(subject) has its folder in '\(found.text)': \(remedy)"))
-                }
-                defer { lock?.release() }
-                let kept = try WorkFolder.setAside(record.folder, of: record.id, below: found)
-                note = "; its folder is kept in '\(kept.text)'"
+        let found = places.first { WorkFolder.holds(record.folder, below: $0) }
+        var lock: FolderLock?
+        // Whoever has its work folder will finish it; of a pipeline that is not loaded nobody has.
+        if let found, isRunning, !record.isLeftAlone {
+            do throws(FolderError) {
+                lock = try FolderLock(found, describedAs: "the work folder")
+            } catch {
+                let remedy = "the daemon will finish it; stop the daemon first, or wait"
+                return .failure(Problem(text: "job \(subject) has its folder in '\(found.text)': \(remedy)"))
             }
-        } catch {
-            return .failure(Problem(text: "job \(subject): \(error)"))
         }
-        var given = record
-        given.giveUp(at: .now())
-        try journal.write([given], pipelines: [])
-        return .success("\(record.id) \(record.drop.path) given up\(note)")
+        defer { lock?.release() }
+        return try folder.change("forget", [record], in: journal) { () throws(JournalError) in
+            var note = ""
+            do throws(IOError) {
+                if let found {
+                    let kept = try WorkFolder.setAside(record.folder, of: record.id, below: found)
+                    note = "; its folder is kept in '\(kept.text)'"
+                }
+            } catch {
+                return (.failure(Problem(text: "job \(subject): \(error)")), "failed: \(error)")
+            }
+            var given = record
+            given.giveUp(at: .now())
+            try journal.write([given], pipelines: [])
+            return (.success("\(record.id) \(record.drop.path) given up\(note)"), "given up\(note)")
+        }
     }
 }

@@ -92,14 +92,16 @@ struct RunCommand: StageVerb {
         let reloader = Reloader(
             pipelines.given, settings: settings.place, loader: PipelineArguments.loader(stages), loaded: files,
             inForce, service: service, report: { log.record($0) })
-        let watchdog = Watchdog(for: service, engine) { @Sendable in log.record(.warning(pipeline: nil, message: $0)) }
+        let warn = { @Sendable (message: String) in log.record(.warning(pipeline: nil, message: message)) }
+        let record = ControlRecord(trail: { @Sendable in engine.auditTrail }, warn: warn)
+        let watchdog = Watchdog(for: service, engine, warn: warn)
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
             service?.stopping()
             reloader.end()
             engine.stop(grace: grace)
         } reload: { @Sendable in
-            reloader.ask()
+            ControlService.reloadBySignal(reloader, record)
         } answer: { @Sendable in
             watchdog?.heard(from: .signals)
         }
@@ -118,10 +120,9 @@ struct RunCommand: StageVerb {
             throw error.kind == .configuration ? ExitStatus.configuration : ExitStatus.busy
         }
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
-        let warn = { @Sendable (message: String) in log.record(.warning(pipeline: nil, message: message)) }
         let control = ControlService.open(
-            in: folder, engine, reloader, feed, access: ControlAccess(inForce), warn: warn)
-        reloader.begin(Reloader.applying(to: engine, control, warn: warn))
+            in: folder, engine, reloader, feed, access: ControlAccess(inForce), record: record, warn: warn)
+        reloader.begin(with: loaded, Reloader.applying(to: engine, control, warn: warn))
         let summary = outcome.wait()
         control?.stop()
         service?.flush()

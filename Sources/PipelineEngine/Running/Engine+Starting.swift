@@ -33,7 +33,8 @@ nonisolated extension Engine {
         let (warning, lock) = try EngineError.wrapping { () throws(FolderError) in
             (
                 try PrivateState.prepare(state, trusting: trusted, readers: configuration.readers),
-                try FolderLock(state, describedAs: "the state folder")
+                // A verb that changes the journal where no daemon runs has it for a while.
+                try FolderLock(state, describedAs: "the state folder", within: .seconds(1))
             )
         }
         if let warning { observer(.warning(pipeline: nil, message: warning)) }

@@ -7,14 +7,17 @@ package import SystemPackage
 package final class FolderLock: Sendable {
     private let folder: OpenFile
 
-    /// Locks the folder, or throws `locked` where another process has it.
-    package init(_ path: FilePath, describedAs what: String) throws(FolderError) {
+    /// Locks the folder, or throws `locked` where another process has it, and has had it for all this time.
+    package init(
+        _ path: FilePath, describedAs what: String, within patience: Duration = .milliseconds(100)
+    ) throws(FolderError) {
+        let end = MonotonicTime.now() + patience
         do throws(IOError) {
             folder = try OpenFile.open(path, O_RDONLY | O_DIRECTORY)
         } catch {
             throw FolderError(what, error, remedy: "it must exist, and Dropmill's user must have access to it")
         }
-        for attempt in 1... {
+        while true {
             if flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0 { return }
             let error = Errno.last
             guard error == .wouldBlock else {
@@ -23,7 +26,7 @@ package final class FolderLock: Sendable {
                     remedy: "it must be on a file system that supports locks (flock(2))")
             }
             // Who only looks whether a daemon runs (`isHeld`) holds it too, for a moment.
-            guard attempt < Self.attempts else { break }
+            guard MonotonicTime.now() < end else { break }
             usleep(Self.pause)
         }
         throw FolderError(
@@ -32,7 +35,6 @@ package final class FolderLock: Sendable {
                 "\(what) '\(path.text)' is in use by another running dropmill; stop that one, or give this one its own")
     }
 
-    private static let attempts = 10
     /// Microseconds between two attempts.
     private static let pause: useconds_t = 10_000
 
