@@ -1,0 +1,31 @@
+import Files
+import SystemPackage
+import TestSupport
+import Testing
+
+/// docs/control.md, beside the verbs as the sources have them.
+@Suite struct ControlDocumentTests {
+    private static let root = FilePath(#filePath).removingLastComponent().removingLastComponent()
+        .removingLastComponent()
+
+    private func text(_ path: FilePath) throws -> String {
+        String(decoding: try ScratchFolder.read(path), as: UTF8.self)
+    }
+
+    @Test func thePageTellsOfEveryVerbAndOfNoOther() throws {
+        let sources = Self.root.pushing("Sources/DropmillCommand/Control")
+        let verbs = try Folder.names(in: sources).compactMap { name -> String? in
+            let source = try text(sources.appending(name))
+            guard source.contains(": ControlVerb {") else { return nil }
+            let verb = try #require(source.firstMatch(of: /static let name = "(\w+)"/)?.output.1, "\(name.text)")
+            let part = source.contains("static let isChange = true") ? "change" : "look"
+            return "\(part) \(verb)"
+        }
+        var part = Substring()
+        let told = try text(Self.root.pushing("docs/control.md")).split(separator: "\n").compactMap { line -> String? in
+            if let match = line.firstMatch(of: /^## Verbs that (\w+)$/) { part = match.output.1 }
+            return line.firstMatch(of: /^### `(\w+)`$/).map { "\(part) \($0.output.1)" }
+        }
+        #expect(!verbs.isEmpty && told.sorted() == verbs.sorted())
+    }
+}
