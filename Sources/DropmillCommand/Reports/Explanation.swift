@@ -47,8 +47,8 @@ struct Explanation {
     /// How long a file is watched where no daemon can be asked.
     private static let patience = Duration.seconds(3)
 
-    /// `now`: the value of `{date}`. `state`: of the daemon, for what the file waits for and its job; nil: only what the
-    /// pipelines say.
+    /// `now`: the value of `{date}`. `state`: the daemon's, for what the file waits for and its job; nil: only what
+    /// the pipelines say.
     init(of file: FilePath, among folders: PipelineFolders, state: StateFolder?, now: Timestamp) {
         self.file = file
         self.now = now

@@ -12,7 +12,8 @@ struct CheckCommand: StageVerb {
         discussion: """
             Prints each problem as 'path:line:column: error: …' with its remedy and exits with status 78, or prints \
             one line per pipeline if there are none. Without PIPELINES the files of the running daemon are checked. \
-            Warns if the journal has unfinished jobs of a pipeline that had the inbox of one of these under another name.
+            Warns if the journal has unfinished jobs of a pipeline that had the inbox of one of these under another \
+            name.
 
             Example:
 

@@ -12,8 +12,9 @@ struct ExplainCommand: StageVerb {
         abstract: "Show which pipeline takes a file, by which rule, what it waits for and what will happen to it.",
         discussion: """
             The file need not exist: a bare name is treated as if it were dropped into every inbox. A running daemon \
-            is queried, and without PIPELINES its own are explained; where their files have changed, also as they will be \
-            after a reload. Without a daemon the file is watched for a moment. Exits with status 1 if no pipeline takes it.
+            is queried, and without PIPELINES its own are explained; where their files have changed, also as they will \
+            be after a reload. Without a daemon the file is watched for a moment. Exits with status 1 if no pipeline \
+            takes it.
 
             Example: why is this one still there?
 
