@@ -118,9 +118,9 @@ package struct PipelineLoader: Sendable {
 
     private static func readSettings(_ path: FilePath, by folder: FilePath?, _ files: inout PipelineFiles) {
         do throws(IOError) {
-            let (file, owner) = try read(path)
-            if let folder, !SettingsPlace.trusts(owner, by: folder) {
-                let problem = "belongs to \(AccountName.user(owner)), who is not trusted to set up the daemon"
+            let entry = FileStatus.of(path)
+            let (file, status) = try read(path)
+            if let folder, let problem = SettingsPlace.fault(of: entry, status, by: folder) {
                 files.problems.append(
                     ConfigProblem("\(problem); name the file with --settings, or remove it", in: path))
             } else {
@@ -168,7 +168,7 @@ package struct PipelineLoader: Sendable {
         return draft
     }
 
-    private static func read(_ path: FilePath) throws(IOError) -> (file: PipelineFiles.File, owner: uid_t) {
+    private static func read(_ path: FilePath) throws(IOError) -> (file: PipelineFiles.File, status: stat) {
         // Do not wait for a writer if the path is a FIFO.
         let file = try OpenFile.open(path, O_RDONLY | O_NONBLOCK)
         let status = try file.status()
@@ -178,6 +178,6 @@ package struct PipelineLoader: Sendable {
         default: throw IOError("read", path, .invalidArgument)
         }
         let text = try SmallFile.read(file, atMost: largestFile)
-        return (PipelineFiles.File(path: path, text: text, changed: FileTime(status.st_mtim)), status.st_uid)
+        return (PipelineFiles.File(path: path, text: text, changed: FileTime(status.st_mtim)), status)
     }
 }

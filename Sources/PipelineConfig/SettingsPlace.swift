@@ -23,9 +23,18 @@ package enum SettingsPlace: Sendable {
         return places.first { !pipelines.contains($0) && FileStatus.of($0) != nil }.map { ($0, folder) }
     }
 
-    /// Whoever found the file trusts root, itself and whoever the pipelines' folder belongs to.
-    static func trusts(_ owner: uid_t, by folder: FilePath) -> Bool {
-        owner == 0 || owner == geteuid() || owner == FileStatus.of(folder.pushing("."))?.st_uid
+    /// Why what was found is not to be trusted; nil if it is. Trusted are root, our user and whoever the pipelines'
+    /// folder belongs to: with the file, and with its name, as others may lead that to a file of ours. `entry`: what
+    /// was there under the name just before the file was opened.
+    static func fault(of entry: stat?, _ file: stat, by folder: FilePath) -> String? {
+        let trusted = [0, geteuid(), FileStatus.of(folder.pushing("."))?.st_uid]
+        for status in [entry ?? file, file] {
+            guard trusted.contains(status.st_uid) else {
+                return "belongs to \(AccountName.user(status.st_uid)), who is not trusted to set up the daemon"
+            }
+            if status.st_nlink != 1 { return "has other names, too, so that somebody else may have put it here" }
+        }
+        return nil
     }
 
     private static func parent(of path: FilePath) -> FilePath {

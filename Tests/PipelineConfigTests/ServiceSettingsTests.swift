@@ -94,6 +94,20 @@ import Testing
         #expect(problems(read()).isEmpty)
     }
 
+    /// What Dropmill publishes is its own file with a sender's words.
+    @Test(.enabled(if: geteuid() == 0)) func aNameThatAStrangerGaveAFileOfOursIsRefused() throws {
+        try scratch.write("control_group_may: change\ncontrol_group: root", to: "out/drop.yaml")
+        let (file, name) = (scratch.path("out/drop.yaml"), scratch.path("etc/dropmill.yaml"))
+        #expect(symlink(file.string, name.string) == 0)
+        #expect(problems(read()).isEmpty, "a link of ours is an administrator's")
+        #expect(lchown(name.string, 65_534, 65_534) == 0)
+        let linked = problems(read())
+        #expect(linked.count == 1 && linked[0].contains("who is not trusted to set up the daemon"), "\(linked)")
+        #expect(unlink(name.string) == 0 && link(file.string, name.string) == 0)
+        let named = problems(read())
+        #expect(named.count == 1 && named[0].contains("has other names, too"), "\(named)")
+    }
+
     @Test func whatChangedInItIsADifference() throws {
         let before = read()
         try scratch.write("stall: 1m", to: "etc/dropmill.yaml")

@@ -10,6 +10,8 @@ actor ControlServer: QueueActor {
     static let mostConnections = 16
     /// Of these, of one user who is neither root nor the daemon's.
     static let mostOfOthers = 4
+    /// Of these, of all of them together: there is always room for those who look after the daemon.
+    static let mostOfAllOthers = 12
     /// How often the socket's name is checked.
     private static let glance = Duration.seconds(20)
     /// How long a connection may do nothing while nothing is due from us.
@@ -168,8 +170,11 @@ actor ControlServer: QueueActor {
 
     private func hasRoom(for peer: ControlPeer) -> Bool {
         guard connections.count < Self.mostConnections else { return false }
-        return table.access.isOwn(peer)
-            || connections.values.count { $0.peer.user == peer.user } < Self.mostOfOthers
+        let access = table.access
+        if access.isOwn(peer) { return true }
+        let others = connections.values.filter { !access.isOwn($0.peer) }
+        return others.count < Self.mostOfAllOthers
+            && others.count { $0.peer.user == peer.user } < Self.mostOfOthers
     }
 
     private func watch(_ number: Int) {

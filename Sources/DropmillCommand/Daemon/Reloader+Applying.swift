@@ -12,7 +12,8 @@ extension Reloader {
             do throws(EngineError) {
                 changes = try engine.reload(pipelines)
             } catch {
-                _ = try engine.admit(before)
+                // Why it is refused matters more than this.
+                do throws(EngineError) { _ = try engine.admit(before) } catch { warn(error.message) }
                 throw error
             }
             do throws(IOError) {

@@ -71,7 +71,13 @@ final class OpenedState: Sendable {
 
     /// Lets the members of a group read it, and nobody else but its user.
     func admit(_ readers: gid_t?) throws(FolderError) {
-        try PrivateState.close(folder, but: readers)
+        do throws(FolderError) {
+            try PrivateState.close(folder, but: readers)
+        } catch {
+            // What was given to them before it failed is taken back; the failure is the same one.
+            do throws(FolderError) { try PrivateState.close(folder, but: self.readers) } catch {}
+            throw error
+        }
         group.withLock { $0 = readers }
     }
 
