@@ -147,7 +147,8 @@ let package = Package(
             name: "DropmillCommand",
             dependencies: [
                 "Files", "PipelineKit", "BuiltinStages", "Doctor", "Dropmill", "FolderWatch", "Readiness", "Journal",
-                "PipelineEngine", "PipelineConfig", "SQLiteJournal", "CLinux", "CVersion", system, log, arguments,
+                "PipelineEngine", "PipelineConfig", "SQLiteJournal", "Digests", "CLinux", "CVersion", system, log,
+                arguments,
             ],
             swiftSettings: strict),
 

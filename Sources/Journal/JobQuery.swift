@@ -26,6 +26,8 @@ package struct JobQuery: Sendable, Hashable {
     package var code: String?
     /// Only retries of this job.
     package var retryOf: JobID?
+    /// Only replays of this job.
+    package var replayOf: JobID?
     /// Only finished jobs that left one of these: the original, an output, or a sidecar. Scans every row. Empty: any.
     package var left: [FilePath] = []
     /// The most jobs to return.
@@ -47,6 +49,7 @@ package struct JobQuery: Sendable, Hashable {
             && finishedSince.map { limit in job.finishedAt.map { $0 >= limit } ?? false } ?? true
             && code.map { $0 == job.failure?.code } ?? true
             && retryOf.map { $0 == job.retryOf } ?? true
+            && replayOf.map { $0 == job.replayOf } ?? true
             && (left.isEmpty || job.state.isFinal && left.contains { job.outputs.contains($0) || job.original == $0 })
     }
 

@@ -70,6 +70,8 @@ package struct JobRecord: Sendable, Equatable {
     package var outputs: [FilePath]
     /// Of a finished job: where the original is; nil if it was deleted or is itself an output.
     package var original: FilePath?
+    /// Of a processed job: what the original looked like there; nil where an older Dropmill wrote this.
+    package var originalState: OriginalState?
     /// Digests of the original, in hexadecimal, by algorithm (`sha256`).
     package var digests: [String: String]
     /// What stages found out about the drop, by name: `integrity`, `type`.
@@ -78,6 +80,8 @@ package struct JobRecord: Sendable, Equatable {
     package var definition: Definition
     /// The failed job whose original this is, sent in again.
     package var retryOf: JobID?
+    /// The processed job whose original this is a copy of.
+    package var replayOf: JobID?
     /// What happened, in order.
     package var history: [Transition]
 

@@ -9,8 +9,8 @@ import SystemPackage
 package protocol Journal: Sendable {
     /// Adds or replaces these jobs' rows and this pipeline state, all or nothing; when it returns they are durable.
     ///
-    /// The drop's name and the time of its claim stay what they were first, and a `retryOf` that a job has once it
-    /// keeps.
+    /// The drop's name and the time of its claim stay what they were first, and a `retryOf` or `replayOf` that a job
+    /// has once it keeps.
     ///
     /// `intending`: jobs that are about to be moved, and soon over: those that have no rows yet get one together, until
     /// each has its own. No job is in both.
@@ -54,8 +54,14 @@ package protocol Journal: Sendable {
     /// is given `retryOf` when it is first written.
     func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
 
+    /// The same of a copy of a processed job's original: the job that it becomes is given `replayOf`.
+    func noteReplay(of job: JobID, as identity: FileIdentity) throws(JournalError)
+
     /// Removes such a note: that file does not come.
     func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
+
+    /// The files of such notes that have not become jobs yet, with the jobs that they come from.
+    func sentIn() throws(JournalError) -> [(job: JobID, identity: FileIdentity)]
 
     /// Answers a question for content that came before, and notes the asking job as its first where there was none.
     func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob?

@@ -10,7 +10,7 @@ enum JobRow {
         "id", "pipeline", "name", "folders", "size", "dropped_at", "device", "inode", "claimed_at", "finished_at",
         "state", "stage", "failures", "recoveries", "next_attempt", "failure", "failed_stage", "payload", "intents",
         "outputs", "original", "digests", "facts", "definition", "retry_of", "history",
-        "slot", "inputs",
+        "slot", "inputs", "replay_of", "original_state",
     ]
 
     /// Columns that keep their first value, but for a job that passes to another pipeline. SQLite rewrites every index
@@ -42,22 +42,24 @@ enum JobRow {
         """
 
     private static let places = columns.enumerated().map { index, column in
-        column == "retry_of" ? "coalesce(\(retryOf), \(RetryRow.search))" : "?\(index + 1)"
+        kept.contains(column)
+            ? "coalesce(?\(index + 1), \(RetryRow.search(replays: column == "replay_of")))" : "?\(index + 1)"
     }
+
+    /// Columns that keep a value that they have once.
+    private static let kept = ["retry_of", "replay_of"]
 
     /// The assignments of an update. `value`: that of a column, by its place.
     private static func sets(_ value: (Int) -> String) -> String {
         columns.indices.filter { !unchanging.contains(columns[$0]) }.map { place in
             let column = columns[place]
-            return column == "retry_of"
-                ? "retry_of = coalesce(\(retryOf), retry_of)" : "\(column) = \(value(place))"
+            return kept.contains(column)
+                ? "\(column) = coalesce(?\(place + 1), \(column))" : "\(column) = \(value(place))"
         }.joined(separator: ", ")
     }
 
     /// The place of a column's value in `upsert`.
     static func parameter(_ column: String) -> String { "?\((columns.firstIndex(of: column) ?? -1) + 1)" }
-
-    private static let retryOf = parameter("retry_of")
 
     /// The beginning of every query for whole rows.
     static let select = "SELECT \(columns.joined(separator: ", ")) FROM jobs"
@@ -95,6 +97,8 @@ enum JobRow {
         values.json(all: record.history) { $0.transition($1) }
         values.text(record.slot?.text)
         values.json(record.inputs) { $0.inputs($1) }
+        values.text(record.replayOf?.text)
+        values.json(record.originalState) { $0.original($1) }
     }
 
     /// Whether a row is worth being read whole: its name may tell that it is not asked for.
@@ -150,6 +154,11 @@ enum JobRow {
             record.slot = name
         }
         record.inputs = try columns.json("inputs", \.inputs)
+        if let replayOf = try columns.optionalText("replay_of") {
+            guard let id = JobID(replayOf) else { throw columns.nonsense("replay_of") }
+            record.replayOf = id
+        }
+        record.originalState = try columns.json("original_state", \.original)
         return record
     }
 }

@@ -26,6 +26,7 @@ enum Migrations {
         migrator.registerMigration("9 inputs") { try $0.execute(sql: "ALTER TABLE jobs ADD COLUMN inputs TEXT") }
         migrator.registerMigration("9 holds") { try $0.execute(sql: holds) }
         migrator.registerMigration("9 audit") { try $0.execute(sql: audit) }
+        migrator.registerMigration("9 replays") { try $0.execute(sql: replays) }
         return migrator
     }()
 
@@ -191,4 +192,11 @@ enum Migrations {
 
     /// Users look up names, and without an index an unknown name would scan every row.
     private static let names = "CREATE INDEX jobs_of_name ON jobs (name, claimed_at);"
+
+    private static let replays = """
+        ALTER TABLE jobs ADD COLUMN replay_of TEXT;
+        ALTER TABLE jobs ADD COLUMN original_state TEXT;
+        CREATE INDEX jobs_replay_of ON jobs (replay_of) WHERE replay_of IS NOT NULL;
+        ALTER TABLE retries ADD COLUMN replay INTEGER NOT NULL DEFAULT 0;
+        """
 }

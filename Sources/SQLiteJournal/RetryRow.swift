@@ -7,21 +7,24 @@ import SystemPackage
 /// The rows of the table `retries`. A file that is sent in again goes into the inbox of its job's pipeline, where its
 /// inode's number identifies it; a device has another number after a mount.
 enum RetryRow {
-    /// As part of `JobRow.insert`: the newest job whose file this one's is. Not by ORDER BY, for which SQLite makes a
-    /// table of its own for every row that is written.
-    static let search = """
-        (SELECT max(retries.job) FROM retries JOIN jobs AS earlier ON earlier.id = retries.job \
-        WHERE retries.inode = \(JobRow.parameter("inode")) AND earlier.pipeline = \(JobRow.parameter("pipeline")))
+    /// As part of `JobRow.insert`: the newest job whose file this one's is, or whose file it is a copy of. Not by ORDER
+    /// BY, for which SQLite makes a table of its own for every row that is written.
+    static func search(replays: Bool) -> String {
         """
+        (SELECT max(retries.job) FROM retries JOIN jobs AS earlier ON earlier.id = retries.job \
+        WHERE retries.inode = \(JobRow.parameter("inode")) AND earlier.pipeline = \(JobRow.parameter("pipeline")) \
+        AND retries.replay = \(replays ? 1 : 0))
+        """
+    }
 
     static func isAny(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM retries)")) ?? false
     }
 
-    static func add(_ job: JobID, as identity: FileIdentity, to db: Database) throws {
+    static func add(_ job: JobID, as identity: FileIdentity, isReplay: Bool, to db: Database) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO retries (device, inode, job) VALUES (?, ?, ?)",
-            arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text])
+            sql: "INSERT OR REPLACE INTO retries (device, inode, job, replay) VALUES (?, ?, ?, ?)",
+            arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text, isReplay])
     }
 
     static func remove(_ job: JobID, as identity: FileIdentity, from db: Database) throws {
@@ -34,7 +37,8 @@ enum RetryRow {
     static func removeIfTaken(by job: JobRecord, in db: Database) throws {
         try db.cachedStatement(
             sql: """
-                DELETE FROM retries WHERE inode = ? AND job = (SELECT retry_of FROM jobs WHERE id = ?)
+                DELETE FROM retries WHERE inode = ?1 AND (job = (SELECT retry_of FROM jobs WHERE id = ?2) \
+                OR job = (SELECT replay_of FROM jobs WHERE id = ?2))
                 """
         ).execute(arguments: [Int64(bitPattern: job.identity.inode), job.id.text])
     }

@@ -1,3 +1,4 @@
+package import Files
 import FoundationEssentials
 import GRDB
 package import Journal
@@ -69,6 +70,10 @@ extension SQLiteJournal {
             conditions.append("retry_of = ?")
             arguments += [retryOf.text]
         }
+        if let replayOf = query.replayOf {
+            conditions.append("replay_of = ?")
+            arguments += [replayOf.text]
+        }
         if !query.left.isEmpty {
             let places = query.left.map { _ in "original = ? OR instr(outputs, ?) > 0" }.joined(separator: " OR ")
             conditions.append("\(JobRow.isOver) AND (\(places))")
@@ -132,6 +137,17 @@ extension SQLiteJournal {
 
     package func pipelines() throws(JournalError) -> [PipelineRecord] {
         try read { db in try Self.rows(db, PipelineRow.select(db), read: PipelineRow.record) }
+    }
+
+    package func sentIn() throws(JournalError) -> [(job: JobID, identity: FileIdentity)] {
+        try read { db in
+            let rows = try Self.rows(db, "SELECT job, device, inode FROM retries") { columns throws(JournalError) in
+                guard let job = JobID(try columns.text("job")) else { throw columns.nonsense("job") }
+                let device = UInt64(bitPattern: try columns.integer("device"))
+                return (job, FileIdentity(device: device, inode: UInt64(bitPattern: try columns.integer("inode"))))
+            }
+            return rows.map { (job: $0.0, identity: $0.1) }
+        }
     }
 
     package func holds() throws(JournalError) -> [HoldRecord] { try read { db in try HoldRow.all(db) } }

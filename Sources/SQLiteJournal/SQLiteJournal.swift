@@ -171,8 +171,12 @@ package final class SQLiteJournal: Journal {
 
     package func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
         try write { db in
-            try RetryRow.add(job, as: identity, to: db)
+            try RetryRow.add(job, as: identity, isReplay: false, to: db)
         }
+    }
+
+    package func noteReplay(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        try write { db in try RetryRow.add(job, as: identity, isReplay: true, to: db) }
     }
 
     package func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {

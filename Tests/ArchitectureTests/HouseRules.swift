@@ -30,7 +30,7 @@ enum HouseRules {
         "DropmillStages": ["BuiltinStages"],
         "DropmillCommand": [
             "Files", "PipelineKit", "CLinux", "CVersion", "FolderWatch", "Readiness", "Journal", "BuiltinStages",
-            "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Doctor", "Dropmill",
+            "SQLiteJournal", "PipelineEngine", "PipelineConfig", "Doctor", "Dropmill", "Digests",
         ],
         "DropmillProgram": ["CStart", "BuiltinStages", "DropmillCommand"],
     ]

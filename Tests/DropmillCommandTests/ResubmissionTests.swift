@@ -95,7 +95,7 @@ import Testing
         let path = scratch.path("failed/gone.pdf").string
         #expect(
             result.problems.map(\.message) == [
-                "it was processed; only failed jobs can be retried",
+                "it was processed; 'dropmill replay \(done.id.text)' sends a copy in",
                 "it is not finished; 'dropmill show \(busy.id.text)' shows how far it is",
                 "it was already retried, as \(next.id.text), which is queued",
                 "no job has the id or name 'nothing.pdf'; 'dropmill jobs' lists all jobs",

@@ -12,15 +12,19 @@ enum JobJSON {
         return json.string
     }
 
-    /// One job with all that happened. `retries`: the jobs that it led to.
+    /// One job with all that happened. `retries` and `replays`: the jobs that it led to.
     static func story(
-        _ record: JobRecord, retries: [JobRecord], _ surroundings: JobSurroundings = JobSurroundings()
+        _ record: JobRecord, retries: [JobRecord], replays: [JobRecord] = [],
+        _ surroundings: JobSurroundings = JobSurroundings()
     ) -> String {
         var json = JSONText()
         json.object { json in
             write(record, surroundings, &json)
             json.array("retried_as") { json in
                 for retry in retries { json.text(nil, retry.id.text) }
+            }
+            json.array("replayed_as") { json in
+                for replay in replays { json.text(nil, replay.id.text) }
             }
             json.array("history") { json in
                 for transition in record.history { json.object { write(transition, &$0) } }
@@ -59,6 +63,7 @@ enum JobJSON {
             for (name, fact) in record.facts.sorted(by: { $0.key < $1.key }) { json.text(name, fact) }
         }
         if let origin = record.retryOf { json.text("retry_of", origin.text) }
+        if let first = record.replayOf { json.text("replay_of", first.text) }
     }
 
     /// Why something did not work: the same keys in every verb.

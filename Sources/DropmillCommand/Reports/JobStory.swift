@@ -8,6 +8,8 @@ struct JobStory {
     let record: JobRecord
     /// The jobs that it led to by `retry`, newest first.
     let retries: [JobRecord]
+    /// The same by `replay`.
+    var replays: [JobRecord] = []
     let pipeline: PipelineRecord?
     /// What it may wait for besides a worker.
     var surroundings = JobSurroundings()
@@ -98,7 +100,9 @@ struct JobStory {
             facts += Self.list("beside it", record.outputs.filter { !published.contains($0) })
         }
         if let origin = record.retryOf { facts.append(("retry of", origin.text)) }
+        if let first = record.replayOf { facts.append(("replay of", first.text)) }
         for retry in retries { facts.append(("retried as", "\(retry.id.text) (\(retry.state.rawValue))")) }
+        for replay in replays { facts.append(("replayed as", "\(replay.id.text) (\(replay.state.rawValue))")) }
         return facts
     }
 

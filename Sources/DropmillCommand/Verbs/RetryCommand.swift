@@ -36,6 +36,6 @@ struct RetryCommand: ParsableCommand {
 
     func run() throws {
         try SendingIn.carryOut(
-            "retry", selection, in: folder.folder, json: json, none: "no failed job has its original in place")
+            "retry", .retry, selection, in: folder.folder, json: json, none: "no failed job has its original in place")
     }
 }

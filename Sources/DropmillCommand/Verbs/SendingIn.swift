@@ -2,15 +2,16 @@ import ArgumentParser
 import Journal
 import PipelineEngine
 
-/// How `retry` is carried out, whether a daemon runs or not: that sees only a rename into the inbox.
+/// How `retry` and `replay` are carried out, whether a daemon runs or not: that sees only a rename into the inbox.
 enum SendingIn {
     /// `none`: what is said where no job can be sent in.
     static func carryOut(
-        _ verb: String, _ selection: JobSelection, in folder: StateFolder, json: Bool, none: String
+        _ verb: String, _ kind: Resubmission.Kind, _ selection: JobSelection, in folder: StateFolder, json: Bool,
+        none: String
     ) throws(ExitCode) {
         var found: [JobRecord] = []
         let result = try folder.write { journal throws(JournalError) in
-            var resubmission = try Resubmission(journal)
+            var resubmission = try Resubmission(journal, kind)
             found = try resubmission.find(selection)
             guard !selection.dryRun, !found.isEmpty else { return resubmission }
             var pace = selection.rate

@@ -35,7 +35,7 @@ struct ShowCommand: ParsableCommand {
             story.surroundings.loaded = InboxLook.asking(folder.path, limit: 0).loaded
         }
         if json {
-            print(JobJSON.story(story.record, retries: story.retries, story.surroundings))
+            print(JobJSON.story(story.record, retries: story.retries, replays: story.replays, story.surroundings))
         } else {
             for line in story.lines(now: .now()) { print(line) }
         }
@@ -46,13 +46,16 @@ struct ShowCommand: ParsableCommand {
     ) throws(JournalError) -> (match: JobFinder.Match, story: JobStory?) {
         let match = try JobFinder.find(text, in: journal)
         guard case .found(let record) = match else { return (match, nil) }
-        var query = JobQuery()
-        query.retryOf = record.id
-        let retries = try journal.jobs(query)
+        var (retried, replayed) = (JobQuery(), JobQuery())
+        retried.retryOf = record.id
+        replayed.replayOf = record.id
+        let (retries, replays) = (try journal.jobs(retried), try journal.jobs(replayed))
         let pipeline = try journal.pipelines().first { $0.name == record.pipeline }
         let surroundings = try JobSurroundings(journal, isRunning: isRunning)
         return (
-            match, JobStory(record: record, retries: retries, pipeline: pipeline, surroundings: surroundings)
+            match,
+            JobStory(
+                record: record, retries: retries, replays: replays, pipeline: pipeline, surroundings: surroundings)
         )
     }
 }

@@ -165,6 +165,16 @@ nonisolated extension Engine {
         }
     }
 
+    /// Removes what a kill left of copies that were on their way into the inboxes.
+    func removeLeftovers(of pipelines: [Pipeline], _ state: OpenedState) throws(EngineError) {
+        let inboxes = Dictionary(pipelines.map { ($0.name, $0.inbox) }) { first, _ in first }
+        do throws(JournalError) {
+            try Resubmission.removeLeftovers(state.journal, in: inboxes)
+        } catch {
+            throw notStarted(error)
+        }
+    }
+
     func report(_ left: UnloadedJobs) { observer(.warning(pipeline: nil, message: left.text)) }
 
     /// The records that were those of the pipeline that one names as `formerly`, on record as its own before anything

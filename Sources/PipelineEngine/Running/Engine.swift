@@ -98,6 +98,7 @@ package actor Engine: QueueActor {
         do throws(EngineError) {
             reserved.note(state: configuration.state)
             try prepare(pipelines, into: &prepared, with: state, unfinished)
+            try removeLeftovers(of: pipelines, state)
         } catch {
             for pipeline in prepared { pipeline.release() }
             state.close()

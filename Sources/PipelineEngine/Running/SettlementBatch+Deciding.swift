@@ -106,6 +106,7 @@ extension SettlementBatch {
         }
         guard let decided else { throw try missing(placement.source ?? job.original, of: job) }
         steps[index].moves.append(decided.intents)
+        steps[index].original = decided.original ?? steps[index].original
         steps[index].unsynced.files += decided.unsynced.files
         if decided.unsynced.needsWhole { steps[index].unsynced.needsWhole = true }
         steps[index].notes += decided.note.map { [$0] } ?? []

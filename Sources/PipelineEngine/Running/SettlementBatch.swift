@@ -12,6 +12,8 @@ struct SettlementBatch {
         /// The moves of each placement.
         var moves: [[Intent]] = []
         var made: [Intent] = []
+        /// What the original looks like; nil where an earlier attempt decided.
+        var original: OriginalState?
         /// The first placement whose moves are not made.
         var next = 0
         /// Whether an earlier attempt may have made some of them.
@@ -38,12 +40,21 @@ struct SettlementBatch {
         }
 
         /// Its record as that of a job that is over.
-        func ended(at now: Timestamp) -> JobRecord {
+        ///
+        /// `copied`: the sources of those moves that were made by copies.
+        func ended(at now: Timestamp, copied: Set<FilePath>) -> JobRecord {
             var record = settlement.record
             let took = settlement.begun.map { MonotonicTime.now() - $0 }
             record.end(settlement.outcome, intents: moves.flatMap { $0 }, at: now, took: took)
             if let kept = keptOriginal { record.original = kept }
+            if case .processed = settlement.outcome { record.originalState = originalState(copied) }
             return record
+        }
+
+        private func originalState(_ copied: Set<FilePath>) -> OriginalState? {
+            guard let move = moves.joined().last(where: { $0.role == .original }) else { return nil }
+            if let original, !copied.contains(move.source) { return original }
+            return FileStatus.of(move.target).map { OriginalState($0) }
         }
 
         /// The outcome once that record was written, or was not: then the old one stands.
@@ -115,7 +126,7 @@ struct SettlementBatch {
         names.release(reserved)
         forgetLines()
         let now = Timestamp.now()
-        let ended = steps.map { $0.failure == nil ? $0.ended(at: now) : nil }
+        let ended = steps.map { $0.failure == nil ? $0.ended(at: now, copied: mover.copied) : nil }
         guard ended.contains(where: { $0 != nil }) else { return deliver(steps.map(\.outcome)) }
         journal.commit(ended.compactMap(\.self)) { @Sendable [steps, work = spool.work] result in
             deliver(

@@ -9,6 +9,8 @@ struct Decision {
     private(set) var intents: [Intent] = []
     /// What has to be on disk before any of them is made.
     private(set) var unsynced = DiskSync.Unsynced()
+    /// What the original looks like, where it is that which is moved.
+    private(set) var original: OriginalState?
     /// What there is to be said about the name: a sentence.
     private(set) var note: String?
 
@@ -47,6 +49,7 @@ struct Decision {
         guard let source = placement.source, let found else { return }
         intents.append(
             Intent(role: placement.role, source: source, target: chosen.targets[0], identity: found.identity))
+        if placement.role == .original { original = OriginalState(found.status) }
         if isSynced { try addUnsynced(source, of: placement) }
         if chosen.name != placement.name { note = Self.note(on: placement, in: folder, source, named: chosen.name) }
     }

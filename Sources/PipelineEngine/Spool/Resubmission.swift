@@ -3,8 +3,17 @@ package import Journal
 package import PipelineKit
 package import SystemPackage
 
-/// Sends failed jobs' originals back into their inboxes, one by one: an error of one does not stop the others.
+/// Sends jobs' originals into their inboxes once more, one by one: an error of one does not stop the others.
 package struct Resubmission {
+    package enum Kind {
+        /// Failed originals go back.
+        case retry
+        /// Copies of processed originals.
+        case replay(SendBack.Verification)
+
+        fileprivate var state: JobRecord.State { if case .retry = self { .failed } else { .processed } }
+    }
+
     package struct Sent {
         package let record: JobRecord
         package let path: FilePath
@@ -22,11 +31,13 @@ package struct Resubmission {
     package private(set) var sent: [Sent] = []
     package private(set) var problems: [Problem] = []
     package let journal: any Journal
+    private let kind: Kind
     private let pipelines: [String: PipelineRecord]
 
     /// Begins with what the journal knows of the pipelines.
-    package init(_ journal: any Journal) throws(JournalError) {
+    package init(_ journal: any Journal, _ kind: Kind = .retry) throws(JournalError) {
         self.journal = journal
+        self.kind = kind
         pipelines = Dictionary(try journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
     }
 
@@ -43,23 +54,23 @@ package struct Resubmission {
         try send(record)
     }
 
-    /// The failed jobs among these whose original is still in its place, oldest first.
+    /// The failed (or processed) jobs among these whose original is still in its place, oldest first.
     package mutating func find(_ wanted: JobQuery) throws(JournalError) -> [JobRecord] {
         var query = wanted
-        query.states = [.failed]
+        query.states = [kind.state]
         // Of several jobs whose original had the same place, the newest one put it there.
         var places: Set<FilePath> = []
         var candidates: [JobRecord] = []
-        let failed = try journal.jobs(query)
-        if let pipeline = query.pipeline, failed.isEmpty, pipelines[pipeline] == nil {
+        let found = try journal.jobs(query)
+        if let pipeline = query.pipeline, found.isEmpty, pipelines[pipeline] == nil {
             let hint = Suggestion.hint(for: pipeline, among: pipelines.keys.sorted())
             let remedy = hint.isEmpty ? "; 'dropmill status' lists those that have run" : hint
             let subject = EscapedText.of(pipeline)
             problems.append(Problem(subject: subject, message: "unknown pipeline\(remedy)"))
         }
-        for record in failed {
+        for record in found {
             guard let original = record.original, places.insert(original).inserted else { continue }
-            guard [.regular, .folder].contains(Folder.kind(of: original)), try next(of: record) == nil else { continue }
+            guard [.regular, .folder].contains(Folder.kind(of: original)), try !isRetried(record) else { continue }
             candidates.append(record)
         }
         return candidates.reversed()
@@ -74,10 +85,12 @@ package struct Resubmission {
 
     /// Why a named job cannot be sent back; nil if it can.
     private func refusal(of record: JobRecord) throws(JournalError) -> String? {
-        switch record.state {
-        case .failed: break
-        case .processed: return "it was processed; only failed jobs can be retried"
-        case .lost: return "its drop was missing from the work folder; check the inbox"
+        switch (record.state, kind) {
+        case (.processed, .replay): return nil
+        case (.failed, .retry): break
+        case (.failed, .replay): return "it failed; 'dropmill retry \(record.id.text)' sends it in again"
+        case (.processed, .retry): return "it was processed; 'dropmill replay \(record.id.text)' sends a copy in"
+        case (.lost, _): return "its drop was missing from the work folder; check the inbox"
         default: return "it is not finished; 'dropmill show \(record.id.text)' shows how far it is"
         }
         if let next = try next(of: record) {
@@ -91,6 +104,11 @@ package struct Resubmission {
             return "the file in its place is now the original of \(newer.id.text); retry that job"
         }
         return nil
+    }
+
+    private func isRetried(_ record: JobRecord) throws(JournalError) -> Bool {
+        guard case .retry = kind else { return false }
+        return try next(of: record) != nil
     }
 
     /// The newest job that it led to by an earlier retry.
@@ -111,10 +129,16 @@ package struct Resubmission {
         // What was noted, and did not come into the inbox after all, is taken back: its inode may be another's one day.
         var noted: [FileIdentity] = []
         do throws(SendBack.Refusal) {
-            let result = try SendBack(inbox: pipeline.inbox).send(record) { identity throws(SendBack.Refusal) in
-                try note(identity, of: record)
-                noted.append(identity)
+            let note = { (note: SendBack.Note) throws(SendBack.Refusal) in
+                try write(note, of: record)
+                if case .comes(let identity) = note { noted.append(identity) }
             }
+            let sendBack = SendBack(inbox: pipeline.inbox)
+            let result =
+                switch kind {
+                case .retry: try sendBack.send(record, note: note)
+                case .replay(let verify): try sendBack.replay(record, verify: verify, note: note)
+                }
             var leftover = result.leftover.map { "\($0); remove it by hand" }
             leftover = forget(noted.dropLast(), of: record) ?? leftover
             sent.append(Sent(record: record, path: result.path, leftover: leftover))
@@ -123,9 +147,13 @@ package struct Resubmission {
         }
     }
 
-    private func note(_ identity: FileIdentity, of record: JobRecord) throws(SendBack.Refusal) {
+    private func write(_ note: SendBack.Note, of record: JobRecord) throws(SendBack.Refusal) {
         do throws(JournalError) {
-            try journal.noteRetry(of: record.id, as: identity)
+            switch (note, kind) {
+            case (.comes(let identity), .retry): try journal.noteRetry(of: record.id, as: identity)
+            case (.comes(let identity), .replay): try journal.noteReplay(of: record.id, as: identity)
+            case (.isGone(let identity), _): try journal.forgetRetry(of: record.id, as: identity)
+            }
         } catch {
             throw SendBack.Refusal(error.message)
         }
@@ -142,6 +170,22 @@ package struct Resubmission {
 
     private mutating func report(_ record: JobRecord, _ message: String) {
         reportProblem("\(record.id.text) (\(record.drop.name.text))", message)
+    }
+
+    /// Removes from these inboxes, by their pipelines' names, what a kill left of copies that were to come into them.
+    package static func removeLeftovers(
+        _ journal: any Journal, in inboxes: [String: FilePath]
+    ) throws(JournalError) {
+        for (id, identity) in try journal.sentIn() {
+            guard let record = try journal.job(id), let inbox = inboxes[record.pipeline] else { continue }
+            do throws(IOError) {
+                guard try SendBack(inbox: inbox).removeLeftover(of: record, as: identity) else { continue }
+            } catch {
+                // It does no harm, and the next replay removes it first.
+                continue
+            }
+            try journal.forgetRetry(of: id, as: identity)
+        }
     }
 
     /// Notes why one that was asked for stays where it is.

@@ -29,15 +29,15 @@ package struct SendBack: Sendable {
     /// The inbox.
     package let inbox: FilePath
 
-    private static let reportSuffix = ".error.json"
+    /// Whether what a descriptor still gives has these digests, in hexadecimal by algorithm.
+    package typealias Verification = (Int32, [String: String]) throws(IOError) -> Bool
 
-    /// The most numbers that are tried for a name in use.
-    private static let mostNames = 10_000
+    private static let reportSuffix = ".error.json"
 
     package init(inbox: FilePath) { self.inbox = inbox }
 
     /// A failed original's place.
-    private struct Original {
+    struct Original {
         let folder: HeldFolder
         let name: FileName
         let record: JobRecord
@@ -55,10 +55,17 @@ package struct SendBack: Sendable {
         var path: FilePath { folder.path.appending(name) }
     }
 
-    /// Sends a failed job's original in, under its drop's name, numbered where that is taken. `note` receives the
-    /// inode that will appear in the inbox; if it throws, the original stays.
+    /// Which inode comes into the inbox, before it does.
+    package enum Note: Sendable, Equatable {
+        case comes(FileIdentity)
+        /// It was to come, and is gone.
+        case isGone(FileIdentity)
+    }
+
+    /// Sends a failed job's original in, under its drop's name, numbered where that is taken. If `note` throws, the
+    /// original stays.
     package func send(
-        _ record: JobRecord, note: (FileIdentity) throws(Refusal) -> Void
+        _ record: JobRecord, note: (Note) throws(Refusal) -> Void
     ) throws(Refusal) -> Sent {
         guard let path = record.original, let own = path.lastName else {
             throw Refusal("its original is unknown; drop it again")
@@ -68,7 +75,7 @@ package struct SendBack: Sendable {
         var before = try Self.refusing { () throws(IOError) in try Self.reports(beside: original) }
         let (identity, kind) = try Self.refusing { () throws(IOError) in try Self.examine(original) }
         let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
-        try note(identity)
+        try note(.comes(identity))
         let name = record.drop.name
         if let placed = try Self.refusing({ () throws(IOError) in
             try Self.place(original.name, of: original.folder, as: name, in: folder)
@@ -83,30 +90,21 @@ package struct SendBack: Sendable {
         // Only a copy leaves the original behind; one that was moved and fails again comes back as the same inode.
         before[original.name] = identity
         // Another file system, or another mount of the same one: a hidden copy, which no inbox takes, gets the name.
-        let copy = try Self.refusing { () throws(IOError) in
-            try Self.copy(original.name, of: original.folder, to: folder, as: "\(record.id.text).partial")
-        }
+        let copy = try Self.refusing { () throws(IOError) in try HiddenCopy(of: record.id, in: folder) }
         do throws(Refusal) {
-            try note(copy.identity)
-            let placed = try Self.refusing { () throws(IOError) in
-                try Self.place(copy.name, of: folder, as: name, in: folder)
-            }
-            // Senders may rename files in their folder: the original is removed only if the copy is verified.
-            guard let placed,
-                try Self.refusing({ () throws(IOError) in try folder.identity(of: placed) })
-                    == copy.identity
-            else { throw Refusal("the copy of '\(path.text)' was replaced in '\(inbox.text)'; try again") }
+            try copy.tell(note)
+            try Self.refusing { () throws(IOError) in try copy.fill(original.name, of: original.folder) }
+            let placed = try Self.place(copy, of: path, as: name, in: folder)
             return Sent(
                 path: folder.path.appending(placed), leftover: tidy(after: original, sentTo: placed, in: folder, before)
             )
         } catch {
-            // One more hidden file does no harm; the next attempt removes it first.
-            do throws(IOError) { try folder.remove(copy.name) } catch {}
+            copy.remove()
             throw error
         }
     }
 
-    private static func hold(_ path: FilePath, _ name: FileName, _ record: JobRecord) throws(IOError) -> Original {
+    static func hold(_ path: FilePath, _ name: FileName, _ record: JobRecord) throws(IOError) -> Original {
         do throws(IOError) {
             // `failed` is as configured; senders may have changed what is below it, so no link is followed there.
             var folders = path.removingLastComponent()
@@ -124,54 +122,6 @@ package struct SendBack: Sendable {
         }
     }
 
-    /// The folder of the inbox that the drop was in, recreated if it is gone. If something else has the name of
-    /// such a folder, even a link, the drop goes to the top of the inbox: nothing leads out of the inbox.
-    private func home(of drop: Drop) throws(IOError) -> HeldFolder {
-        let top = HeldFolder(try OpenInbox.open(inbox))
-        var folder = top
-        for name in drop.folders {
-            guard let next = try folder.makeFolder(name) else { return top }
-            folder = next
-        }
-        return folder
-    }
-
-    /// Renames the file into the folder and returns its name; nil if a rename cannot reach it.
-    private static func place(
-        _ source: FileName, of origin: HeldFolder, as name: FileName, in folder: HeldFolder
-    ) throws(IOError) -> FileName? {
-        for number in 1...mostNames {
-            let target = number == 1 ? name : name.numbered(number)
-            do throws(IOError) {
-                try origin.move(source, to: target, in: folder)
-                return target
-            } catch {
-                switch error.errno {
-                case .fileExists: continue
-                case .improperLink: return nil
-                default: throw error
-                }
-            }
-        }
-        throw IOError("send in", folder.path.appending(name), .fileExists)
-    }
-
-    /// Makes a complete, synced copy under a hidden name; returns its identity.
-    private static func copy(
-        _ name: FileName, of origin: HeldFolder, to folder: HeldFolder, as hidden: String
-    ) throws(IOError) -> (name: FileName, identity: FileIdentity) {
-        guard let copy = FileName(".dropmill-" + hidden) else { throw IOError("copy", origin.path, .invalidArgument) }
-        // Left by an interrupted attempt.
-        try folder.remove(copy)
-        let from = try OpenFile.open(name, in: origin.folder.file, O_RDONLY | O_NONBLOCK)
-        let to = try OpenFile.open(copy, in: folder.folder.file, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-        try Transfer.copyFile(from, to: to)
-        try to.sync()
-        let identity = FileIdentity(try to.status())
-        try to.close()
-        return (copy, identity)
-    }
-
     /// What follows once it is in the inbox: its name is brought to the disk before the copied original goes, and the
     /// report that lay beside it is about a job that is over. Its marker follows it, under the name that fits.
     private func tidy(
@@ -182,7 +132,8 @@ package struct SendBack: Sendable {
             for marker in try Self.markers(beside: original) {
                 guard let target = Self.name(of: marker, beside: original.name, for: name) else { continue }
                 if try Self.place(marker, of: origin, as: target, in: folder) != nil { continue }
-                let copy = try Self.copy(marker, of: origin, to: folder, as: "\(original.record.id.text).marker")
+                let copy = try HiddenCopy(of: original.record.id, as: "marker", in: folder)
+                try copy.fill(marker, of: origin)
                 _ = try Self.place(copy.name, of: folder, as: target, in: folder)
                 try origin.remove(marker)
             }
@@ -242,27 +193,5 @@ package struct SendBack: Sendable {
         guard kind == .regular || kind == .folder else { throw IOError("send in", original.path, .invalidArgument) }
         guard original.isGenuine(status) else { throw IOError("recognize", original.path, .staleNFSFileHandle) }
         return (FileIdentity(status), kind)
-    }
-
-    /// Turns a failed call into a message with its remedy.
-    private static func refusing<Result>(_ body: () throws(IOError) -> Result) throws(Refusal) -> Result {
-        do throws(IOError) {
-            return try body()
-        } catch {
-            let remedy =
-                switch error.errno {
-                case .noSuchFileOrDirectory:
-                    error.action == "examine" ? "it was already moved or sent" : "create the folder again"
-                case .permissionDenied, .notPermitted: "do this as Dropmill's user"
-                case .noSpace, .diskQuotaExceeded: "free space there and try again"
-                case .notDirectory, .tooManySymbolicLinkLevels:
-                    "links to it are not followed; move it into the inbox by hand"
-                case .staleNFSFileHandle where error.action == "recognize":
-                    "it is no longer the file that failed; check it, and drop it again by hand"
-                case .invalidArgument: "only a regular file or a folder can be sent"
-                default: "try again once that is fixed"
-                }
-            throw Refusal("\(error); \(remedy)")
-        }
     }
 }

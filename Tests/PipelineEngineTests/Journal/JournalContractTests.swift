@@ -60,7 +60,7 @@ struct JournalContractTests {
     func replaces(_ implementation: JournalImplementation) throws {
         try with(implementation) { journal in
             var full = try JournalSamples.fullJob(1)
-            full.retryOf = nil
+            (full.retryOf, full.replayOf) = (nil, nil)
             var bare = try JournalSamples.job(1)
             bare.pipeline = full.pipeline
             bare.claimedAt = full.claimedAt
@@ -304,6 +304,29 @@ struct JournalContractTests {
             later.identity = again.identity
             try journal.write([later], pipelines: [])
             #expect(try journal.job(later.id)?.retryOf == nil)
+        }
+    }
+
+    @Test("A copy of a processed original knows which job that was of", arguments: JournalImplementation.allCases)
+    func replays(_ implementation: JournalImplementation) throws {
+        try with(implementation) { journal in
+            let first = try JournalSamples.job(1, state: .processed)
+            let (again, other) = (try JournalSamples.job(2), try JournalSamples.job(3))
+            try journal.write([first], pipelines: [])
+            for job in [again, other] { try journal.noteReplay(of: first.id, as: job.identity) }
+            #expect(Set(try journal.sentIn().map(\.identity)) == [again.identity, other.identity])
+            try journal.forgetRetry(of: first.id, as: other.identity)
+            try journal.write([again, other], pipelines: [])
+            #expect(try journal.job(again.id)?.replayOf == first.id)
+            #expect(try journal.job(again.id)?.retryOf == nil)
+            #expect(try journal.job(other.id)?.replayOf == nil)
+            #expect(try journal.sentIn().isEmpty, "it serves once")
+            try journal.write([JournalSamples.job(2, state: .processed)], pipelines: [])
+            #expect(try journal.job(again.id)?.replayOf == first.id, "it keeps it")
+            var query = JobQuery()
+            query.replayOf = first.id
+            #expect(try journal.jobs(query).map(\.id) == [again.id])
+            #expect(try journal.counts().reduce(0) { $0 + $1.count } == 3, "the first one counts, too")
         }
     }
 

@@ -1,4 +1,5 @@
 import Files
+import Glibc
 import PipelineKit
 import SystemPackage
 
@@ -61,6 +62,11 @@ enum JournalSamples {
         record.digests = ["sha256": "00ff", "md5": "aa"]
         record.facts = ["integrity": "unverifiable"]
         record.retryOf = try id(1)
+        record.replayOf = try id(2)
+        var left = stat()
+        (left.st_ino, left.st_size) = (.max, 12)
+        left.st_mtim = timespec(tv_sec: .min, tv_nsec: 999_999_999)
+        record.originalState = OriginalState(left)
         record.history = [
             Transition("claimed", at: time(1)),
             Transition("done", at: time(2), stage: "unpack", duration: .nanoseconds(1_234_567_890), note: "12 files ü"),

@@ -13,6 +13,7 @@ final class MemoryJournal: Journal {
         var pipelines: [String: PipelineRecord] = [:]
         var runs: [RunRecord] = []
         var retries: [FileIdentity: JobID] = [:]
+        var replays: [FileIdentity: JobID] = [:]
         var holds: [String: HoldRecord] = [:]
         var contents: [(query: SeenQuery, at: Timestamp)] = []
         /// The jobs of each transaction that was written.
@@ -44,15 +45,23 @@ final class MemoryJournal: Journal {
         var job = job
         if let earlier = contents.jobs[job.id] {
             job.retryOf = job.retryOf ?? earlier.retryOf
+            job.replayOf = job.replayOf ?? earlier.replayOf
             job.claimedAt = earlier.claimedAt
-        } else if job.retryOf == nil {
-            let found = contents.retries.filter { identity, earlier in
-                identity.inode == job.identity.inode && contents.jobs[earlier]?.pipeline == job.pipeline
-            }
-            job.retryOf = found.values.max()
-            for identity in found.keys { contents.retries[identity] = nil }
+        } else {
+            if job.retryOf == nil { job.retryOf = take(job, from: &contents.retries, contents.jobs) }
+            if job.replayOf == nil { job.replayOf = take(job, from: &contents.replays, contents.jobs) }
         }
         contents.jobs[job.id] = job
+    }
+
+    private static func take(
+        _ job: JobRecord, from notes: inout [FileIdentity: JobID], _ jobs: [JobID: JobRecord]
+    ) -> JobID? {
+        let found = notes.filter { identity, earlier in
+            identity.inode == job.identity.inode && jobs[earlier]?.pipeline == job.pipeline
+        }
+        for identity in found.keys { notes[identity] = nil }
+        return found.values.max()
     }
 
     func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord? {
@@ -121,7 +130,16 @@ final class MemoryJournal: Journal {
     func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
         contents.withLock { contents in
             if contents.retries[identity] == job { contents.retries[identity] = nil }
+            if contents.replays[identity] == job { contents.replays[identity] = nil }
         }
+    }
+
+    func noteReplay(of job: JobID, as identity: FileIdentity) throws(JournalError) {
+        contents.withLock { $0.replays[identity] = job }
+    }
+
+    func sentIn() throws(JournalError) -> [(job: JobID, identity: FileIdentity)] {
+        contents.withLock { contents in (contents.retries.map { $0 } + contents.replays).map { ($0.value, $0.key) } }
     }
 
     func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob? {

@@ -214,7 +214,7 @@ struct SQLiteJournalTests {
             let error = #expect(throws: JournalError.self) { _ = try open() }
             #expect(error?.kind == .newer)
             #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'9 audit'") == true)
+            #expect(error?.message.contains("'9 replays'") == true)
         }
     }
 
@@ -360,7 +360,7 @@ struct SQLiteJournalTests {
             ("state = 'failed' ORDER BY claimed_at DESC, rowid DESC", "jobs_failed"),
             ("pipeline = 'a' ORDER BY claimed_at DESC, rowid DESC LIMIT 5", "jobs_of_pipeline"),
             ("claimed_at >= 5 ORDER BY claimed_at DESC, rowid DESC", "jobs_claimed_at"),
-            ("retry_of = 'a'", "jobs_retry_of"),
+            ("retry_of = 'a'", "jobs_retry_of"), ("replay_of = 'a'", "jobs_replay_of"),
             ("finished_at < 5 AND state IN ('processed', 'failed', 'lost') LIMIT 5", "jobs_finished_at"),
         ] {
             let plan = try database().read { db in

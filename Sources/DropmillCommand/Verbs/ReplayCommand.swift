@@ -1,0 +1,59 @@
+import ArgumentParser
+import Digests
+import Files
+import Journal
+import PipelineEngine
+import SystemPackage
+
+/// `dropmill replay`: processed drops once more.
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Process drops again: copies of their originals go into the inboxes, whether the daemon runs or not.",
+        discussion: """
+            The originals stay in 'processed'. One that is gone, or is not what it was any more, is refused. Each copy \
+            becomes a new job that refers to the first one. Exits with status 1 if one could not be sent in or none \
+            was found.
+
+            Example: what came through a wrong template yesterday, first to see, then to do, ten within a second:
+
+              dropmill replay --pipeline scans --since 24h --dry-run
+              dropmill replay --pipeline scans --since 24h --rate 10/s
+            """)
+
+    @OptionGroup var selection: JobSelection
+    @OptionGroup var folder: StateFolderOption
+
+    @Flag(help: "Print one JSON object: 'sent' and 'problems'.")
+    var json = false
+
+    func validate() throws {
+        if selection.isEmpty { throw ValidationError("name jobs, or choose some, such as by --pipeline") }
+        if selection.query(among: [.processed]) == nil {
+            throw ValidationError("only processed jobs can be replayed; 'dropmill retry' is for failed ones")
+        }
+    }
+
+    func run() throws {
+        try SendingIn.carryOut(
+            "replay", .replay(Self.verify), selection, in: folder.folder, json: json,
+            none: "no processed job has its original in place")
+    }
+
+    /// Digests that this machine cannot make prove nothing either way.
+    private static func verify(_ descriptor: Int32, _ digests: [String: String]) throws(IOError) -> Bool {
+        let expected = digests.compactMap { name, hex in
+            DigestAlgorithm(rawValue: name).flatMap { Digest($0, hex: hex.utf8) }
+        }
+        guard !expected.isEmpty else { return true }
+        do throws(DigestError) {
+            var hasher = try FileHasher.make(expected.map(\.algorithm))
+            return try hasher.hash(descriptor: descriptor) == expected
+        } catch {
+            switch error {
+            case .unreadable(let errno): throw IOError("read", "the copy", errno)
+            case .unavailable, .failed, .stopped: return true
+            }
+        }
+    }
+}

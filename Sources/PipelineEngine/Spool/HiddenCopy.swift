@@ -1,0 +1,69 @@
+import Files
+import Glibc
+import PipelineKit
+
+/// A copy on its way into an inbox, under a hidden name, which no inbox takes. It bears the id of the job that it is
+/// made for, so that what is left of it after a kill is known again.
+final class HiddenCopy {
+    let name: FileName
+    let identity: FileIdentity
+    /// What an interrupted attempt had left, and is removed.
+    private let left: FileIdentity?
+    private let file: OpenFile
+    private let folder: HeldFolder
+
+    /// Begins it, empty.
+    init(of job: JobID, as word: String = HiddenCopy.usual, in folder: HeldFolder) throws(IOError) {
+        name = try Self.name(of: job, word, in: folder)
+        left = try folder.identity(of: name)
+        try folder.remove(name)
+        file = try OpenFile.open(name, in: folder.folder.file, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        identity = FileIdentity(try file.status())
+        self.folder = folder
+    }
+
+    private static let usual = "partial"
+
+    /// Says that it comes, before there is anything in it, and that what was left of another does not.
+    func tell(_ note: (SendBack.Note) throws(SendBack.Refusal) -> Void) throws(SendBack.Refusal) {
+        if let left, left != identity { try note(.isGone(left)) }
+        try note(.comes(identity))
+    }
+
+    /// Makes it whole, on the disk.
+    func fill(_ source: FileName, of origin: HeldFolder) throws(IOError) {
+        try fill(from: try OpenFile.open(source, in: origin.folder.file, O_RDONLY | O_NONBLOCK))
+    }
+
+    /// The same from a file that is open.
+    func fill(from source: borrowing OpenFile) throws(IOError) {
+        try Transfer.copyFile(source, to: file)
+        try file.sync()
+    }
+
+    /// Calls the body with its descriptor, at its beginning.
+    func read<Result>(_ body: (Int32) throws(IOError) -> Result) throws(IOError) -> Result {
+        guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw IOError("read", file.path, .last) }
+        return try body(file.descriptor)
+    }
+
+    /// It is not wanted after all. One more hidden file does no harm; the next attempt removes it first.
+    func remove() {
+        do throws(IOError) { try folder.remove(name) } catch {}
+    }
+
+    /// Removes what a kill left of one; false where this inode has not its name.
+    static func remove(_ identity: FileIdentity, of job: JobID, in folder: HeldFolder) throws(IOError) -> Bool {
+        let name = try name(of: job, usual, in: folder)
+        guard try folder.identity(of: name)?.inode == identity.inode else { return false }
+        try folder.remove(name)
+        return true
+    }
+
+    private static func name(of job: JobID, _ word: String, in folder: HeldFolder) throws(IOError) -> FileName {
+        guard let name = FileName(".dropmill-\(job.text).\(word)") else {
+            throw IOError("copy", folder.path, .invalidArgument)
+        }
+        return name
+    }
+}

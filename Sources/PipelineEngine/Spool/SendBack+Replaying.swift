@@ -1,0 +1,85 @@
+import Files
+import FolderWatch
+import Glibc
+import Journal
+import PipelineKit
+import SystemPackage
+
+/// Processed originals once more: a copy goes into the inbox, and the original stays where it is.
+extension SendBack {
+    /// Sends in a copy of a processed job's original, unless that is not what it was, under its drop's name, numbered
+    /// where that is taken.
+    func replay(
+        _ record: JobRecord, verify: Verification, note: (Note) throws(Refusal) -> Void
+    ) throws(Refusal) -> Sent {
+        guard let path = record.original, let own = path.lastName else {
+            throw Refusal("its original was deleted, or published as an output; drop it again")
+        }
+        let original = try Self.refusing { () throws(IOError) in try Self.hold(path, own, record) }
+        let file = try Self.open(original)
+        let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
+        let copy = try Self.refusing { () throws(IOError) in try HiddenCopy(of: record.id, in: folder) }
+        do throws(Refusal) {
+            try copy.tell(note)
+            let isWhole = try Self.refusing { () throws(IOError) in
+                try copy.fill(from: file)
+                return try copy.read { (descriptor) throws(IOError) in try verify(descriptor, record.digests) }
+            }
+            // Somebody may have written to it meanwhile.
+            try Self.check(original, try Self.refusing { () throws(IOError) in try file.status() })
+            guard isWhole else { throw Self.differs(path, "its digest is another") }
+            let placed = try Self.place(copy, of: path, as: record.drop.name, in: folder)
+            var unsynced: IOError?
+            do throws(IOError) { try folder.sync() } catch { unsynced = error }
+            return Sent(path: folder.path.appending(placed), leftover: unsynced)
+        } catch {
+            copy.remove()
+            throw error
+        }
+    }
+
+    /// Removes what a kill left of a copy, where it has not got its name yet; false where there is nothing.
+    func removeLeftover(of record: JobRecord, as identity: FileIdentity) throws(IOError) -> Bool {
+        var folder = HeldFolder(try OpenInbox.open(inbox))
+        for name in record.drop.folders { folder = try HeldFolder(name, in: folder) }
+        return try HiddenCopy.remove(identity, of: record.id, in: folder)
+    }
+
+    private static func open(_ original: Original) throws(Refusal) -> OpenFile {
+        guard let found = try refusing({ () throws(IOError) in try original.folder.status(of: original.name) }) else {
+            throw Refusal("its original '\(original.path.text)' is gone; drop it again")
+        }
+        guard FileKind(mode: found.st_mode) != .folder else {
+            throw Refusal("its original '\(original.path.text)' is a folder; copy it into the inbox by hand")
+        }
+        try check(original, found)
+        let file = try refusing { () throws(IOError) in
+            try OpenFile.open(original.name, in: original.folder.folder.file, O_RDONLY | O_NONBLOCK)
+        }
+        try check(original, try refusing { () throws(IOError) in try file.status() })
+        return file
+    }
+
+    private static func check(_ original: Original, _ status: stat) throws(Refusal) {
+        if let difference = difference(original.record, status) { throw differs(original.path, difference) }
+    }
+
+    private static func differs(_ path: FilePath, _ why: String) -> Refusal {
+        Refusal("'\(path.text)' is not what was processed (\(why)); check it, and drop it again by hand")
+    }
+
+    /// What tells the file from the one that was processed.
+    private static func difference(_ record: JobRecord, _ found: stat) -> String? {
+        guard FileKind(mode: found.st_mode) == .regular else { return "it is no regular file" }
+        let now = OriginalState(found)
+        guard let before = record.originalState else {
+            // An older Dropmill's.
+            if now.size != record.drop.size { return "its size is another" }
+            let isKnown = now.inode == record.identity.inode || !record.digests.isEmpty
+            return isKnown ? nil : "the journal does not say what it looked like"
+        }
+        if now.size != before.size { return "its size is another" }
+        if now.modified != before.modified { return "it was changed" }
+        return now.inode == before.inode ? nil : "it is another file"
+    }
+}
