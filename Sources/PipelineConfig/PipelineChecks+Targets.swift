@@ -123,11 +123,14 @@ extension PipelineChecks {
 }
 
 extension PipelineDraft {
-    /// Where claimed jobs of this pipeline live: `work`, else the folder beside the inbox that holds all default ones.
+    /// Where claimed jobs of this pipeline live: `work`, else the folder that holds all default ones.
     /// (Inside an inbox that is a mount point nothing else may be anyway.)
-    var workArea: FilePath? {
-        work?.value ?? inbox.map { $0.value.absolute.removingLastComponent().appending(".dropmill") }
-    }
+    var workArea: FilePath? { work?.value ?? inbox?.value.defaultWorkArea }
+}
+
+extension FilePath {
+    /// The folder beside this inbox that holds all default work folders.
+    var defaultWorkArea: FilePath { absolute.removingLastComponent().appending(".dropmill") }
 }
 
 extension Template {

@@ -26,9 +26,9 @@ package struct PipelineLoader: Sendable {
     /// is reached twice is read once.
     package func load(_ paths: [FilePath]) throws(ConfigProblems) -> [Pipeline] { try load(Self.read(paths)) }
 
-    /// The pipelines of these files, as they were read. `known`: inboxes that need not be looked at.
+    /// The pipelines of these files, as they were read. `known`: folders that need not be looked at.
     package func load(
-        _ files: PipelineFiles, _ known: KnownInboxes = KnownInboxes()
+        _ files: PipelineFiles, _ known: KnownFolders = KnownFolders()
     ) throws(ConfigProblems) -> [Pipeline] {
         var problems = files.problems
         _ = settings(of: files, &problems)
@@ -57,7 +57,7 @@ package struct PipelineLoader: Sendable {
     }
 
     private func load(
-        _ texts: [(file: FilePath, text: [UInt8])], _ found: [ConfigProblem], _ known: KnownInboxes = KnownInboxes()
+        _ texts: [(file: FilePath, text: [UInt8])], _ found: [ConfigProblem], _ known: KnownFolders = KnownFolders()
     ) throws(ConfigProblems) -> [Pipeline] {
         var problems = found
         let drafts = texts.compactMap { draft(of: $0.file, $0.text, &problems) }

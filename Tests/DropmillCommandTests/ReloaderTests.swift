@@ -61,7 +61,7 @@ import Testing
     @Test("Those that come during a reload are one, which reads the files after them")
     func together() async throws {
         let (reloader, gate) = (reloader(), DispatchSemaphore(value: 0))
-        reloader.begin(apply(gate))
+        reloader.begin(with: [], apply(gate))
         ask(reloader)
         #expect(await eventually { seen.taken == [["a"]] })
         for _ in 0..<5 { ask(reloader) }
@@ -77,14 +77,14 @@ import Testing
         let reloader = reloader()
         ask(reloader)
         try write("b")
-        reloader.begin(apply())
+        reloader.begin(with: [], apply())
         #expect(await eventually { seen.outcomes == [.taken([])] })
         #expect(seen.taken == [["a", "b"]])
     }
 
     @Test("During a stop nothing is read, and nothing said") func stopping() async throws {
         let (reloader, gate) = (reloader(), DispatchSemaphore(value: 0))
-        reloader.begin { [gate] _, _ throws(EngineError) in
+        reloader.begin(with: []) { [gate] _, _ throws(EngineError) in
             gate.wait()
             throw EngineError.refused("the daemon is stopping")
         }
@@ -101,7 +101,7 @@ import Testing
 
     @Test("One that is refused changes nothing, and says why once") func refused() async throws {
         let reloader = reloader()
-        reloader.begin(apply())
+        reloader.begin(with: [], apply())
         try write("b", more: "prority: 1\n")
         try write("c", more: "order: newest\n")
         ask(reloader)
@@ -119,7 +119,7 @@ import Testing
         .enabled(if: SilentMount.isPossible, Comment(rawValue: SilentMount.skip)))
     func silence() async throws {
         let reloader = reloader(patience: 0.2)
-        reloader.begin(apply())
+        reloader.begin(with: [], apply())
         let mount = try SilentMount(at: scratch.path("mount"))
         let file = scratch.path("pipelines/b.yaml")
         try #require(symlink(mount.path.appending("b.yaml").string, file.string) == 0)
@@ -139,9 +139,29 @@ import Testing
         #expect(seen.taken.allSatisfy { $0 == ["a"] })
     }
 
+    @Test(
+        "The first one, too, looks at no folder of a pipeline that is as it was",
+        .enabled(if: SilentMount.isPossible, Comment(rawValue: SilentMount.skip)))
+    func unchanged() async throws {
+        try scratch.write(
+            "inbox: a/in\nprocessed: 'a/done/{pipeline}'\nfailed: a/failed\nstages: [move: { to: a/out }]\n",
+            to: "pipelines/a.yaml")
+        for folder in ["in", "done", "failed", "out", ".dropmill"] { try scratch.makeFolder("pipelines/a/\(folder)") }
+        let reloader = reloader(patience: 10)
+        let loaded = try PipelineArguments.loader(.builtin).load([scratch.path("pipelines")])
+        reloader.begin(with: loaded, apply())
+        reloader.reading.sync {}
+        let mount = try SilentMount(at: scratch.path("pipelines/a"))
+        try write("b")
+        ask(reloader)
+        #expect(await eventually { seen.outcomes == [.taken([])] })
+        #expect(seen.taken == [["a", "b"]])
+        mount.giveUp()
+    }
+
     @Test("How the files differ from what is in force") func differences() async throws {
         let reloader = reloader()
-        reloader.begin(apply())
+        reloader.begin(with: [], apply())
         #expect(reloader.differences().differences.isEmpty)
         try write("a", more: "order: name\n")
         try write("b")

@@ -52,9 +52,9 @@ final class Reloader: Sendable {
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "dropmill.reload")
     /// A file system that does not answer holds this queue up, and not those who wait for a reload.
-    private let reading = DispatchQueue(label: "dropmill.reload.reading")
+    let reading = DispatchQueue(label: "dropmill.reload.reading")
     /// Of that queue.
-    private let known = Mutex(KnownInboxes())
+    private let known = Mutex(KnownFolders())
     private let patience: Double
 
     /// For a daemon that starts with what was read of these files, and of those in these folders. `patience`: how many
@@ -70,7 +70,7 @@ final class Reloader: Sendable {
     }
 
     /// The daemon has started with these pipelines: what was asked for meanwhile is done now.
-    func begin(with pipelines: [Pipeline] = [], _ apply: @escaping Apply) {
+    func begin(with pipelines: [Pipeline], _ apply: @escaping Apply) {
         note(pipelines)
         state.withLock { state in
             if case .starting = state.phase { state.phase = .running(apply) }
