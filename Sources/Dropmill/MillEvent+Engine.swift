@@ -36,6 +36,9 @@ extension MillEvent {
             self.init(.paused, of: pipeline, "paused: \(Self.sentences(failure))")
             self.failure = failure
         case .resumed(let pipeline, let pause): self.init(.resumed, of: pipeline, "resumed after \(pause.text)")
+        case .stalled(let pipeline, let stall):
+            self.init(.warning, of: pipeline, "stalled: \(stall.text); \(stall.remedy(pipeline))")
+        case .moving(let pipeline, let time): self.init(.warning, of: pipeline, "moves again after \(time.text)")
         case .held(let hold): self.init(.paused, of: hold.pipeline, hold.news)
         case .released(let hold, let name): self.init(.resumed, of: hold.pipeline, hold.end(by: name))
         case .warning(let pipeline, let message): self.init(.warning, of: pipeline, message)

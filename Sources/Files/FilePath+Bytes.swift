@@ -69,10 +69,11 @@ extension FilePath {
     /// The path from the root on: a relative one begins in the process's current folder.
     package var absolute: FilePath { isAbsolute ? self : Self.currentNow.pushing(self).lexicallyNormalized() }
 
-    /// The path as people in the current folder would write it: without that folder where it lies below it.
+    /// The path as people in the current folder would write it: without that folder where it lies below it. In the
+    /// root, where services run, nobody is.
     package var shortText: String {
         var short = self
-        guard short.removePrefix(Self.current), !short.isEmpty else { return text }
+        guard Self.current != "/", short.removePrefix(Self.current), !short.isEmpty else { return text }
         return short.text
     }
 

@@ -118,6 +118,24 @@ import Testing
         #expect(report.rows.first?.waiting == 1, "then the journal's number is told")
     }
 
+    @Test func whatStallsIsSaid() throws {
+        try fixture.journal.write([], pipelines: [try fixture.pipeline(waiting: 4)])
+        var report = try StatusReport(fixture.journal, isRunning: true)
+        let stalled = WaitingVerb.Stalled(Stall(.inbox, for: .seconds(720)))
+        report.add(InboxLook(silent: ["scans"], stalled: ["scans": stalled]))
+        #expect(
+            report.lines(now: JournalFixture.at(90)).suffix(3) == [
+                "scans           4       0         0         0     0       0",
+                "  stalled: its inbox has not answered for 12 min",
+                "  the inbox does not answer; how much waits is what was known last",
+            ])
+        #expect(
+            report.json.contains(
+                #""inbox_silent":true,"stalled":{"for_s":720.000000,"text":"its inbox has not answered for 12 min"}"#))
+        report.add(InboxLook(inboxes: ["scans": InboxLook.Inbox(waiting: 2)]))
+        #expect(!report.json.contains("stalled") && !report.json.contains("inbox_silent"))
+    }
+
     /// A pause that cannot be written down, since the journal is what is wrong.
     @Test func theDaemonItselfTellsOfAPause() throws {
         try fill()

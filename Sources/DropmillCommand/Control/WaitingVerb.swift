@@ -5,6 +5,8 @@ import PipelineKit
 /// What waits in every inbox.
 enum WaitingVerb: ControlVerb {
     static let name = "waiting"
+    /// The daemon waits a second for inboxes.
+    static let patience = 3
 
     struct Arguments: Codable, Equatable {
         /// The most waiting drops to report of each inbox.
@@ -13,12 +15,26 @@ enum WaitingVerb: ControlVerb {
 
     struct Answer: Codable, Equatable {
         var inboxes: [String: Inbox]
+        /// The pipelines whose inboxes do not answer: these are not among the others.
+        var silent: Set<String> = []
+        /// Where nothing moves.
+        var stalled: [String: Stalled] = [:]
+    }
+
+    struct Stalled: Codable, Equatable {
+        /// Seconds for which nothing has moved.
+        var time: Double
+        var text: String
+
+        init(_ stall: Stall) { (time, text) = (stall.time.seconds, stall.text) }
     }
 
     struct Inbox: Codable, Equatable {
         var waiting: Int
         /// The longest-waiting drops.
         var longest: [WaitingReply]
+        /// Seconds for which the one is known that is known for longest.
+        var oldest: Double?
         var leftAlone: Int
         var left: [WaitingReply]
         /// The polling interval in seconds, where the kernel does not report changes.
@@ -29,6 +45,7 @@ enum WaitingVerb: ControlVerb {
         init(_ snapshot: InboxSnapshot) {
             waiting = snapshot.waiting
             longest = snapshot.longest.map { WaitingReply($0) }
+            oldest = snapshot.oldest?.seconds
             leftAlone = snapshot.leftCount
             left = snapshot.left.map { WaitingReply($0) }
             if case .polling(let pause) = snapshot.watching { poll = pause.seconds }

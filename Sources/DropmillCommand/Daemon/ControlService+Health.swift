@@ -8,7 +8,8 @@ extension ControlService {
             blocking: { @Sendable _, _ throws(ControlProblem) in
                 let health = engine.health
                 var answer = HealthVerb.Answer(
-                    pipelines: health.pipelines, jobs: health.jobs, paused: health.paused.mapValues(\.summary))
+                    pipelines: health.pipelines, jobs: health.jobs, paused: health.paused.mapValues(\.summary),
+                    stalled: health.stalled.mapValues(\.text))
                 if case .refused(let problems) = reloader.last?.outcome { answer.refused = problems }
                 do throws(JournalError) { try engine.probeJournal() } catch { answer.journal = error.message }
                 return answer

@@ -31,8 +31,12 @@ enum ControlService {
 
     private static func waiting(_ engine: Engine) -> ControlHandler {
         ControlHandler(WaitingVerb.self) { @Sendable arguments, _, reply in
-            engine.reportWaiting(limit: min(max(0, arguments.limit), mostListed)) { @Sendable snapshots in
-                reply(.success(.init(inboxes: snapshots.mapValues { WaitingVerb.Inbox($0) })))
+            engine.reportWaiting(limit: min(max(0, arguments.limit), mostListed)) { @Sendable report in
+                reply(
+                    .success(
+                        .init(
+                            inboxes: report.inboxes.mapValues { WaitingVerb.Inbox($0) }, silent: report.silent,
+                            stalled: report.stalled.mapValues { WaitingVerb.Stalled($0) })))
             }
         }
     }

@@ -16,6 +16,7 @@ extension Reloader {
                 do throws(EngineError) { _ = try engine.admit(before) } catch { warn(error.message) }
                 throw error
             }
+            engine.setStall(settings.stall)
             do throws(IOError) {
                 try control?.admit(ControlAccess(settings))
             } catch {

@@ -77,6 +77,14 @@ extension LogRecord {
             self.init(
                 "resumed", "\(pipeline): resumed after \(pause.text)",
                 fields: [("pipeline", .text(pipeline)), ("after_s", .seconds(pause))])
+        case .stalled(let pipeline, let stall):
+            self.init(
+                "stalled", "\(pipeline): stalled: \(stall.text)", mark: .attention, notes: [stall.remedy(pipeline)],
+                fields: [("pipeline", .text(pipeline)), ("for_s", .seconds(stall.time)), ("reason", .text(stall.text))])
+        case .moving(let pipeline, let time):
+            self.init(
+                "moving", "\(pipeline): moves again after \(time.text)",
+                fields: [("pipeline", .text(pipeline)), ("after_s", .seconds(time))])
         case .held(let hold):
             self.init(
                 "held", "\(hold.pipeline): \(hold.news)", mark: .attention,

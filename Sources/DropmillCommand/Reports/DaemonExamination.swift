@@ -37,10 +37,16 @@ struct DaemonExamination {
 
     private mutating func ask(_ state: StateFolder, _ pipelines: [Pipeline]) {
         do throws(ControlClient.Problem) {
-            let inboxes = try ControlClient.ask(WaitingVerb.self, .init(limit: 0), in: state.path).inboxes
-            running = Set(inboxes.keys)
-            pauses = inboxes.compactMapValues { $0.paused?.failure }
+            let answer = try ControlClient.ask(WaitingVerb.self, .init(limit: 0), in: state.path)
+            running = Set(answer.inboxes.keys).union(answer.silent)
+            pauses = answer.inboxes.compactMapValues { $0.paused?.failure }
             findings.append(.good(.daemon, "running and responding"))
+            for (name, stalled) in answer.stalled.sorted(by: { $0.key < $1.key }) {
+                findings.append(
+                    .problem(
+                        .daemon, "the pipeline '\(name)' is stalled: \(stalled.text)",
+                        "'dropmill status' shows what is at work; see whether its file systems answer"))
+            }
         } catch {
             return findings.append(
                 .problem(.daemon, error.message, "Check its log; 'dropmill status' queries it again"))

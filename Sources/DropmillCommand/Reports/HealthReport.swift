@@ -4,12 +4,14 @@ import PipelineKit
 
 /// What is wrong with a daemon, for a monitor.
 struct HealthReport {
+    /// Whether the state folder is held.
+    let isRunning: Bool
     private(set) var problems: [String] = []
     /// What is well, in a few words.
     private(set) var summary = ""
 
-    /// `isRunning`: whether the state folder is held.
     init(isRunning: Bool, _ answer: () throws(ControlClient.Problem) -> HealthVerb.Answer) {
+        self.isRunning = isRunning
         guard isRunning else {
             problems = ["no daemon is running"]
             return
@@ -26,11 +28,17 @@ struct HealthReport {
             "\(answer.pipelines) pipeline\(answer.pipelines == 1 ? "" : "s"), "
             + "\(answer.jobs) unfinished job\(answer.jobs == 1 ? "" : "s")"
         problems += answer.paused.sorted { $0.key < $1.key }.map { "\($0.key) is paused: \($0.value)" }
+        problems += answer.stalled.sorted { $0.key < $1.key }.map { "\($0.key) is stalled: \($0.value)" }
         if let refused = answer.refused {
             let rest = refused.count > 1 ? " (and \(refused.count - 1) more)" : ""
             problems.append("the last reload was refused: \(refused.first ?? "")\(rest)")
         }
         if let journal = answer.journal { problems.append("the journal cannot be written: \(journal)") }
+    }
+
+    /// Nobody can say how old the drops of these pipelines are.
+    mutating func add(silent pipelines: some Sequence<String>) {
+        problems += pipelines.sorted().map { "nobody knows how old the drops of \($0) are: its inbox does not answer" }
     }
 
     /// `oldest`: how long the oldest drop is known that is not through.

@@ -23,6 +23,10 @@ struct InboxLook {
     }
 
     var inboxes: [String: Inbox] = [:]
+    /// Pipelines of the running daemon whose inboxes do not answer.
+    var silent: Set<String> = []
+    /// Those in which nothing moves.
+    var stalled: [String: WaitingVerb.Stalled] = [:]
     /// Why the running daemon does not report what waits.
     var problem: String?
 
@@ -33,7 +37,8 @@ struct InboxLook {
     static func asking(_ folder: FilePath, limit: Int) -> InboxLook {
         do throws(ControlClient.Problem) {
             let answer = try ControlClient.ask(WaitingVerb.self, .init(limit: limit), in: folder)
-            return InboxLook(inboxes: answer.inboxes.mapValues { Inbox($0) })
+            return InboxLook(
+                inboxes: answer.inboxes.mapValues { Inbox($0) }, silent: answer.silent, stalled: answer.stalled)
         } catch {
             return InboxLook(problem: error.message)
         }

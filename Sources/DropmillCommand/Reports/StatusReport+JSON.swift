@@ -63,6 +63,13 @@ extension StatusReport {
         ] {
             json.integer(key, row[state])
         }
+        if row.isSilent { json.flag("inbox_silent", true) }
+        if let stalled = row.stalled {
+            json.object("stalled") { json in
+                json.seconds("for_s", .seconds(stalled.time))
+                json.text("text", stalled.text)
+            }
+        }
         if let hold = row.hold { json.object("held") { hold.write(&$0) } }
         guard let record = row.record else { return }
         json.flag("paused", row.paused != nil)

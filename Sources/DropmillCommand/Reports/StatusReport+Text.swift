@@ -66,6 +66,8 @@ extension StatusReport {
             notes.append("will resume at the next start: " + stages.joined(separator: ", "))
         }
         if row[.lost] > 0 { notes.append("lost: \(row[.lost])") }
+        if let stalled = row.stalled { notes.append("stalled: \(stalled.text)") }
+        if row.isSilent { notes.append("the inbox does not answer; how much waits is what was known last") }
         if let hold = row.hold { notes.append(hold.text(at: now)) }
         if let failure = row.paused {
             let start = row.record?.pausedSince?.localText

@@ -20,6 +20,12 @@ struct StatusReport {
         /// What a person holds it by.
         var hold: HoldRecord?
 
+        /// Whether the inbox does not answer the daemon that runs.
+        var isSilent = false
+
+        /// That nothing moves.
+        var stalled: WaitingVerb.Stalled?
+
         /// Whether the daemon that runs does not run this pipeline.
         var isLeftOut = false
 
@@ -80,11 +86,14 @@ struct StatusReport {
     mutating func add(_ look: InboxLook) {
         silence = look.problem
         // A daemon that has just begun is ahead of what is written down.
-        let unknown = Set(look.inboxes.keys).subtracting(rows.map(\.name))
+        let unknown = Set(look.inboxes.keys).union(look.silent).subtracting(rows.map(\.name))
         rows = (rows + unknown.map { Row(record: nil, name: $0) }).sorted { $0.name < $1.name }
         for index in rows.indices {
             rows[index].inbox = look.inboxes[rows[index].name]
-            rows[index].isLeftOut = isRunning && silence == nil && rows[index].inbox == nil
+            rows[index].isSilent = look.silent.contains(rows[index].name)
+            rows[index].stalled = look.stalled[rows[index].name]
+            rows[index].isLeftOut =
+                isRunning && silence == nil && rows[index].inbox == nil && !rows[index].isSilent
         }
     }
 }

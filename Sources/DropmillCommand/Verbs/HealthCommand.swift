@@ -9,8 +9,8 @@ struct HealthCommand: ParsableCommand {
         commandName: "health",
         abstract: "Say in one line whether the daemon is well, for monitors and containers.",
         discussion: """
-            Exits with status 0 if it is, and with 1 if it is not running, does not answer, is paused by trouble, \
-            refused the last reload, or cannot write the journal. A pause by a person is not an illness.
+            Exits with status 0 if it is, and with 1 if it is not running, does not answer, is paused by trouble \
+            or stalled, refused the last reload, or cannot write the journal. A pause by a person is not an illness.
 
             Example: also if a drop is not through within two hours, or more than ten failed within one:
 
@@ -53,7 +53,7 @@ struct HealthCommand: ParsableCommand {
             let claimed = try folder.read { journal throws(JournalError) in
                 try journal.unfinished().first.map { Timestamp.now() - $0.claimedAt }
             }
-            report.judge(oldest: [claimed, waiting(folder)].compactMap(\.self).max(), limit: maxAge)
+            report.judge(oldest: [claimed, waiting(folder, &report)].compactMap(\.self).max(), limit: maxAge)
         }
         if let maxFailed {
             let failed = try folder.read { journal throws(JournalError) in try journal.jobs(query(maxFailed)).count }
@@ -69,12 +69,15 @@ struct HealthCommand: ParsableCommand {
         return query
     }
 
-    /// How long the drop that waits longest is known; nil where none waits, or nobody says.
-    private func waiting(_ folder: StateFolder) -> Duration? {
+    /// How long the drop that waits longest is known; nil where none waits.
+    private func waiting(_ folder: StateFolder, _ report: inout HealthReport) -> Duration? {
+        guard report.isRunning else { return nil }
         do throws(ControlClient.Problem) {
-            let inboxes = try ControlClient.ask(WaitingVerb.self, .init(limit: 1000), in: folder.path).inboxes
-            return inboxes.values.flatMap(\.longest).compactMap(\.known).max().map { .seconds(min($0, 1e9)) }
+            let answer = try ControlClient.ask(WaitingVerb.self, .init(limit: 0), in: folder.path)
+            report.add(silent: answer.silent)
+            return answer.inboxes.values.compactMap(\.oldest).max().map { .seconds(min($0, 1e9)) }
         } catch {
+            report.add(error.message)
             return nil
         }
     }

@@ -81,6 +81,7 @@ struct RunCommand: StageVerb {
             judge: FormatProgram.own.judge)
         configuration.pulse = { @Sendable in service?.note($0.text) }
         configuration.readers = inForce.controlGroup
+        configuration.stall = inForce.stall
         let memory = once ? nil : IdleMemory()
         let feed = ControlFeed(run: String(UInt64.random(in: .min ... .max), radix: 16))
         let engine = Engine(pipelines: loaded, configuration: configuration) { @Sendable in

@@ -91,6 +91,9 @@ package struct ReadyQueue: Sendable {
     /// When the drop was changed last, by the file system's word; nil where it does not wait.
     package func changed(_ path: DropPath) -> FileTime? { drops.find(path).map { drops[$0].changed } }
 
+    /// When the one was changed that was changed first; nil where none waits.
+    package var oldest: FileTime? { drops.slots.lazy.map { drops[$0].changed }.min() }
+
     /// Some of the waiting entries, in no order.
     package func some(_ limit: Int) -> [DropPath] { drops.slots.prefix(limit).map { drops.key(of: $0) } }
 

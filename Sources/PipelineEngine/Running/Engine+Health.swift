@@ -1,6 +1,5 @@
 import Glibc
 package import Journal
-import Synchronization
 
 extension Engine {
     /// How it is now. Waits for the engine's queue, and for no disk.
@@ -11,6 +10,7 @@ extension Engine {
     var presentHealth: EngineHealth {
         var health = EngineHealth(pipelines: runners.count)
         for runner in all { health.jobs += runner.unfinished }
+        health.stalled = stalls
         for runner in runners {
             let (name, pause) = (runner.pipeline.name, runner.machine.pause)
             health.waiting += runner.waiting
@@ -23,14 +23,21 @@ extension Engine {
         return health
     }
 
+    var stalls: [String: Stall] {
+        var stalls: [String: Stall] = [:]
+        for runner in all { stalls[runner.pipeline.name] = runner.movement.stall ?? stalls[runner.pipeline.name] }
+        return stalls
+    }
+
+    /// From when on a pipeline is stalled from now on.
+    package nonisolated func setStall(_ limit: Duration) { enqueue { $0.stall = limit } }
+
     /// Calls the body once all pipelines have begun and looked at their inboxes, but not later than so long after they
     /// began: an inbox may be where nothing answers.
     package nonisolated func whenWatching(within limit: Duration, _ body: @escaping @Sendable () -> Void) {
-        let isDone = Once()
         enqueue { engine in
             engine.afterBeginning { @Sendable [self] in
-                reportWaiting(limit: 0) { @Sendable _ in isDone.first(body) }
-                executor.queue.after(limit) { @Sendable in isDone.first(body) }
+                reportWaiting(limit: 0, within: limit) { @Sendable _ in body() }
             }
         }
     }
@@ -59,17 +66,4 @@ extension Engine {
             while true { pause() }
         }
     #endif
-}
-
-/// Calls the first body that it is given.
-private final class Once: Sendable {
-    private let isDone = Mutex(false)
-
-    func first(_ body: () -> Void) {
-        let isFirst = isDone.withLock { isDone in
-            defer { isDone = true }
-            return !isDone
-        }
-        if isFirst { body() }
-    }
 }

@@ -1,36 +1,44 @@
 @preconcurrency import Dispatch
+import Files
 import Synchronization
 
 extension Engine {
-    /// Reports what waits in each inbox, on a queue of the engine: by pipeline, of each kind at most `limit`. Costs one
-    /// look at every name that waits.
-    package nonisolated func reportWaiting(limit: Int, _ report: @escaping @Sendable ([String: InboxSnapshot]) -> Void)
-    {
+    /// Reports what waits in each inbox, on a queue of the engine: of each kind at most `limit`. Those that do not
+    /// answer in time are left out, and named: they may be where nothing answers. Costs one look at every name that
+    /// waits.
+    package nonisolated func reportWaiting(
+        limit: Int, within patience: Duration = .seconds(1), _ report: @escaping @Sendable (WaitingReport) -> Void
+    ) {
         enqueue { engine in
-            let snapshots = Gathering()
-            let group = DispatchGroup()
-            for runner in engine.runners {
-                let name = runner.pipeline.name
-                group.enter()
-                runner.intake.reportSnapshot(limit: limit) { @Sendable snapshot in
-                    snapshots.add(snapshot, name)
-                    group.leave()
+            let now = MonotonicTime.now()
+            let gathering = Gathering(of: engine.runners.map(\.pipeline.name)) { @Sendable [self] gathered in
+                enqueue { engine in
+                    var gathered = gathered
+                    gathered.stalled = engine.stalls
+                    report(gathered)
                 }
             }
-            group.notify(queue: engine.executor.queue) { @Sendable in report(snapshots.all) }
+            for runner in engine.runners where !runner.movement.isSilent(for: Self.longSilence, at: now) {
+                let name = runner.pipeline.name
+                runner.intake.reportSnapshot(limit: limit) { @Sendable in gathering.add($0, name) }
+            }
+            self.executor.queue.after(patience) { @Sendable in gathering.end() }
         }
     }
 
+    /// An inbox that has not answered for so long is not asked again: what is asked would gather there.
+    private static var longSilence: Duration { .seconds(60) }
+
     /// Reports how each pipeline stands, in order, on a queue of the engine.
     package nonisolated func reportStanding(_ report: @escaping @Sendable ([PipelineStanding]) -> Void) {
-        reportWaiting(limit: 0) { @Sendable [self] inboxes in
+        reportWaiting(limit: 0) { @Sendable [self] waiting in
             assumeIsolated { engine in
                 report(
                     engine.runners.map { runner in
                         let name = runner.pipeline.name
                         return PipelineStanding(
                             runner, others: (engine.retired + engine.tails).filter { $0.pipeline.name == name },
-                            inbox: inboxes[name])
+                            inbox: waiting.inboxes[name])
                     })
             }
         }
@@ -48,10 +56,31 @@ extension Engine {
     }
 }
 
+/// Gathers what inboxes report, and reports it once: when all have, or the time is over.
 private final class Gathering: Sendable {
-    private let snapshots = Mutex<[String: InboxSnapshot]>([:])
+    private let state: Mutex<WaitingReport?>
+    private let report: @Sendable (WaitingReport) -> Void
 
-    var all: [String: InboxSnapshot] { snapshots.withLock { $0 } }
+    init(of names: [String], _ report: @escaping @Sendable (WaitingReport) -> Void) {
+        state = Mutex(WaitingReport(silent: Set(names)))
+        self.report = report
+        if names.isEmpty { end() }
+    }
 
-    func add(_ snapshot: InboxSnapshot, _ name: String) { snapshots.withLock { $0[name] = snapshot } }
+    func add(_ snapshot: InboxSnapshot, _ name: String) {
+        let isLast = state.withLock { state in
+            state?.inboxes[name] = snapshot
+            state?.silent.remove(name)
+            return state?.silent.isEmpty ?? false
+        }
+        if isLast { end() }
+    }
+
+    func end() {
+        let gathered = state.withLock { state in
+            defer { state = nil }
+            return state
+        }
+        if let gathered { report(gathered) }
+    }
 }

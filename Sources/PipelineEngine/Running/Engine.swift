@@ -61,6 +61,8 @@ package actor Engine: QueueActor {
     /// Called once all pipelines have begun, or the engine has ended.
     private var whenBegun: [@Sendable () -> Void] = []
     private var ticker: (any DispatchSourceTimer)?
+    /// From when on a pipeline is stalled, in which something is at work and nothing moves.
+    var stall: Duration
     private var finished: (@Sendable (RunSummary) -> Void)?
     /// Whether there is something to be stopped, and whether it is being closed.
     private var hasStarted = false
@@ -85,6 +87,7 @@ package actor Engine: QueueActor {
     ) {
         self.pipelines = pipelines
         self.configuration = configuration
+        stall = configuration.stall
         self.observer = observer
     }
 
@@ -280,7 +283,7 @@ package actor Engine: QueueActor {
     private func reportProgress() {
         let now = MonotonicTime.now()
         for runner in all {
-            if !runner.machine.isRetired { runner.intake.reportWaitingCount() }
+            runner.checkMovement(at: now, limit: stall)
             for (stage, workers) in runner.workers.enumerated() {
                 for running in workers.running where now - running.since >= Self.tick {
                     observer(

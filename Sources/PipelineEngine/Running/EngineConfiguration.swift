@@ -22,6 +22,9 @@ package struct EngineConfiguration: Sendable {
     /// What time it is, for holds that end.
     package var now: @Sendable () -> Timestamp = { .now() }
 
+    /// From when on a pipeline is stalled, in which something is at work and nothing moves.
+    package var stall = Duration.seconds(600)
+
     /// Told every two seconds how the engine is, on its queue.
     package var pulse: @Sendable (EngineHealth) -> Void = { @Sendable _ in }
 

@@ -33,6 +33,10 @@ package enum EngineEvent: Sendable {
     case paused(pipeline: String, Failure)
     /// It resumed.
     case resumed(pipeline: String, after: Duration)
+    /// Nothing has moved in it for long, though something is at work or its inbox does not answer.
+    case stalled(pipeline: String, Stall)
+    /// Something moves there again.
+    case moving(pipeline: String, after: Duration)
     /// A person holds a pipeline; also told when one that is held begins.
     case held(HoldRecord)
     /// A person lifted that; nil: its time is over.

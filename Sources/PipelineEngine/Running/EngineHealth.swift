@@ -9,6 +9,8 @@ package struct EngineHealth: Sendable {
     package var waiting = 0
     /// Why trouble pauses pipelines, by their names.
     package var paused: [String: Failure] = [:]
+    /// In which pipelines nothing moves.
+    package var stalled: [String: Stall] = [:]
     /// How many pipelines trouble or a person holds.
     package var held = 0
 
@@ -16,6 +18,7 @@ package struct EngineHealth: Sendable {
     package var text: String {
         var text = "\(pipelines) pipeline\(pipelines == 1 ? "" : "s"): "
         text += "\(jobs) job\(jobs == 1 ? "" : "s") at work, \(waiting) wait"
-        return held == 0 ? text : text + ", \(held) paused"
+        if held > 0 { text += ", \(held) paused" }
+        return stalled.isEmpty ? text : text + ", \(stalled.count) stalled"
     }
 }

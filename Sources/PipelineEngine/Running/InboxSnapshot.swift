@@ -11,6 +11,8 @@ package struct InboxSnapshot: Sendable {
     package var waiting = 0
     /// Those of them that are known for longest, as many as were asked for.
     package var longest: [WaitingDrop] = []
+    /// How long the one is known that is known for longest; nil where none waits.
+    package var oldest: Duration?
     /// How many files are left alone: refused as they are.
     package var leftCount = 0
     /// Some of these.

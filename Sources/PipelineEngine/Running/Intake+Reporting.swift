@@ -22,18 +22,25 @@ extension Intake {
 
     private func snapshot(limit: Int) -> InboxSnapshot {
         let now = MonotonicTime.now()
-        let inGate = gate.longest(limit)
+        let longest = gate.longest(max(limit, 1))
+        let inGate = longest.prefix(limit)
         let complete = ready.some(max(0, limit - inGate.count))
         let alone = examiner.markersAlone.filter { reported[$0] == nil }
         let left = (reported.all.prefix(limit).map(\.path) + alone).prefix(limit).sorted()
-        let claimed = lateWriters.standing(at: now, limit: limit)
+        let late = lateWriters.standing(at: now, limit: max(limit, 1))
+        let claimed = late.prefix(limit)
+        let ages = [
+            longest.first.flatMap { gate.admitted($0) }.map { now - $0 }, late.first?.known,
+            ready.oldest.map { max(.zero, Timestamp.now() - Timestamp($0)) },
+        ]
         let held = heldDrops
         return InboxSnapshot(
             watching: watcher?.assumeIsolated { $0.mode },
             waiting: gate.waitingCount + ready.count + lateWriters.paths.count + held.count,
             longest: Array(
                 (claimed + (inGate + complete + held).compactMap { standing(of: $0, at: now) }).prefix(limit)),
-            leftCount: reported.count + alone.count, left: left.compactMap { standing(of: $0, at: now) },
+            oldest: ages.compactMap(\.self).max(), leftCount: reported.count + alone.count,
+            left: left.compactMap { standing(of: $0, at: now) },
             paused: paused)
     }
 

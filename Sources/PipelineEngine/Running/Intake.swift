@@ -213,12 +213,13 @@ actor Intake: QueueActor {
     /// A job that was claimed before takes up room.
     nonisolated func reserve(_ size: Int64) { enqueue { intake in intake.room.reserve(size) } }
 
-    /// Reports how many drops wait, if that changed.
-    nonisolated func reportWaitingCount() {
+    /// Reports how many drops wait, if that changed, and calls back on the queue.
+    nonisolated func reportWaitingCount(_ done: @escaping @Sendable () -> Void) {
         enqueue { intake in
             let count = intake.gate.waitingCount + intake.ready.count
             if count != intake.reportedWaiting { intake.deliver(.waiting(count)) }
             intake.reportedWaiting = count
+            done()
         }
     }
 

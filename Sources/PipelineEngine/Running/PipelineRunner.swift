@@ -33,6 +33,9 @@ final class PipelineRunner {
     var parked = 0
     /// How many drops wait in the inbox, as last reported.
     var waiting = 0
+    /// Whether anything moves, and how many events there were.
+    var movement = StallDetector()
+    private(set) var moves = 0
     /// Whether a check of the workers is scheduled.
     var isLookDue = false
     /// Where its work folder is, and was.
@@ -97,7 +100,10 @@ final class PipelineRunner {
     }
 
     /// Queues an event for the machine until the end of the turn.
-    func send(_ event: JobMachine.Event) { events.append(event) }
+    func send(_ event: JobMachine.Event) {
+        events.append(event)
+        moves &+= 1
+    }
 
     /// Ends a turn of the engine: all its events go to the machine in one call, and so does what follows at
     /// once from its effects.

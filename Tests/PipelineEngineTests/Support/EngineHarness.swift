@@ -48,10 +48,12 @@ final class EngineHarness: Sendable {
 
     /// `judge`: who tells whether files are whole.
     func start(
-        once: Bool = false, asking judge: FormatJudge? = nil, now: @escaping @Sendable () -> Timestamp = { .now() }
+        once: Bool = false, asking judge: FormatJudge? = nil, stall: Duration = .seconds(600),
+        now: @escaping @Sendable () -> Timestamp = { .now() }
     ) throws {
         var configuration = EngineConfiguration(state: scratch.path("state"), once: once, judge: judge)
         configuration.now = now
+        configuration.stall = stall
         let engine = Engine(pipelines: [pipeline], configuration: configuration) { @Sendable [self] event in
             state.withLock { $0.events.append(event) }
         }
@@ -136,12 +138,23 @@ final class EngineHarness: Sendable {
         return summary
     }
 
+    /// How the engine is.
+    var health: EngineHealth { engine.withLock { $0 }?.health ?? EngineHealth() }
+
+    /// What waits in all inboxes, and which do not answer.
+    func waitingReport() async -> WaitingReport {
+        guard let engine = engine.withLock({ $0 }) else { return WaitingReport() }
+        return await withCheckedContinuation { continuation in
+            engine.reportWaiting(limit: 0) { @Sendable in continuation.resume(returning: $0) }
+        }
+    }
+
     /// What waits in the inbox, as the engine tells it.
     func waiting(limit: Int = 10) async -> InboxSnapshot {
         guard let engine = engine.withLock({ $0 }) else { return InboxSnapshot() }
         return await withCheckedContinuation { continuation in
             engine.reportWaiting(limit: limit) { @Sendable in
-                continuation.resume(returning: $0["test"] ?? InboxSnapshot())
+                continuation.resume(returning: $0.inboxes["test"] ?? InboxSnapshot())
             }
         }
     }
