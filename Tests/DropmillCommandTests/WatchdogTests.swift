@@ -9,31 +9,32 @@ import Testing
     private func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
     @Test func theManagerIsToldOnceAllHaveAnswered() {
-        var rounds = WatchdogRounds(every: .seconds(15))
-        #expect(rounds.tick(at: at(100)) == .ask)
+        var rounds = WatchdogRounds()
+        #expect(rounds.silence(at: at(99)) == nil)
+        #expect(rounds.begin(at: at(100)) == true)
         #expect(rounds.answered(.journal) == false)
         #expect(rounds.answered(.signals) == false)
         #expect(rounds.answered(.journal) == false, "one that answers twice speaks for nobody else")
         #expect(rounds.answered(.engine) == true)
         #expect(rounds.answered(.engine) == false)
-        #expect(rounds.tick(at: at(115)) == .ask)
+        #expect(rounds.silence(at: at(110)) == nil)
+        #expect(rounds.begin(at: at(115)) == true)
     }
 
     @Test(arguments: WatchdogRounds.Part.allCases) func oneThatIsSilentKeepsItFromThat(part: WatchdogRounds.Part) {
-        var rounds = WatchdogRounds(every: .seconds(15))
-        _ = rounds.tick(at: at(100))
+        var rounds = WatchdogRounds()
+        _ = rounds.begin(at: at(100))
         for other in WatchdogRounds.Part.allCases where other != part { #expect(rounds.answered(other) == false) }
-        #expect(rounds.tick(at: at(114)) == .wait, "a timer may come early")
-        #expect(rounds.tick(at: at(115)) == .report(part, silence: .seconds(15)))
-        #expect(rounds.tick(at: at(130)) == .wait, "it is reported once, and not asked again")
+        #expect(rounds.silence(at: at(110)) == .init(part: part, time: .seconds(10)))
+        #expect(rounds.begin(at: at(115)) == false, "it is not asked again")
         #expect(rounds.answered(part) == true, "a late answer is one")
-        #expect(rounds.tick(at: at(145)) == .ask)
+        #expect(rounds.begin(at: at(130)) == true)
     }
 
     @Test func theEngineIsReportedWhereNobodyAnswers() {
-        var rounds = WatchdogRounds(every: .seconds(15))
-        _ = rounds.tick(at: at(0))
-        #expect(rounds.tick(at: at(15)) == .report(.engine, silence: .seconds(15)))
+        var rounds = WatchdogRounds()
+        _ = rounds.begin(at: at(0))
+        #expect(rounds.silence(at: at(10)) == .init(part: .engine, time: .seconds(10)))
     }
 
     @Test func theIntervalIsHalfOfWhatTheManagerSets() {

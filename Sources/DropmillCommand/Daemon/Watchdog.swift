@@ -9,7 +9,7 @@ import Synchronization
 final class Watchdog: Sendable {
     typealias Part = WatchdogRounds.Part
 
-    private let rounds: Mutex<WatchdogRounds>
+    private let rounds = Mutex(WatchdogRounds())
     private let interval: Duration
     private let ask: @Sendable (Watchdog) -> Void
     private let tell: @Sendable () -> Void
@@ -22,7 +22,6 @@ final class Watchdog: Sendable {
         every interval: Duration, ask: @escaping @Sendable (Watchdog) -> Void, tell: @escaping @Sendable () -> Void,
         warn: @escaping @Sendable (String) -> Void
     ) {
-        rounds = Mutex(WatchdogRounds(every: interval))
         (self.interval, self.ask, self.tell, self.warn) = (interval, ask, tell, warn)
     }
 
@@ -62,11 +61,15 @@ final class Watchdog: Sendable {
     }
 
     private func tick() {
-        switch rounds.withLock({ $0.tick(at: .now()) }) {
-        case .ask: ask(self)
-        case .wait: break
-        case .report(let part, let silence):
-            warn("\(part.rawValue) has not answered for \(silence.text); the service manager ends the daemon soon")
-        }
+        guard rounds.withLock({ $0.begin(at: .now()) }) else { return }
+        ask(self)
+        // While there is time to say it: after the next one the manager may act.
+        queue.after(interval * 2 / 3) { @Sendable [weak self] in self?.reportSilence() }
+    }
+
+    private func reportSilence() {
+        guard let silence = rounds.withLock({ $0.silence(at: .now()) }) else { return }
+        let text = "\(silence.part.rawValue) has not answered for \(silence.time.text)"
+        warn("\(text); unless it does the service manager ends the daemon, which then starts again")
     }
 }

@@ -10,34 +10,27 @@ struct WatchdogRounds: Equatable {
         case signals = "the thread that waits for signals"
     }
 
-    enum Step: Equatable {
-        /// Ask all parts.
-        case ask
-        case wait
-        /// Report a part that has been silent for so long; once a round.
-        case report(Part, silence: Duration)
+    struct Silence: Equatable {
+        let part: Part
+        let time: Duration
     }
 
-    /// How often a round begins, and how long a part may take without being reported.
-    let interval: Duration
     private var begun: MonotonicTime?
     private var silent: Set<Part> = []
-    private var isReported = false
 
-    init(every interval: Duration) { self.interval = interval }
-
-    /// It is time for another round. While a part is silent it is not asked again.
-    mutating func tick(at now: MonotonicTime) -> Step {
-        guard let begun, let part = Part.allCases.first(where: silent.contains) else {
-            (self.begun, silent, isReported) = (now, Set(Part.allCases), false)
-            return .ask
-        }
-        let silence = now - begun
-        guard !isReported, silence >= interval else { return .wait }
-        isReported = true
-        return .report(part, silence: silence)
+    /// It is time for another round. Whether all parts are to be asked: not while one is silent.
+    mutating func begin(at now: MonotonicTime) -> Bool {
+        guard silent.isEmpty else { return false }
+        (begun, silent) = (now, Set(Part.allCases))
+        return true
     }
 
     /// A part has answered. Whether the manager is to be told: it was the last one.
     mutating func answered(_ part: Part) -> Bool { silent.remove(part) != nil && silent.isEmpty }
+
+    /// The first part that has not answered, and for how long; nil where all have.
+    func silence(at now: MonotonicTime) -> Silence? {
+        guard let begun, let part = Part.allCases.first(where: silent.contains) else { return nil }
+        return Silence(part: part, time: now - begun)
+    }
 }
