@@ -119,10 +119,11 @@ format: ## format the sources in place
 install: $(if $(IS_OURS),release,built) ## install to PREFIX (below DESTDIR, if set)
 	install -D -s -m 0755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/dropmill
 	@packaging/check-elf.sh $(DESTDIR)$(PREFIX)/bin/dropmill
+	install -D -m 0644 packaging/dropmill.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog/dropmill.catalog
 	install -d $(DOCS)/docs $(DOCS)/examples
 	install -m 0644 README.md CHANGELOG.md SECURITY.md LICENSE THIRD-PARTY-NOTICES packaging/dropmill.spdx.json $(DOCS)
 	install -m 0644 docs/*.md docs/*.png $(DOCS)/docs
-	install -m 0644 pipelines/*.yaml $(DOCS)/examples
+	install -m 0644 pipelines/*.yaml packaging/dropmill.service $(DOCS)/examples
 
 clean: ## remove builds and what the demo left
 	rm -rf .build .build-outside .build-kqueue .build-release .build-torture .build-fuzz .build-asan .build-tsan

@@ -6,7 +6,7 @@
 set -eu
 
 build="libarchive-dev libcurl4-openssl-dev libisal-dev libmagic-dev libssl-dev libsqlite3-dev libxxhash-dev libyaml-dev pkg-config gcc libc6-dev make"
-test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash b3sum gpg gpg-agent openssl ghostscript imagemagick ffmpeg clamav-daemon curl openssh-server openssh-client e2fsprogs xfsprogs sqlite3 util-linux logrotate bindfs acl file binutils python3 python3-venv python3-jsonschema python3-yaml"
+test="strace zip unzip p7zip-full zstd xz-utils bzip2 lz4 libarchive-tools rsync xxhash b3sum gpg gpg-agent openssl ghostscript imagemagick ffmpeg clamav-daemon curl openssh-server openssh-client e2fsprogs xfsprogs sqlite3 util-linux logrotate bindfs acl file binutils debootstrap systemd-container python3 python3-venv python3-jsonschema python3-yaml"
 bench="python3 python3-matplotlib libarchive-tools openssl zstd strace"
 
 case "${1:-}" in
