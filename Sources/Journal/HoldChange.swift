@@ -47,6 +47,15 @@ package struct HoldChange: Sendable, Equatable {
     /// That the time of holds is over.
     package init(over: [HoldRecord]) { lifted = over }
 
+    /// That pipelines have other names: what held one holds it under the new name, unless that is held already.
+    package init(renamed: [(old: String, new: String)], before: [String: HoldRecord]) {
+        for (old, new) in renamed {
+            guard let hold = before[old] else { continue }
+            lifted.append(hold)
+            if before[new] == nil { held.append(hold.passed(to: new)) }
+        }
+    }
+
     /// The same holds once more.
     package init(of held: [HoldRecord]) { self.held = held }
 

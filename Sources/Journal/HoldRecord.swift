@@ -16,7 +16,7 @@ package struct HoldRecord: Sendable, Equatable, Codable {
         }
     }
 
-    package let pipeline: String
+    package private(set) var pipeline: String
     package let kind: Kind
     /// Whose it is: a user's name and number.
     package let by: String
@@ -38,6 +38,13 @@ package struct HoldRecord: Sendable, Equatable, Codable {
         self.since = since
         self.until = until
         self.reason = reason
+    }
+
+    /// The same of a pipeline that has another name by now.
+    package func passed(to pipeline: String) -> Self {
+        var hold = self
+        hold.pipeline = pipeline
+        return hold
     }
 
     package func isOver(at now: Timestamp) -> Bool { until.map { $0 <= now } ?? false }

@@ -1,5 +1,6 @@
 import Files
 import PipelineKit
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -53,7 +54,7 @@ import Testing
         #expect(await eventually { other.summary != nil })
         #expect(other.summary?.processed == 0)
         let told = "2 unfinished jobs belong to the pipeline 'test', which is not loaded"
-        let remedy = "or say 'formerly: test' in new.yaml, and 'new' takes over"
+        let remedy = "or say 'formerly: test' in new.yaml, and 'new' takes over at the next start"
         #expect(other.warnings.contains { $0.hasPrefix(told) && $0.hasSuffix(remedy) })
         for isFirst in [true, false] {
             let new = try EngineHarness(scratch: scratch, stages: [.passing]) { $0 = renamed($0) }
@@ -115,5 +116,83 @@ import Testing
         #expect(old.reports.map(\.job.pipeline) == ["new", "new"])
         #expect(await old.stop()?.processed == 2)
         #expect(try records().map(\.pipeline) == ["new", "new"])
+    }
+
+    @Test("A reload that is refused leaves with the old name what it would have taken over")
+    func refused() async throws {
+        let harness = try harness()
+        try await begin(harness)
+        _ = try harness.reload([])
+        gate.open()
+        #expect(await eventually { harness.retired == 0 })
+        var bad = harness.pipeline
+        (bad.name, bad.inbox, bad.work) = ("bad", scratch.path("bad"), scratch.path("strange"))
+        try scratch.write("x", to: "strange/file")
+        let error = #expect(throws: EngineError.self) { try harness.reload([renamed(harness.pipeline), bad]) }
+        #expect(error?.message.contains("it holds other things") == true)
+        #expect(try records().map(\.pipeline) == ["test", "test"])
+        #expect(try works(of: "test") == [scratch.path(".dropmill/test")])
+        #expect(try works(of: "new") == [])
+        #expect(!harness.isReserved(scratch.path(".dropmill/new")))
+        _ = try harness.reload([harness.pipeline])
+        #expect(harness.isReserved(scratch.path(".dropmill/test")))
+        #expect(await eventually { harness.reports.count == 2 })
+        #expect(await harness.stop()?.processed == 2)
+    }
+
+    @Test("What a person holds stays held under the new name", arguments: [false, true])
+    func held(isStart: Bool) async throws {
+        var harness = try harness()
+        gate.open()
+        try harness.start()
+        let hold = try #require(try harness.hold(["test"], order(.pause)).held.first)
+        if isStart {
+            _ = await harness.stop()
+            harness = try EngineHarness(scratch: scratch, stages: [gate.entry]) { $0 = renamed($0) }
+            try harness.start()
+        } else {
+            _ = try harness.reload([renamed(harness.pipeline)])
+        }
+        try harness.drop("a")
+        #expect(await eventually { await harness.waiting(for: "a", of: "new")?.waiting.code == "held" })
+        let journal = try #require(harness.journal)
+        #expect(try journal.holds() == [hold.passed(to: "new")])
+        try harness.hold(["new"], order(nil))
+        #expect(await eventually { harness.reports.count == 1 })
+        #expect(await harness.stop()?.processed == 1)
+    }
+
+    private func order(_ kind: HoldRecord.Kind?) throws -> HoldOrder {
+        try HoldOrder(kind, by: "anna", user: 1000, reason: kind == nil ? "" : "RIP is down", for: nil)
+    }
+
+    @Test("What an earlier boot has left is not believed for the name of one that this run has loaded")
+    func earlierBoot() async throws {
+        let runs = Mutex(0)
+        let first = StageEntry.fake { (payload, _) throws(Failure) in
+            runs.withLock { $0 += 1 }
+            return payload
+        }
+        let gone = try EngineHarness(scratch: scratch, stages: [first, gate.entry]) { pipeline in
+            (pipeline.name, pipeline.inbox) = ("gone", scratch.path("gone"))
+        }
+        try gone.start()
+        try gone.drop("a")
+        #expect(await eventually { gone.started.count == 2 })
+        #expect(await gone.stop(grace: .zero)?.unfinished == 1)
+        #expect(try records().map(\.stage) == [1])
+        let journal = try SQLiteJournal.open(writing: scratch.path("state"), durable: false)
+        _ = try journal.beginRun(RunRecord(boot: "an earlier one", process: 1, startedAt: .now()))
+        journal.close()
+        gate.open()
+        let harness = try EngineHarness(scratch: scratch, stages: [first, gate.entry])
+        try harness.start()
+        var heir = harness.pipeline
+        (heir.work, heir.formerly) = (scratch.path("work"), "gone")
+        heir.declaration.keys = ["work": "work", "formerly": "gone"]
+        _ = try harness.reload([heir])
+        #expect(await eventually { harness.reports.count == 1 })
+        #expect(runs.withLock { $0 } == 2, "the first stage has run again")
+        #expect(await harness.stop()?.processed == 1)
     }
 }

@@ -165,7 +165,7 @@ import Testing
             default: break
             }
         }
-        intake.start(adopting: [], resumed: [])
+        intake.start(adopting: [])
         #expect(await eventually { said.withLock { $0.count } == 2 })
         #expect(said.withLock { $0 } == ["kept \(link)", "a"])
         #expect(Folder.kind(of: work.astray.appending(link.text).appending("b")) == .symbolicLink)

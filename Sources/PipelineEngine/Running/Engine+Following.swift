@@ -47,6 +47,7 @@ extension Engine {
 
         /// Tells the work folders that pass to it.
         func passWork(_ reserved: ReservedFolders) {
+            if prepared != nil { reserved.note(pipeline, of: pipeline.name) }
             for former in before {
                 let isHeir = former.id == heir
                 let new = isHeir ? pipeline : tail(former)
@@ -153,6 +154,7 @@ extension Engine {
             return found
         }
         (runner.foundCount, old.found) = (old.foundCount, nil)
+        (runner.adopted, old.adopted) = (old.adopted.map { $0.passed(to: new.name) }, [])
         retire(old, to: runner, retiring)
         return runner
     }
@@ -182,7 +184,8 @@ extension Engine {
             runner.hasIntakeBegun = true
             let left = before.flatMap { $0.left ?? [] }.map { $0.passed(to: runner.pipeline.name) }
             for old in before { old.left = [] }
-            runner.intake.start(adopting: left, ofEarlierRun: false)
+            runner.intake.start(adopting: runner.adopted, leftBefore: left)
+            runner.adopted = []
         }
     }
 
@@ -220,9 +223,8 @@ extension Engine {
             }
             // All of a name go together: what is at work is known in memory alone, and what is not, by the journal.
             let name = runner.pipeline.name
-            guard !awaited.contains(name), retired.allSatisfy({ !$0.isLeaving(name) || $0.isRelieved }) else {
-                continue
-            }
+            let isAwaited = arriving.contains { $0.name == name || $0.formerly == name }
+            guard !isAwaited, retired.allSatisfy({ !$0.isLeaving(name) || $0.isRelieved }) else { continue }
             runner.leave()
             let count = runner.unfinished + (runner.left?.count ?? 0)
             forget(runner)
@@ -254,8 +256,8 @@ extension Engine {
     }
 
     /// Gives back the locks of inboxes that no pipeline has any more, which may take long.
-    private func releaseInboxes() {
-        let used = Set(all.map(\.pipeline.inbox))
+    func releaseInboxes() {
+        let used = Set((all.map(\.pipeline) + arriving).map(\.inbox))
         let locks = inboxLocks.filter { !used.contains($0.key) }
         guard !locks.isEmpty else { return }
         for inbox in locks.keys { inboxLocks[inbox] = nil }

@@ -1,5 +1,6 @@
 @preconcurrency import Dispatch
 package import Journal
+import PipelineKit
 
 /// What people hold. It belongs to the engine, by the names of pipelines: each generation's runner is told.
 extension Engine {
@@ -80,6 +81,28 @@ extension Engine {
             tell(hold.pipeline, taken)
         }
         finishIfDone()
+    }
+
+    /// Has what people hold under the names that these had formerly hold them under the present ones, which keep what
+    /// they have; on record first. The body puts them in force, and no order comes between. Blocks.
+    nonisolated func passHolds<Value: Sendable>(
+        to pipelines: [Pipeline], _ journal: any Journal, _ body: () -> Value
+    ) throws(EngineError) -> Value {
+        let renamed = pipelines.compactMap { new in new.formerly.map { (old: $0, new: new.name) } }
+        let result: Result<Value, EngineError> = holding.sync {
+            let change = HoldChange(renamed: renamed, before: sync { $0.holds })
+            do throws(JournalError) {
+                if !change.lifted.isEmpty { try journal.change(change) }
+            } catch {
+                return .failure(EngineError(kind: .shortage, message: "\(error.message) \(error.remedy)"))
+            }
+            sync { engine in
+                for hold in change.lifted { engine.holds[hold.pipeline] = nil }
+                for hold in change.held { engine.holds[hold.pipeline] = hold }
+            }
+            return .success(body())
+        }
+        return try result.get()
     }
 
     private func tell(_ name: String, _ taken: DispatchGroup) {

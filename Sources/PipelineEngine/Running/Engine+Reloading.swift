@@ -21,21 +21,24 @@ extension Engine {
         if new.contains(where: { $0.durability == .full }) {
             try orShortage { () throws(JournalError) in try state.journal.makeDurable() }
         }
-        sync { $0.keepLeaving(plan.arriving) }
+        // Jobs of those that are still leaving go over in memory.
+        sync { $0.arriving = plan.arriving }
         closings.wait()
         var arrivals: [Arrival] = []
+        let retiring = DispatchGroup()
+        let removed: [String: Int]
         do throws(EngineError) {
             for pipeline in plan.arriving { arrivals.append(try arrival(of: pipeline)) }
             try prepare(&arrivals, state)
+            let swapped = try passHolds(to: plan.arriving, state.journal) {
+                for arrival in arrivals { arrival.passWork(reserved) }
+                return sync { [arrivals] in $0.swap(plan, arrivals, retiring) }
+            }
+            guard let swapped else { throw .refused("the daemon is stopping") }
+            removed = swapped
         } catch {
             abandon(arrivals)
             throw error
-        }
-        for arrival in arrivals { arrival.passWork(reserved) }
-        let retiring = DispatchGroup()
-        guard let removed = sync({ [arrivals] in $0.swap(plan, arrivals, retiring) }) else {
-            abandon(arrivals)
-            throw .refused("the daemon is stopping")
         }
         // An intake may be on a file system that does not answer: what it claims nevertheless runs as is said now.
         _ = retiring.wait(timeout: .now() + Self.patience)
@@ -83,10 +86,17 @@ extension Engine {
             try state.writer.flush()
             return try state.journal.unfinished().filter { resting.contains($0.pipeline) }
         }
+        let pipelines = fresh.map { arrivals[$0].pipeline }
+        var opened: [String: Opened] = [:]
         var prepared: [Prepared] = []
-        defer { for (index, own) in zip(fresh, prepared) { arrivals[index].prepared = own } }
+        defer {
+            for (index, own) in zip(fresh, prepared) { arrivals[index].prepared = own }
+            for left in opened.values { left.release() }
+        }
+        // All of them before anything of a job is changed: where that fails the reload is refused.
+        for pipeline in pipelines { opened[pipeline.name] = try open(pipeline) }
         try prepare(
-            fresh.map { arrivals[$0].pipeline }, into: &prepared, with: state, records, wereLoaded: sync { $0.loaded },
+            pipelines, &opened, into: &prepared, with: state, records, wereLoaded: sync { $0.loaded },
             keeping: fresh.reduce(into: [:]) { $0[arrivals[$1].pipeline.name] = arrivals[$1].places })
     }
 
@@ -138,22 +148,18 @@ extension Engine {
         tails.removeAll(where: \.machine.isRetired)
         for runner in tails + runners { runner.enterSuspects() }
         beginFound()
-        awaited = []
-        startIntakes()
+        arriving = []
         finishIfDone()
         return unfinished
-    }
-
-    /// Keeps those of these that are still leaving from being closed: their jobs go over in memory.
-    private func keepLeaving(_ arriving: [Pipeline]) {
-        awaited = Set(arriving.flatMap { [$0.name, $0.formerly] }.compactMap(\.self))
     }
 
     /// What was prepared is not to run.
     private nonisolated func abandon(_ arrivals: [Arrival]) {
         for arrival in arrivals { arrival.release() }
         sync { engine in
-            engine.awaited = []
+            engine.arriving = []
+            // A stop gives them back in the end.
+            if !engine.isStopping { engine.releaseInboxes() }
             engine.finishIfDone()
         }
     }

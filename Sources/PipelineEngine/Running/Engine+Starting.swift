@@ -2,7 +2,6 @@ import Files
 package import Glibc
 import Journal
 import PipelineKit
-import Readiness
 import SQLiteJournal
 import SystemPackage
 
@@ -13,14 +12,10 @@ nonisolated extension Engine {
         let findings: Recovery.Findings
         /// Where its work folder is, and before that where those are that hold jobs and cannot be reached.
         var works: [WorkPlace]
-        /// Tells other daemons of this host that the inbox is watched; nil where another one watches it.
         let inboxLock: FolderLock?
 
         /// Gives its folders back, where it is not to run.
-        func release() {
-            spool.work.release()
-            inboxLock?.release()
-        }
+        func release() { Opened(work: spool.work, inboxLock: inboxLock).release() }
     }
 
     /// The state, and what the journal says of every job that is not over and of what people hold.
@@ -123,9 +118,11 @@ nonisolated extension Engine {
     /// Opens pipelines' folders and brings them together with the journal's records; what changed by that is durable
     /// when this returns. Where it throws, those that are prepared have their folders open.
     ///
-    /// `wereLoaded`: the names of those that this run has left in order. `keeping`: by name, places that are at work.
+    /// `opened`: by name, those that are taken from there, as their folders are open already. `wereLoaded`: the names
+    /// of those that this run has left in order. `keeping`: by name, places that are at work.
     func prepare(
-        _ pipelines: [Pipeline], into prepared: inout [Prepared], with state: OpenedState, _ unfinished: [JobRecord],
+        _ pipelines: [Pipeline], _ opened: inout [String: Opened], into prepared: inout [Prepared],
+        with state: OpenedState, _ unfinished: [JobRecord],
         wereLoaded: Set<String> = [], keeping: [String: [WorkPlace]] = [:]
     ) throws(EngineError) {
         // All of them before any list is looked at.
@@ -140,12 +137,18 @@ nonisolated extension Engine {
         }
         for pipeline in pipelines {
             let kept = keeping[pipeline.name] ?? []
-            let isOfThisRun = [pipeline.name, pipeline.formerly ?? ""].contains(where: wereLoaded.contains)
+            let names = [pipeline.name, pipeline.formerly].compactMap(\.self)
+            // What only an earlier run has left may not be on the disk.
+            let isOfThisRun =
+                names.contains(where: wereLoaded.contains)
+                && names.allSatisfy { records[$0] == nil || wereLoaded.contains($0) }
             var found = records.removeValue(forKey: pipeline.name) ?? []
             found += try takeOver(&records, by: pipeline, but: kept, &before, state.journal)
             let works = before[pipeline.name]?.works.filter { place in !kept.contains { $0.path == place.path } } ?? []
+            let known = opened.removeValue(forKey: pipeline.name)
+            let folders = if let known { known } else { try open(pipeline) }
             var own = try prepare(
-                pipeline, found, works, state,
+                pipeline, folders, found, works, state,
                 after: isOfThisRun ? state.presentRun : state.lastRun)
             own.works += kept
             changed += own.findings.changed
@@ -175,7 +178,11 @@ nonisolated extension Engine {
         }
     }
 
-    func report(_ left: UnloadedJobs) { observer(.warning(pipeline: nil, message: left.text)) }
+    /// A loaded one has its work folder at work, where only a start brings them.
+    func report(_ left: UnloadedJobs) {
+        let time = left.heir == nil ? "" : " at the next start"
+        observer(.warning(pipeline: nil, message: left.text + time))
+    }
 
     /// The records that were those of the pipeline that one names as `formerly`, on record as its own before anything
     /// is moved. `kept`: places that are at work, and not to be looked for.
@@ -204,19 +211,11 @@ nonisolated extension Engine {
     }
 
     private func prepare(
-        _ pipeline: Pipeline, _ records: [JobRecord], _ works: [WorkPlace], _ state: OpenedState,
+        _ pipeline: Pipeline, _ opened: Opened, _ records: [JobRecord], _ works: [WorkPlace], _ state: OpenedState,
         after lastRun: RunRecord?
     ) throws(EngineError) -> Prepared {
-        warnOfMemory(pipeline)
-        let own = OwnFolders(of: pipeline)
-        let work = try EngineError.wrapping { () throws(FolderError) in
-            try own.makeInbox()
-            try own.prepare()
-            return try WorkFolder(for: pipeline)
-        }
+        let work = opened.work
         do {
-            // The folders above it may have been missing before.
-            try own.refuseWork()
             let here = WorkPlace(path: work.path, beside: pipeline.inbox)
             if !works.isEmpty, !works.contains(where: { $0.path == work.path }),
                 let known = pipeline.record(works: [here] + works, after: nil)
@@ -233,7 +232,6 @@ nonisolated extension Engine {
             let known = try Self.complete(records, of: pipeline, with: folders, state.journal)
             let findings = try recovery.reconcile(known.records, known.folders)
             for warning in findings.warnings { observer(.warning(pipeline: pipeline.name, message: warning)) }
-            reserved.note(pipeline, of: pipeline.name)
             // Not forgotten as long as jobs may be there, however often it is started meanwhile.
             let away = (findings.stranded.isEmpty ? [] : covered) + left
             reportStranded(findings.stranded, of: pipeline, at: away)
@@ -242,11 +240,10 @@ nonisolated extension Engine {
                     pipeline: pipeline, work: work, reserved: reserved, made: madeFolders, renames: renames,
                     outstanding: outstandingLines),
                 findings: findings,
-                works: [here] + away.suffix(Self.mostPlaces), inboxLock: try lockInbox(of: pipeline))
+                works: [here] + away.suffix(Self.mostPlaces), inboxLock: opened.inboxLock)
         } catch {
-            work.release()
+            opened.release()
             if let error = error as? JournalError { throw notStarted(error) }
-            if let error = error as? FolderError { throw EngineError(error) }
             let remedy = "check the work folder '\(work.path.text)'"
             if let error = error as? IOError {
                 throw EngineError(FolderError(pipeline.source.text, error, remedy: remedy))
@@ -300,23 +297,6 @@ nonisolated extension Engine {
         return (records, left)
     }
 
-    /// Locks the inbox against other daemons of this host; nil if this one has it, and with a warning if another has.
-    func lockInbox(of pipeline: Pipeline) throws(FolderError) -> FolderLock? {
-        guard sync({ $0.inboxLocks[pipeline.inbox] }) == nil else { return nil }
-        do throws(FolderError) {
-            return try FolderLock(pipeline.inbox, describedAs: "the inbox")
-        } catch {
-            guard error.kind == .locked else { throw error }
-            observer(
-                .warning(
-                    pipeline: pipeline.name,
-                    message: "the inbox '\(pipeline.inbox.text)' is also watched by another process, perhaps a "
-                        + "dropmill with its own work folder: each drop goes to one of the two; "
-                        + "give each its own inbox"))
-            return nil
-        }
-    }
-
     /// The most unreachable earlier places of a work folder that are remembered.
     private static let mostPlaces = 8
 
@@ -333,15 +313,6 @@ nonisolated extension Engine {
                 message: "\(count): the files are not in the work folder; they were in \(folders). "
                     + "Mount that file system, or restore `inbox` and `work`, and start Dropmill again; "
                     + "`dropmill forget JOB` (\(first)) abandons one"))
-    }
-
-    /// Warns if changes by other hosts may be seen too late.
-    private func warnOfMemory(_ pipeline: Pipeline) {
-        guard FileSystemKind.of(pipeline.inbox) != .local,
-            let finding = AttributeMemory.finding(on: pipeline.inbox, pipeline.ready, .now())
-        else { return }
-        let message = [finding.fact, finding.remedy].compactMap { $0 }.joined(separator: ". ")
-        observer(.warning(pipeline: pipeline.name, message: "the inbox's file system \(message)"))
     }
 
     /// A folder may have outlived its job: its removal failed, or a kill came first. Or it was unavailable, and its job

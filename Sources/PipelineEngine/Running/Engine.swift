@@ -52,8 +52,9 @@ package actor Engine: QueueActor {
     let holding = DispatchQueue(label: "dropmill.holds")
     /// The names of all that have been loaded.
     var loaded: Set<String> = []
-    /// The names of removed pipelines that a reload is about to add again: they stay until it is done.
-    var awaited: Set<String> = []
+    /// Those that a reload is about to add: removed ones that they follow, and the locks of their inboxes, stay until
+    /// it is done.
+    var arriving: [Pipeline] = []
     /// Removed pipelines whose folders are about to be given back.
     let closings = DispatchGroup()
     /// Whether what stages made for jobs of removed pipelines may not be on the disk.
@@ -97,22 +98,26 @@ package actor Engine: QueueActor {
     package nonisolated func start(finished: @escaping @Sendable (RunSummary) -> Void) throws(EngineError) {
         try DescriptorLimit.check(pipelines: pipelines.count)
         let (state, unfinished, holds) = try openState()
+        sync { $0.holds = holds }
         var prepared: [Prepared] = []
         do throws(EngineError) {
             reserved.note(state: configuration.state)
-            try prepare(pipelines, into: &prepared, with: state, unfinished)
+            var opened: [String: Opened] = [:]
+            try prepare(pipelines, &opened, into: &prepared, with: state, unfinished)
+            for own in prepared { reserved.note(own.spool.pipeline, of: own.spool.pipeline.name) }
             try removeLeftovers(of: pipelines, state)
+            try passHolds(to: pipelines, state.journal) {
+                sync { [prepared] engine in
+                    engine.opened = state
+                    engine.finished = finished
+                    engine.endHolds()
+                    engine.run(prepared, state)
+                }
+            }
         } catch {
             for pipeline in prepared { pipeline.release() }
             state.close()
             throw error
-        }
-        sync { [prepared] engine in
-            engine.opened = state
-            engine.finished = finished
-            engine.holds = holds
-            engine.endHolds()
-            engine.run(prepared, state)
         }
     }
 
@@ -198,6 +203,7 @@ package actor Engine: QueueActor {
     func beginFound() {
         guard hasBegun else { return }
         for runner in tails + runners { runner.begin() }
+        startIntakes()
     }
 
     /// Calls the body once all pipelines have begun; at once where they have, or where the engine has ended.

@@ -156,15 +156,16 @@ actor Intake: QueueActor {
 
     // MARK: From the engine, on any queue
 
-    /// Takes in jobs that an earlier run left and the journal does not know, then watches the inbox. `resumed`: the
-    /// sizes of the drops of others, which take up room.
-    nonisolated func start(adopting jobs: [Job], ofEarlierRun isEarlier: Bool = true, resumed: [Int64] = []) {
+    /// Takes in jobs that an earlier run left and the journal does not know, and those that the last intake left; then
+    /// watches the inbox.
+    nonisolated func start(adopting found: [Job], leftBefore left: [Job] = []) {
         enqueue { intake in
             intake.isRunning = true
-            for size in resumed { intake.room.reserve(size) }
             intake.openNote()
-            intake.heldJobs = jobs.filter { intake.quarantine.isHeld(.job($0.slot)) }
-            intake.adopt(jobs.filter { !intake.quarantine.isHeld(.job($0.slot)) }, ofEarlierRun: isEarlier)
+            let isHeld = { (job: Job) in intake.quarantine.isHeld(.job(job.slot)) }
+            intake.heldJobs = (found + left).filter(isHeld)
+            intake.adopt(found.filter { !isHeld($0) })
+            intake.adopt(left.filter { !isHeld($0) }, ofEarlierRun: false)
             if intake.spool.isTail {
                 intake.hasScanned = true
                 intake.forgetGone()
@@ -210,8 +211,8 @@ actor Intake: QueueActor {
         }
     }
 
-    /// A job that was claimed before takes up room.
-    nonisolated func reserve(_ size: Int64) { enqueue { intake in intake.room.reserve(size) } }
+    /// Jobs of drops with these sizes that were claimed before take up room.
+    nonisolated func reserve(_ sizes: [Int64]) { enqueue { intake in sizes.forEach { intake.room.reserve($0) } } }
 
     /// Reports how many drops wait, if that changed, and calls back on the queue.
     nonisolated func reportWaitingCount(_ done: @escaping @Sendable () -> Void) {

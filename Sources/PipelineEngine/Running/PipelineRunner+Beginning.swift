@@ -14,13 +14,13 @@ extension PipelineRunner {
         guard let all = found?.resumed, all.contains(where: \.isQuarantined) else { return }
         found?.resumed = all.filter { !$0.isQuarantined }
         for resumed in all where resumed.isQuarantined {
-            intake.reserve(resumed.job.drop.size)
+            intake.reserve([resumed.job.drop.size])
             enter(resumed)
         }
         endTurn()
     }
 
-    /// Goes on with all else, and opens the inbox.
+    /// Goes on with all else, but for what the intake takes in when it begins.
     func begin() {
         guard let found else { return }
         self.found = nil
@@ -28,9 +28,9 @@ extension PipelineRunner {
             observer(.started(pipeline: pipeline.name, inbox: pipeline.inbox, adopted: foundCount))
             if let hold { observer(.held(hold)) }
         }
-        hasIntakeBegun = true
         note()
-        intake.start(adopting: found.adopted, resumed: found.resumed.map(\.job.drop.size))
+        adopted = found.adopted
+        intake.reserve(found.resumed.map(\.job.drop.size))
         for resumed in found.resumed { enter(resumed) }
         endTurn()
     }

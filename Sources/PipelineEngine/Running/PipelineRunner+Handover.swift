@@ -59,7 +59,7 @@ extension PipelineRunner {
         entry.state = entry.state.going(on: active.record.stage, of: pipeline.stages.count)
         let rest = restOfDelay(of: active.record)
         jobs[id] = active
-        intake.reserve(active.job.drop.size)
+        intake.reserve([active.job.drop.size])
         remaining = nil
         send(.takenOver(id, entry, rest: rest))
     }

@@ -57,6 +57,8 @@ final class PipelineRunner {
     var found: Recovery.Findings?
     /// How many jobs that were.
     var foundCount = 0
+    /// Those of them that the journal does not know, until the intake begins with them.
+    var adopted: [Job] = []
     /// Whether the intake watches, or did.
     var hasIntakeBegun = false
     /// What the intake left that it had claimed; nil until it has ended.
@@ -204,7 +206,7 @@ final class PipelineRunner {
 
     /// How many jobs are not over, as far as they are known.
     var unfinished: Int {
-        machine.jobs.count + parked + (found.map { $0.resumed.count + $0.adopted.count } ?? 0)
+        machine.jobs.count + parked + adopted.count + (found.map { $0.resumed.count + $0.adopted.count } ?? 0)
     }
 
     /// Whether only timers can bring more: nothing is at work.

@@ -35,6 +35,16 @@ import Testing
         #expect(try change(.pause, ["gone"], before: [hold("gone")]).held.map(\.by) == ["bob"])
     }
 
+    @Test("What holds a pipeline holds it under its new name, which keeps its own")
+    func renamed() {
+        let names = [(old: "press", new: "print"), (old: "gone", new: "new"), (old: "free", new: "other")]
+        let held = [hold("press"), hold("gone", reason: "old"), hold("new", reason: "new")]
+        let change = HoldChange(
+            renamed: names, before: Dictionary(uniqueKeysWithValues: held.map { ($0.pipeline, $0) }))
+        #expect(change.lifted == Array(held.prefix(2)))
+        #expect(change.held == [hold("print")])
+    }
+
     @Test("What holds them is lifted, also of pipelines that are not loaded")
     func lifted() throws {
         let before = [hold("press"), hold("gone")]

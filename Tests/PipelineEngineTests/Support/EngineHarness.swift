@@ -127,6 +127,12 @@ final class EngineHarness: Sendable {
     /// How many work folders that its pipelines had before have something left to be done.
     var tails: Int { engine.withLock { $0 }?.sync { $0.tails.count } ?? 0 }
 
+    /// Whether a folder is none that outputs may go to.
+    func isReserved(_ folder: FilePath) -> Bool {
+        guard let identity = FileIdentity.of(folder) else { return false }
+        return engine.withLock { $0 }?.sync { $0.reserved.reserved(identity) != nil } ?? false
+    }
+
     /// How many runners of earlier generations are left.
     var retired: Int { engine.withLock { $0 }?.sync { $0.retired.count } ?? 0 }
 
