@@ -6,8 +6,11 @@ extension JobRecord {
     /// The event of a job that runs stages again, since its pipeline is another one than when they ran.
     package static let begunAgain = "begun again"
 
-    /// Notes the input of a stage that has ended, from which a changed pipeline may go on.
-    package mutating func keepInput(of stage: Int) { inputs?[stage] = payload }
+    /// Notes the input of a stage that has ended, from which a changed pipeline may go on. `isChanged`: the stage has
+    /// put something into it, so that nothing but the drop can be gone back to.
+    package mutating func keepInput(of stage: Int, isChanged: Bool = false) {
+        if isChanged { inputs = nil } else { inputs?[stage] = payload }
+    }
 
     /// Passes to another pipeline.
     package mutating func pass(to pipeline: String, at time: Timestamp) {

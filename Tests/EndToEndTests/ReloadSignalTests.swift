@@ -146,4 +146,34 @@ import Testing
         try daemon.send(SIGTERM)
         #expect(try daemon.wait() == 0)
     }
+
+    /// The first list is in the folder that was unpacked, which the second one must not find.
+    @Test func whatAChangedStageHasAddedIsNotPublished() async throws {
+        let gate = try scratch.write("", to: "gate").string
+        func write(_ algorithm: String) throws {
+            try self.write(
+                "a",
+                stages: "[unpack, checksum: { algorithm: \(algorithm), manifest: DIGESTS }, "
+                    + "run: { command: [sh, -c, 'while [ -e \(gate) ]; do sleep 0.02; done'] }, "
+                    + "move: { to: 'out/{stem}' }]")
+        }
+        try write("sha256")
+        var daemon = try await start()
+        var zip = ZipBuilder()
+        zip.add(Array("file".utf8), content: Array("text".utf8))
+        try scratch.write(zip.finished, to: scratch.path("pipelines/a-in/one.zip"))
+        let jobs = Tool(DropmillProcess.binary)
+        #expect(
+            try await eventually { try jobs.run(["show", "one.zip"], in: scratch.path).text.contains("running run") },
+            "\(daemon.transcript)")
+        try write("sha512")
+        try daemon.send(SIGHUP)
+        #expect(try await eventually { try daemon.hasLogged("reloaded", "a: changed (stage 2)") })
+        try Folder.remove(scratch.path("gate"))
+        #expect(await eventually { scratch.exists("pipelines/out/one") })
+        #expect(try scratch.tree("pipelines/out/one") == ["DIGESTS", "file"])
+        #expect(try scratch.text("pipelines/out/one/DIGESTS").split(separator: " ").first?.count == 128)
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
 }

@@ -105,6 +105,8 @@ package struct ChecksumStage: OwnStage {
 
     package var isQuick: Bool { true }
 
+    package var addsToFolders: Bool { true }
+
     package func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? {
         guard format.holds(job.drop.name.bytes) else { return nil }
         var payload = payload

@@ -34,12 +34,14 @@ struct ActiveJob {
 
     var payload: Payload { record.payload ?? Payload(dropOf: job) }
 
-    /// A stage succeeded; with what it had to say. `stage`: its place, where the job may have to go back to it.
+    /// A stage succeeded; with what it had to say. `stage`: its place, where the job may have to go back to it;
+    /// `addsToFolders`: what it does to its input where that is one.
     mutating func stageSucceeded(
-        _ kind: String, at stage: Int? = nil, in duration: Duration, giving payload: Payload, saying notes: String?
+        _ kind: String, at stage: Int? = nil, addsToFolders: Bool = false, in duration: Duration,
+        giving payload: Payload, saying notes: String?
     ) {
         count(kind, duration)
-        if let stage { record.keepInput(of: stage) }
+        if let stage { record.keepInput(of: stage, isChanged: addsToFolders && self.payload.shape == .folder) }
         var kept = payload
         if payload.isDone {
             // What `copy` promised before stands; what else was made is not wanted any more.

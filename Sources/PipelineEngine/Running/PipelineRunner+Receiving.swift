@@ -105,13 +105,15 @@ extension PipelineRunner {
     private func receive(_ result: StageWorkers.Result, isGone: Bool) {
         let id = result.work.job.id
         guard let job = jobs[id]?.job else { return }
-        let kind = pipeline.allStages[result.work.stage].kind
+        let entry = pipeline.allStages[result.work.stage]
+        let kind = entry.kind
         result.notes.warnings.forEach(warn)
         if result.work.failed != nil { return notified(id, kind, result) }
         switch result.result {
         case .success(let payload):
             jobs[id]?.stageSucceeded(
-                kind, at: result.work.stage, in: result.duration, giving: payload, saying: result.notes.text)
+                kind, at: result.work.stage, addsToFolders: entry.stage.addsToFolders, in: result.duration,
+                giving: payload, saying: result.notes.text)
             observer(.stageFinished(job, stage: kind, duration: result.duration))
             send(.succeeded(id, isDone: payload.isDone))
         case .failure where isGone: send(.lost(id))

@@ -19,6 +19,10 @@ package protocol OwnStage: Stage {
     /// nothing and sends nothing. No unless it says otherwise.
     var isQuick: Bool { get }
 
+    /// Whether it may put files into a payload that is a folder: what was there before cannot be gone back to. No
+    /// unless it says otherwise.
+    var addsToFolders: Bool { get }
+
     /// What `run` would hand on for a drop that no stage has changed, with its content at hand; nil where `run` is to
     /// be asked: for whatever is out of the ordinary, and each failure.
     func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload?
@@ -29,6 +33,7 @@ extension OwnStage {
     package var lack: Failure? { nil }
     package func examine(in bench: FilePath?) -> [Finding] { [] }
     package var isQuick: Bool { false }
+    package var addsToFolders: Bool { false }
     package func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? { nil }
 }
 
@@ -39,6 +44,7 @@ extension Stage {
     package var lack: Failure? { own?.lack }
     package func examine(in bench: FilePath?) -> [Finding] { own?.examine(in: bench) ?? [] }
     package var isQuick: Bool { own?.isQuick ?? false }
+    package var addsToFolders: Bool { own?.addsToFolders ?? false }
     package func pass(_ payload: Payload, of job: Job, holding content: SmallContent) -> Payload? {
         own?.pass(payload, of: job, holding: content)
     }
