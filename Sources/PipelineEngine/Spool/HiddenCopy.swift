@@ -3,7 +3,8 @@ import Glibc
 import PipelineKit
 
 /// A copy on its way into an inbox, under a hidden name, which no inbox takes. It bears the id of the job that it is
-/// made for, so that what is left of it after a kill is known again.
+/// made for, so that what is left of it after a kill is known again. It is locked (flock(2)) as long as it is made;
+/// what is not locked was left by a kill.
 final class HiddenCopy {
     let name: FileName
     let identity: FileIdentity
@@ -12,12 +13,11 @@ final class HiddenCopy {
     private let file: OpenFile
     private let folder: HeldFolder
 
-    /// Begins it, empty.
+    /// Begins it, empty, unless another process is making one.
     init(of job: JobID, as word: String = HiddenCopy.usual, in folder: HeldFolder) throws(IOError) {
         name = try Self.name(of: job, word, in: folder)
-        left = try folder.identity(of: name)
-        try folder.remove(name)
-        file = try OpenFile.open(name, in: folder.folder.file, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        left = try Self.clear(name, in: folder)
+        file = try Self.open(name, in: folder, O_CREAT | O_EXCL)
         identity = FileIdentity(try file.status())
         self.folder = folder
     }
@@ -47,17 +47,46 @@ final class HiddenCopy {
         return try body(file.descriptor)
     }
 
+    /// Whether nobody has replaced it.
+    func hasItsName() throws(IOError) -> Bool { try folder.identity(of: name) == identity }
+
     /// It is not wanted after all. One more hidden file does no harm; the next attempt removes it first.
     func remove() {
-        do throws(IOError) { try folder.remove(name) } catch {}
+        do throws(IOError) { if try hasItsName() { try folder.remove(name) } } catch {}
     }
 
-    /// Removes what a kill left of one; false where this inode has not its name.
+    /// Removes what a kill left of one; false where this inode has not its name. Throws where it is still made.
     static func remove(_ identity: FileIdentity, of job: JobID, in folder: HeldFolder) throws(IOError) -> Bool {
         let name = try name(of: job, usual, in: folder)
         guard try folder.identity(of: name)?.inode == identity.inode else { return false }
+        return try clear(name, in: folder)?.inode == identity.inode
+    }
+
+    /// Removes what has the name, and returns what it was.
+    private static func clear(_ name: FileName, in folder: HeldFolder) throws(IOError) -> FileIdentity? {
+        guard let status = try folder.status(of: name) else { return nil }
+        // Nothing else is ever one of ours.
+        guard FileKind(mode: status.st_mode) == .regular else {
+            try folder.remove(name)
+            return FileIdentity(status)
+        }
+        let file = try open(name, in: folder, 0)
         try folder.remove(name)
-        return true
+        return FileIdentity(try file.status())
+    }
+
+    /// Opens it, locked. The name is looked at again: another process may have finished its own in between, or have
+    /// taken this one for a leftover.
+    private static func open(_ name: FileName, in folder: HeldFolder, _ flags: Int32) throws(IOError) -> OpenFile {
+        let beingMade = IOError("lock", folder.path.appending(name), .wouldBlock)
+        do throws(IOError) {
+            let file = try OpenFile.open(name, in: folder.folder.file, O_RDWR | O_NONBLOCK | flags, mode: 0o600)
+            guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else { throw IOError("lock", file.path, .last) }
+            guard try folder.identity(of: name) == FileIdentity(try file.status()) else { throw beingMade }
+            return file
+        } catch {
+            throw error.errno == (flags & O_CREAT == 0 ? .noSuchFileOrDirectory : .fileExists) ? beingMade : error
+        }
     }
 
     private static func name(of job: JobID, _ word: String, in folder: HeldFolder) throws(IOError) -> FileName {

@@ -26,8 +26,10 @@ extension SendBack {
     static func place(
         _ copy: HiddenCopy, of original: FilePath, as name: FileName, in folder: HeldFolder
     ) throws(Refusal) -> FileName {
-        let placed = try refusing { () throws(IOError) in try place(copy.name, of: folder, as: name, in: folder) }
-        guard let placed,
+        guard try refusing({ () throws(IOError) in try copy.hasItsName() }),
+            let placed = try refusing({ () throws(IOError) in
+                try place(copy.name, of: folder, as: name, in: folder)
+            }),
             try refusing({ () throws(IOError) in try folder.identity(of: placed) }) == copy.identity
         else { throw Refusal("the copy of '\(original.text)' was replaced in '\(folder.path.text)'; try again") }
         return placed
@@ -68,6 +70,8 @@ extension SendBack {
                     "links to it are not followed; move it into the inbox by hand"
                 case .staleNFSFileHandle where error.action == "recognize":
                     "it is no longer the file that failed; check it, and drop it again by hand"
+                case .wouldBlock where error.action == "lock":
+                    "another 'dropmill retry' or 'dropmill replay' is making it; wait until that is through"
                 case .invalidArgument: "only a regular file or a folder can be sent"
                 default: "try again once that is fixed"
                 }
