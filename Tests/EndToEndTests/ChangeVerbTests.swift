@@ -122,7 +122,7 @@ import Testing
         try daemon.end()
         let cancelled = try run("cancel", "one")
         #expect(cancelled.status == 0, "\(cancelled.text)")
-        #expect(cancelled.text.contains("cancelled; it settles as soon as it may: no daemon is running"))
+        #expect(cancelled.text.contains("cancelled; it settles as soon as it may: no daemon runs its pipeline 'a'"))
         #expect(try run("cancel", "one").status == 0, "once is enough")
         let verbs = try run("audit").text
         #expect(verbs.contains("cancel") && verbs.contains("it settles as soon as it may"))

@@ -7,7 +7,6 @@ import Testing
 
 /// A job that is called off where no daemon has it.
 @Suite("Calling off without a daemon") struct JobRecordCallingOffTests {
-    private let waits = CallingOff.waits("no daemon is running")
 
     @Test(
         "It is being settled from then on, and its history says who",
@@ -16,6 +15,7 @@ import Testing
         ])
     func unfinished(_ state: JobRecord.State) throws {
         var record = try JournalSamples.job(1)
+        let waits = CallingOff.waits("no daemon runs its pipeline '\(record.pipeline)'")
         record.state = state
         #expect(record.callOff(by: "anna", at: .now()) == waits)
         #expect(record.progress == .settling(.failed(.calledOff(by: "anna"))))

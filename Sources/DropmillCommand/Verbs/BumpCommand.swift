@@ -20,7 +20,7 @@ struct BumpCommand: ParsableCommand {
         help: "A job's id or the beginning of it, a drop's path, or its name.", completion: .file())
     var waiting: String
 
-    @Flag(help: "Behind all others, those that come later too.")
+    @Flag(help: "Behind all others that wait; a drop behind those that come later, too.")
     var last = false
 
     @OptionGroup var state: StateFolderOption

@@ -42,6 +42,9 @@ extension PipelineRunner {
         case (.settling, _): return .failure(.refused("it is being settled"))
         case (.deferred, _): return .failure(.refused("it waits for its next attempt; 'dropmill show \(id)' says when"))
         case (_, .nobody):
+            guard machine.held.contains(id) else {
+                return .failure(.refused("it waits in no line; 'dropmill show \(id)' says what for"))
+            }
             send(.bumped(id, last: isLast))
             return .success("\(place) of those that go on once they may; 'dropmill show \(id)' says what holds it back")
         case (_, .quarantine):

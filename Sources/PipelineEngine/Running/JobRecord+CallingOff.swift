@@ -3,15 +3,17 @@ package import Journal
 import PipelineKit
 
 extension JobRecord {
-    /// Calls the job off where no daemon has it: the next start settles it. By what is returned it is changed or not.
+    /// Calls the job off where no daemon has it: the next start that loads its pipeline settles it. By what is returned
+    /// it is changed or not.
     package mutating func callOff(by person: String, at now: Timestamp) -> CallingOff {
         if let rest { return .absent(rest) }
         let isCalledOff = state == .settling && failure?.code == Failure.calledOff(by: person).code
-        guard !isCalledOff else { return .waits(Self.withoutDaemon) }
+        let outcome = CallingOff.waits("no daemon runs its pipeline '\(pipeline)'")
+        guard !isCalledOff else { return outcome }
         guard state != .settling else { return .tooLate }
         note(.settling(.failed(.calledOff(by: person))), stages: definition.stages.count)
         calledOff(by: person, at: now)
-        return .waits(Self.withoutDaemon)
+        return outcome
     }
 
     /// Notes who called it off.
@@ -25,6 +27,4 @@ extension JobRecord {
         guard isLeftAlone else { return nil }
         return "it is left alone; 'dropmill show \(id)' says why, and 'dropmill forget \(id)' gives it up"
     }
-
-    private static let withoutDaemon = "no daemon is running"
 }
