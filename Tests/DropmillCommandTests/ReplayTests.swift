@@ -2,6 +2,7 @@ import Files
 import Glibc
 import Journal
 import PipelineEngine
+import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing
@@ -18,8 +19,12 @@ import Testing
 
     init() throws { fixture = try JournalFixture() }
 
-    private func processed(_ number: Int = 1, _ name: String = "report.pdf", isKnown: Bool = true) throws -> JobRecord {
+    private func processed(
+        _ number: Int = 1, _ name: String = "report.pdf", isKnown: Bool = true, replayOf: JobID? = nil,
+        retryOf: JobID? = nil
+    ) throws -> JobRecord {
         var record = try JournalFixture.job(number, .processed, named: name)
+        (record.replayOf, record.retryOf) = (replayOf, retryOf)
         let path = try scratch.write("contents of \(number)", to: "processed/\(name)")
         record.original = path
         record.originalState = isKnown ? OriginalState(try #require(FileStatus.of(path))) : nil
@@ -114,6 +119,57 @@ import Testing
         #expect(try run("bad.pdf").text.contains("'dropmill retry \(failed.id.text)' sends it in again"))
         #expect(try run("--state", "failed").status == 64)
         #expect(try run("--pipeline", "scans").text == "no processed job has its original in place\n")
+    }
+
+    @Test func aCopyThatIsBeingMadeIsLeftAlone() throws {
+        let record = try processed()
+        var other: Tool.Output?
+        let meanwhile: SendBack.Verification = { (_, _) throws(IOError) in
+            other = try? run("report.pdf")
+            try? Resubmission.removeLeftovers(fixture.journal, in: ["scans": scratch.path("inbox")])
+            return true
+        }
+        var replay = try Resubmission(fixture.journal, .replay(meanwhile, again: true))
+        try replay.send(record.id)
+        let text = try #require(other?.text)
+        #expect(text.contains("is making it; wait until that is through"), "\(text)")
+        #expect(replay.problems.map(\.message) == [])
+        #expect(try scratch.tree("inbox") == ["report.pdf"])
+        #expect(try scratch.text("inbox/report.pdf") == "contents of 1")
+        #expect(try fixture.journal.sentIn().count == 1)
+    }
+
+    @Test func filtersTakeEachJobOnce() throws {
+        let record = try processed()
+        let waiting = try processed(2, "waiting.pdf")
+        _ = try processed(3, "report.2.pdf", replayOf: record.id)
+        var failed = try JournalFixture.job(4, .failed, named: "failed.pdf")
+        failed.replayOf = waiting.id
+        try fixture.journal.write([failed], pipelines: [])
+        _ = try processed(5, "retried.pdf", retryOf: failed.id)
+        try fixture.journal.noteReplay(of: waiting.id, as: FileIdentity(device: 1, inode: 7))
+        let none = try run("--pipeline", "scans")
+        #expect(none.text == "no processed job has its original in place\n", "\(none.text)")
+        #expect(try scratch.tree("inbox") == [])
+        // What a kill cut short is not on its way.
+        let half = try processed(6, "half.pdf")
+        let left = try scratch.write("half", to: "inbox/.dropmill-\(half.id.text).partial")
+        try fixture.journal.noteReplay(of: half.id, as: try #require(FileIdentity.of(left)))
+        #expect(try run("--pipeline", "scans").status == 0)
+        #expect(try scratch.tree("inbox") == ["half.pdf"])
+        #expect(try run("--pipeline", "scans").status == 1)
+        #expect(try run(record.id.text).status == 0)
+        #expect(try scratch.tree("inbox") == ["half.pdf", "report.pdf"])
+    }
+
+    @Test func aDryRunReportsWhatWouldBeRefused() throws {
+        _ = try processed()
+        let path = try #require(try processed(2, "folder").original)
+        try Folder.remove(path)
+        try scratch.makeFolder("processed/folder")
+        let output = try run("--pipeline", "scans", "--dry-run")
+        #expect(output.status == 1 && output.text.contains("1 job, 4.0 KiB: report.pdf\n"), "\(output.text)")
+        #expect(output.text.contains("is a folder; copy it into the inbox by hand"), "\(output.text)")
     }
 
     @Test func whatAKillLeftGoesAtTheNextStartOrReplay() throws {

@@ -115,6 +115,34 @@ import Testing
         #expect(try send([new.id.text]).sent.map(\.record.id) == [new.id])
     }
 
+    @Test func aFilterThatHidesTheNewestSendsNothingInItsStead() throws {
+        let old = try fixture.failedJob(1)
+        var new = try fixture.failedJob(2)
+        new.pipeline = "other"
+        try fixture.journal.write([old, new], pipelines: [try fixture.pipeline(), try fixture.pipeline("other")])
+        var query = JobQuery()
+        query.pipeline = "scans"
+        var resubmission = try Resubmission(fixture.journal)
+        #expect(try resubmission.find(query).isEmpty)
+        query.pipeline = "other"
+        #expect(try resubmission.find(query).map(\.id) == [new.id])
+    }
+
+    @Test func whatBecameOfAJobSinceItWasFoundCounts() async throws {
+        let (first, second) = (try fixture.failedJob(1, "a"), try fixture.failedJob(2, "b"))
+        try fixture.journal.write([first, second], pipelines: [try fixture.pipeline()])
+        let place: FilePath = scratch.path
+        let arguments = ["retry", "--failed", "--rate", "15/m", "--state-dir", "state"]
+        let retry = Task.detached { try Tool(DropmillBinary.path).run(arguments, in: place) }
+        #expect(await eventually { Folder.kind(of: place.appending("inbox/a")) != nil })
+        var next = try JournalFixture.job(3, named: "b")
+        next.retryOf = second.id
+        try fixture.journal.write([next], pipelines: [])
+        let text = try await retry.value.text
+        #expect(text.contains("error: \(second.id.text) (b): it was already retried, as \(next.id.text)"), "\(text)")
+        #expect(try scratch.tree("inbox") == ["a"])
+    }
+
     @Test func allThatFailedIsSentInOldestFirst() throws {
         let pipeline = try fixture.pipeline()
         let records = [

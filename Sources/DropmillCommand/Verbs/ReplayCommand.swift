@@ -11,9 +11,10 @@ struct ReplayCommand: ParsableCommand {
         commandName: "replay",
         abstract: "Process drops again: copies of their originals go into the inboxes, whether the daemon runs or not.",
         discussion: """
-            The originals stay in 'processed'. One that is gone, or is not what it was any more, is refused. Each copy \
-            becomes a new job that refers to the first one. Exits with status 1 if one could not be sent in or none \
-            was found.
+            The originals stay in 'processed'. One that is gone, is a folder, or is not what it was any more, is \
+            refused. Each copy becomes a new job that refers to the first one. Filters leave out what was replayed \
+            already, and replays; jobs that are named are replayed once more. Exits with status 1 if one could not be \
+            sent in or none was found.
 
             Example: what came through a wrong template yesterday, first to see, then to do, ten within a second:
 
@@ -36,7 +37,7 @@ struct ReplayCommand: ParsableCommand {
 
     func run() throws {
         try SendingIn.carryOut(
-            "replay", .replay(Self.verify), selection, in: folder.folder, json: json,
+            "replay", .replay(Self.verify, again: !selection.jobs.isEmpty), selection, in: folder.folder, json: json,
             none: "no processed job has its original in place")
     }
 

@@ -18,7 +18,8 @@ enum SendingIn {
             return try folder.change(verb, found, in: journal) { () throws(JournalError) in
                 for record in found {
                     pace?.wait()
-                    resubmission.sendIn(record)
+                    // Much may have become of it since it was found.
+                    try resubmission.send(record.id)
                 }
                 return (resubmission, resubmission.text)
             }

@@ -8,8 +8,8 @@ package struct Resubmission {
     package enum Kind {
         /// Failed originals go back.
         case retry
-        /// Copies of processed originals.
-        case replay(SendBack.Verification)
+        /// Copies of processed originals; `again`: also of those that were replayed before, or are replays.
+        case replay(SendBack.Verification, again: Bool)
 
         fileprivate var state: JobRecord.State { if case .retry = self { .failed } else { .processed } }
     }
@@ -33,6 +33,10 @@ package struct Resubmission {
     package let journal: any Journal
     private let kind: Kind
     private let pipelines: [String: PipelineRecord]
+    /// Whose copies wait in their inboxes, or are being made.
+    private var onTheirWay: Set<JobID> = []
+    /// When the jobs were found of which each is the last whose original came to its place.
+    private var foundAt: Timestamp?
 
     /// Begins with what the journal knows of the pipelines.
     package init(_ journal: any Journal, _ kind: Kind = .retry) throws(JournalError) {
@@ -54,12 +58,12 @@ package struct Resubmission {
         try send(record)
     }
 
-    /// The failed (or processed) jobs among these whose original is still in its place, oldest first.
+    /// The failed (or processed) jobs among these whose original is still in its place, oldest first. What was sent in
+    /// already is left out; what is no longer what was processed is reported.
     package mutating func find(_ wanted: JobQuery) throws(JournalError) -> [JobRecord] {
         var query = wanted
         query.states = [kind.state]
-        // Of several jobs whose original had the same place, the newest one put it there.
-        var places: Set<FilePath> = []
+        foundAt = .now()
         var candidates: [JobRecord] = []
         let found = try journal.jobs(query)
         if let pipeline = query.pipeline, found.isEmpty, pipelines[pipeline] == nil {
@@ -68,17 +72,38 @@ package struct Resubmission {
             let subject = EscapedText.of(pipeline)
             problems.append(Problem(subject: subject, message: "unknown pipeline\(remedy)"))
         }
+        if case .replay = kind {
+            try Self.removeLeftovers(journal, in: pipelines.mapValues(\.inbox))
+            onTheirWay = Set(try journal.sentIn().map(\.job))
+        }
+        let owners = try owners(among: found)
         for record in found {
-            guard let original = record.original, places.insert(original).inserted else { continue }
-            guard [.regular, .folder].contains(Folder.kind(of: original)), try !isRetried(record) else { continue }
-            candidates.append(record)
+            guard let original = record.original, owners[original] == record.id else { continue }
+            guard [.regular, .folder].contains(Folder.kind(of: original)), try refusal(of: record) == nil else {
+                continue
+            }
+            if let objection = objection(to: record) { report(record, objection) } else { candidates.append(record) }
         }
         return candidates.reversed()
     }
 
+    /// Of several jobs whose original had the same place, the newest one put it there, wanted or not. What was
+    /// processed shows by itself whether it is what it was.
+    private func owners(among found: [JobRecord]) throws(JournalError) -> [FilePath: JobID] {
+        var all = found
+        if case .retry = kind, let oldest = found.last {
+            var query = JobQuery()
+            query.states = [.failed]
+            query.since = oldest.claimedAt
+            all = try journal.jobs(query)
+        }
+        let owned = all.compactMap { record in record.original.map { ($0, record.id) } }
+        return Dictionary(owned) { newest, _ in newest }
+    }
+
     /// Whether a named job can be sent back; where not, that is reported.
     package mutating func mayBeSent(_ record: JobRecord) throws(JournalError) -> Bool {
-        guard let reason = try refusal(of: record) else { return true }
+        guard let reason = try refusal(of: record) ?? objection(to: record) else { return true }
         report(record, reason)
         return false
     }
@@ -86,7 +111,7 @@ package struct Resubmission {
     /// Why a named job cannot be sent back; nil if it can.
     private func refusal(of record: JobRecord) throws(JournalError) -> String? {
         switch (record.state, kind) {
-        case (.processed, .replay): return nil
+        case (.processed, .replay(_, let again)): return again ? nil : try repetition(of: record)
         case (.failed, .retry): break
         case (.failed, .replay): return "it failed; 'dropmill retry \(record.id.text)' sends it in again"
         case (.processed, .retry): return "it was processed; 'dropmill replay \(record.id.text)' sends a copy in"
@@ -98,23 +123,37 @@ package struct Resubmission {
         }
         var query = JobQuery()
         query.states = [.failed]
-        query.pipeline = record.pipeline
         query.since = record.claimedAt
+        query.finishedSince = foundAt
         if let newer = try journal.jobs(query).first(where: { $0.original == record.original }), newer.id != record.id {
             return "the file in its place is now the original of \(newer.id.text); retry that job"
         }
         return nil
     }
 
-    private func isRetried(_ record: JobRecord) throws(JournalError) -> Bool {
-        guard case .retry = kind else { return false }
-        return try next(of: record) != nil
+    /// Why a processed job that nobody named is not replayed: once is enough, and a replay's original is a copy.
+    private func repetition(of record: JobRecord) throws(JournalError) -> String? {
+        if let next = try next(of: record) {
+            return "it was already replayed, as \(next.id.text); name it to replay it again"
+        }
+        if onTheirWay.contains(record.id) { return "its copy waits in the inbox" }
+        var origin = record
+        while let earlier = origin.retryOf, earlier < origin.id, let failed = try journal.job(earlier) {
+            origin = failed
+        }
+        return origin.replayOf.map { "it is a replay of \($0.text); name it to replay it" }
     }
 
-    /// The newest job that it led to by an earlier retry.
+    /// Why its original would not be sent in, as far as that shows without reading it.
+    private func objection(to record: JobRecord) -> String? {
+        guard case .replay = kind else { return nil }
+        return SendBack.objection(to: record)?.message
+    }
+
+    /// The newest job that it led to when it was sent in before.
     private func next(of record: JobRecord) throws(JournalError) -> JobRecord? {
         var query = JobQuery()
-        query.retryOf = record.id
+        if case .retry = kind { query.retryOf = record.id } else { query.replayOf = record.id }
         query.limit = 1
         return try journal.jobs(query).first
     }
@@ -137,7 +176,7 @@ package struct Resubmission {
             let result =
                 switch kind {
                 case .retry: try sendBack.send(record, note: note)
-                case .replay(let verify): try sendBack.replay(record, verify: verify, note: note)
+                case .replay(let verify, _): try sendBack.replay(record, verify: verify, note: note)
                 }
             var leftover = result.leftover.map { "\($0); remove it by hand" }
             leftover = forget(noted.dropLast(), of: record) ?? leftover

@@ -12,10 +12,7 @@ extension SendBack {
     func replay(
         _ record: JobRecord, verify: Verification, note: (Note) throws(Refusal) -> Void
     ) throws(Refusal) -> Sent {
-        guard let path = record.original, let own = path.lastName else {
-            throw Refusal("its original was deleted, or published as an output; drop it again")
-        }
-        let original = try Self.refusing { () throws(IOError) in try Self.hold(path, own, record) }
+        let original = try Self.processed(of: record)
         let file = try Self.open(original)
         let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
         let copy = try Self.refusing { () throws(IOError) in try HiddenCopy(of: record.id, in: folder) }
@@ -27,8 +24,8 @@ extension SendBack {
             }
             // Somebody may have written to it meanwhile.
             try Self.check(original, try Self.refusing { () throws(IOError) in try file.status() })
-            guard isWhole else { throw Self.differs(path, "its digest is another") }
-            let placed = try Self.place(copy, of: path, as: record.drop.name, in: folder)
+            guard isWhole else { throw Self.differs(original.path, "its digest is another") }
+            let placed = try Self.place(copy, of: original.path, as: record.drop.name, in: folder)
             var unsynced: IOError?
             do throws(IOError) { try folder.sync() } catch { unsynced = error }
             return Sent(path: folder.path.appending(placed), leftover: unsynced)
@@ -45,14 +42,33 @@ extension SendBack {
         return try HiddenCopy.remove(identity, of: record.id, in: folder)
     }
 
-    private static func open(_ original: Original) throws(Refusal) -> OpenFile {
-        guard let found = try refusing({ () throws(IOError) in try original.folder.status(of: original.name) }) else {
+    /// Why no copy of it would be sent in, as far as that shows without reading it; nil if one would.
+    static func objection(to record: JobRecord) -> Refusal? {
+        do throws(Refusal) {
+            _ = try processed(of: record)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// A processed job's original, unless it is seen not to be that any more.
+    private static func processed(of record: JobRecord) throws(Refusal) -> Original {
+        guard let path = record.original, let own = path.lastName else {
+            throw Refusal("its original was deleted, or published as an output; drop it again")
+        }
+        let original = try refusing { () throws(IOError) in try hold(path, own, record) }
+        guard let found = try refusing({ () throws(IOError) in try original.folder.status(of: own) }) else {
             throw Refusal("its original '\(original.path.text)' is gone; drop it again")
         }
         guard FileKind(mode: found.st_mode) != .folder else {
             throw Refusal("its original '\(original.path.text)' is a folder; copy it into the inbox by hand")
         }
         try check(original, found)
+        return original
+    }
+
+    private static func open(_ original: Original) throws(Refusal) -> OpenFile {
         let file = try refusing { () throws(IOError) in
             try OpenFile.open(original.name, in: original.folder.folder.file, O_RDONLY | O_NONBLOCK)
         }
