@@ -57,7 +57,8 @@ import Testing
                 status.contains("the running daemon does not run this pipeline; 1 unfinished job stays"), "\(status)")
             let story = try run("show", "one").text
             #expect(story.contains("the daemon does not run its pipeline 'a'"), "\(story)")
-            #expect(story.contains("formerly: a") && story.contains("dropmill forget"), "\(story)")
+            #expect(story.contains("formerly: a") && story.contains("dropmill release"), "\(story)")
+            #expect(story.contains("dropmill forget"), "\(story)")
             #expect(try run("doctor").text.contains("1 stranded job of the pipeline 'a'"))
         }
         try write("c", inbox: "a-in")

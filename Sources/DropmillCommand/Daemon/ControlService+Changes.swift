@@ -46,11 +46,7 @@ extension ControlService {
         ControlHandler(
             CancelVerb.self,
             blocking: { @Sendable arguments, peer throws(ControlProblem) in
-                var ids: [JobID] = []
-                for text in arguments.jobs {
-                    guard let id = JobID(text) else { throw ControlProblem("'\(EscapedText.of(text))' is no job's id") }
-                    if !ids.contains(id) { ids.append(id) }
-                }
+                let ids = try ids(arguments.jobs)
                 do throws(EngineError) {
                     let (outcomes, unwritten) = try engine.callOff(ids, by: peer.name)
                     let results = zip(ids, outcomes).map { CancelVerb.Result($0, $1) }
@@ -59,6 +55,30 @@ extension ControlService {
                     throw ControlProblem(error.message)
                 }
             })
+    }
+
+    static func release(_ engine: Engine) -> ControlHandler {
+        ControlHandler(
+            ReleaseVerb.self,
+            blocking: { @Sendable arguments, peer throws(ControlProblem) in
+                let ids = try ids(arguments.jobs)
+                do throws(EngineError) {
+                    let outcomes = try engine.release(ids, by: peer.name)
+                    return .init(results: zip(ids, outcomes).map { ReleaseVerb.Result($0, $1) })
+                } catch {
+                    throw ControlProblem(error.message)
+                }
+            })
+    }
+
+    /// Jobs' ids, each once.
+    @Sendable private static func ids(_ texts: [String]) throws(ControlProblem) -> [JobID] {
+        var ids: [JobID] = []
+        for text in texts {
+            guard let id = JobID(text) else { throw ControlProblem("'\(EscapedText.of(text))' is no job's id") }
+            if !ids.contains(id) { ids.append(id) }
+        }
+        return ids
     }
 
     static func bump(_ engine: Engine) -> ControlHandler {

@@ -27,7 +27,8 @@ struct JobStory {
         if surroundings.isUnloaded(record) {
             lines.append(
                 "  Have the daemon run that pipeline again, or have another take over ('formerly: \(record.pipeline)'")
-            lines.append("  in its file); or give the job up: dropmill forget \(record.id.text)")
+            lines.append("  in its file); or send the drop back to its inbox: dropmill release \(record.id.text)")
+            lines.append("  If its folder is gone for good, give the job up: dropmill forget \(record.id.text)")
         }
         lines += Self.aligned(facts)
         if !record.history.isEmpty { lines += ["", "What happened:"] + Self.aligned(happenings) }

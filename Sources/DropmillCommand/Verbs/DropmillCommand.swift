@@ -21,8 +21,8 @@ package struct DropmillCommand: ParsableCommand {
             RunCommand.self, CheckCommand.self, ExplainCommand.self, StatusCommand.self, HealthCommand.self,
             JobsCommand.self,
             ShowCommand.self, ReloadCommand.self, PauseCommand.self, DrainCommand.self, ResumeCommand.self,
-            CancelCommand.self, BumpCommand.self, AuditCommand.self, RetryCommand.self, ReplayCommand.self,
-            ForgetCommand.self, DoctorCommand.self,
+            CancelCommand.self, ReleaseCommand.self, BumpCommand.self, AuditCommand.self, RetryCommand.self,
+            ReplayCommand.self, ForgetCommand.self, DoctorCommand.self,
             StagesCommand.self, InitCommand.self,
         ])
 

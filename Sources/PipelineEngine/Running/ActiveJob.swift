@@ -133,7 +133,7 @@ struct ActiveJob {
 
     func settlement(_ outcome: JobState.Outcome) -> Settlement {
         var report: FailureReport?
-        if case .failed(let failure) = outcome {
+        if case .failed(let failure) = outcome, !failure.isRelease {
             report = FailureReport(failure, of: job, stage: record.failedStage, attempts: attempts, at: .now())
         }
         var settlement = Settlement(job: $job, record: $record, outcome: outcome, report: report, seal: seal)

@@ -45,7 +45,9 @@ extension JobMachine {
             jobs[id]?.holder = .journal
             return turn.effects.append(.count(id))
         }
-        guard case .failed = outcome, !entry.isIntended, entry.notified < rules.notifications else {
+        guard case .failed(let failure) = outcome, !failure.isRelease, !entry.isIntended,
+            entry.notified < rules.notifications
+        else {
             return handOver(id, outcome, &turn)
         }
         // What may have crashed the daemon twice goes to `failed` all the same.

@@ -171,7 +171,7 @@ final class PipelineRunner {
         }
         switch outcome {
         case .processed: summary.processed += 1
-        case .failed: summary.failed += 1
+        case .failed(let failure): summary.failed += failure.isRelease ? 0 : 1
         }
         released.append(active.job.drop.size)
         observer(.settled(active.report(outcome)))

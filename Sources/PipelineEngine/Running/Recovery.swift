@@ -224,7 +224,7 @@ package struct Recovery: Sendable {
             let path = folder.appending(entry)
             if !kept.contains(where: { $0.starts(with: path) }) { try Folder.remove(path) }
         }
-        let job = job(record, folder)
+        let job = record.job(in: folder)
         let failure: Failure
         if record.recoveries < Self.limit(of: pipeline) {
             do throws(IOError) {
@@ -300,7 +300,8 @@ package struct Recovery: Sendable {
     /// it is left to the operator, and holds up no other.
     private func rollForward(_ found: JobRecord, _ folder: FilePath, _ findings: inout Findings) {
         var record = found
-        let job = job(record, folder)
+        let job = record.job(in: folder)
+        let bounds = record.failure?.isRelease ?? false ? IntentBounds(of: pipeline.givingBack) : bounds
         if let strange = record.intents.first(where: { !bounds.allow($0, of: job) }) {
             let failure = Failure.outside(strange, of: job)
             return leave(
@@ -361,16 +362,6 @@ package struct Recovery: Sendable {
     }
 
     static func quarantineLimit(in pipeline: Pipeline) -> Int { min(2, limit(of: pipeline) - 1) }
-
-    private func job(_ record: JobRecord, _ folder: FilePath) -> Job {
-        let found = record.drop
-        // Not recorded: the folder shows it.
-        let drop = Drop(
-            name: found.name, folders: found.folders, size: found.size, droppedAt: found.droppedAt,
-            isFolder: Folder.kind(of: folder.appending(found.name)) == .folder)
-        return Job(
-            id: record.id, pipeline: record.pipeline, drop: drop, claimedAt: record.claimedAt, folder: folder)
-    }
 }
 
 extension JobRecord {

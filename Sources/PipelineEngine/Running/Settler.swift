@@ -91,11 +91,15 @@ package final class Settler: Sendable {
     }
 
     private func prepareWaiting() -> SettlementBatch? {
+        // What goes back to the inbox goes in batches of its own.
         let settlements = state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
+            let goesBack = state.waiting.first?.isRelease
+            let next = state.waiting.prefix { $0.isRelease == goesBack }
+            state.waiting.removeFirst(next.count)
+            return Array(next)
         }
-        guard !settlements.isEmpty else { return nil }
+        guard let first = settlements.first else { return nil }
+        let spool = first.isRelease ? spool.givingBack : spool
         var batch = SettlementBatch(settlements, spool: spool, journal: journal, names: names)
         batch.prepare()
         return batch

@@ -32,7 +32,7 @@ package struct UnloadedJobs: Sendable {
     package var text: String {
         (count == 1 ? "1 unfinished job belongs" : "\(count) unfinished jobs belong")
             + " to the pipeline '\(pipeline)', which is not loaded: left as is until it runs again, or until "
-            + "'dropmill forget' gives it up"
+            + "'dropmill release' sends it back or 'dropmill forget' gives it up"
             + (heir.map {
                 "; or say 'formerly: \(pipeline)' in \($0.source.text), and '\($0.name)' takes over"
             } ?? "")

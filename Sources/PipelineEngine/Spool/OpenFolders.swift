@@ -1,4 +1,5 @@
 import Files
+import FolderWatch
 import Glibc
 import PipelineKit
 import SystemPackage
@@ -20,11 +21,14 @@ struct OpenFolders: Sendable {
 
     private let configured: [FilePath]
     private let accepted: Set<FilePath>
+    /// Whether they are an inbox's, in which others may do as they like.
+    private let areInbox: Bool
     private var held: [FilePath: HeldFolder] = [:]
 
     /// None yet. `accepted`: folders that may be others' as well.
-    init(below configured: [FilePath], accepting accepted: [FilePath] = []) {
+    init(below configured: [FilePath], accepting accepted: [FilePath] = [], inInbox areInbox: Bool = false) {
         self.configured = configured
+        self.areInbox = areInbox
         self.accepted = Set(accepted)
     }
 
@@ -45,7 +49,7 @@ struct OpenFolders: Sendable {
         guard case .open(let parent) = above, let name = path.lastName else { return above }
         do throws(IOError) {
             let folder = try HeldFolder(name, in: parent, OpenFile.pathOnly)
-            if !accepted.contains(path), try !folder.isOurs() { return .others }
+            if !areInbox, !accepted.contains(path), try !folder.isOurs() { return .others }
             return .open(keep(folder, at: path))
         } catch {
             switch error.errno {
@@ -59,7 +63,8 @@ struct OpenFolders: Sendable {
     /// A configured folder must be used as it is: something else in its place is an error.
     private mutating func openRoot(_ path: FilePath) throws(IOError) -> Found {
         do throws(IOError) {
-            return .open(keep(try HeldFolder(path, OpenFile.pathOnly), at: path))
+            let folder = areInbox ? HeldFolder(try OpenInbox.open(path)) : try HeldFolder(path, OpenFile.pathOnly)
+            return .open(keep(folder, at: path))
         } catch {
             guard [.noSuchFileOrDirectory, .fileNameTooLong].contains(error.errno) else { throw error }
             return .missing
@@ -149,5 +154,7 @@ extension Spool {
     }
 
     /// None of the folders that the pipeline's things go into, to begin with.
-    var openFolders: OpenFolders { OpenFolders(below: targets, accepting: pipeline.trust) }
+    var openFolders: OpenFolders {
+        OpenFolders(below: targets, accepting: pipeline.trust, inInbox: pipeline.givesBack)
+    }
 }

@@ -78,7 +78,8 @@ package struct Resubmission {
         }
         let owners = try owners(among: found)
         for record in found {
-            guard let original = record.original, owners[original] == record.id else { continue }
+            guard record.failure?.isRelease != true, let original = record.original, owners[original] == record.id
+            else { continue }
             guard [.regular, .folder].contains(Folder.kind(of: original)), try refusal(of: record) == nil else {
                 continue
             }
@@ -112,6 +113,8 @@ package struct Resubmission {
     private func refusal(of record: JobRecord) throws(JournalError) -> String? {
         switch (record.state, kind) {
         case (.processed, .replay(_, let again)): return again ? nil : try repetition(of: record)
+        case (.failed, _) where record.failure?.isRelease ?? false:
+            return "it was released: its drop went back to '\(record.original?.text ?? "its inbox")'"
         case (.failed, .retry): break
         case (.failed, .replay): return "it failed; 'dropmill retry \(record.id.text)' sends it in again"
         case (.processed, .retry): return "it was processed; 'dropmill replay \(record.id.text)' sends a copy in"

@@ -39,6 +39,9 @@ package struct Settlement: Sendable {
         self.report = report
     }
 
+    /// Whether its drop goes back to the inbox.
+    var isRelease: Bool { if case .failed(let failure) = outcome { failure.isRelease } else { false } }
+
     package enum Result: Sendable {
         /// Everything is in place and recorded in the journal.
         case settled

@@ -90,6 +90,11 @@ final class EngineHarness: Sendable {
         try #require(engine.withLock { $0 }).callOff([id], by: "anna").unwritten
     }
 
+    /// Sends drops back to the inbox, for somebody.
+    func release(_ ids: [JobID], by person: String = "anna") throws -> [Releasing] {
+        try #require(engine.withLock { $0 }).release(ids, by: person)
+    }
+
     /// Puts a job first or last; what was said of that.
     func bump(_ id: JobID, last: Bool = false) throws -> String {
         let engine = try #require(engine.withLock { $0 })

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Journal
+import PipelineKit
+
+/// How `cancel` and `release` go through the unfinished jobs that they are to change.
+struct UnfinishedJobs {
+    /// What became of one.
+    typealias Result = (job: String, isDone: Bool, text: String)
+
+    let selection: JobSelection
+    let folder: StateFolder
+    /// How many are changed by one request, so that it stays short.
+    let most: Int
+
+    /// `change`: changes some of them; with what else there is to be said of that.
+    func carryOut(
+        _ change: ([JobID]) throws(ExitCode) -> (results: [Result], problem: String?)
+    ) throws(ExitCode) {
+        let (found, problems) = try folder.read { journal throws(JournalError) in try find(in: journal) }
+        let records = selection.limited(found)
+        for problem in problems { StandardError.print("error: \(problem)") }
+        if records.isEmpty {
+            if problems.isEmpty { StandardError.print("no unfinished job matches") }
+            throw ExitStatus.failure
+        }
+        if selection.dryRun {
+            print(JobSelection.text(of: records))
+            return
+        }
+        var isComplete = problems.isEmpty
+        var pace = selection.rate
+        let most = selection.rate == nil ? most : 1
+        for start in stride(from: 0, to: records.count, by: most) {
+            pace?.wait()
+            let answer = try change(records[start..<min(start + most, records.count)].map(\.id))
+            for result in answer.results where result.isDone { print("\(result.job) \(result.text)") }
+            for result in answer.results where !result.isDone {
+                isComplete = false
+                StandardError.print("error: \(result.job): \(result.text)")
+            }
+            if let problem = answer.problem {
+                isComplete = false
+                StandardError.print("error: \(problem)")
+            }
+        }
+        if !isComplete { throw ExitStatus.failure }
+    }
+
+    private func find(in journal: any Journal) throws(JournalError) -> (records: [JobRecord], problems: [String]) {
+        if selection.jobs.isEmpty {
+            guard let query = selection.query(among: JobRecord.State.unfinished) else { return ([], []) }
+            return (try journal.jobs(query).reversed(), [])
+        }
+        var records: [JobRecord] = []
+        var problems: [String] = []
+        for text in selection.jobs {
+            switch try JobFinder.find(text, in: journal) {
+            case .nothing(let problem): problems.append(problem)
+            case .found(let record) where record.state.isFinal:
+                problems.append("\(record.id.text) is over: \(record.state.rawValue)")
+            case .found(let record): records.append(record)
+            }
+        }
+        return (records, problems)
+    }
+}

@@ -1,0 +1,39 @@
+import Files
+import PipelineKit
+
+/// A job that a person releases ends like one that fails, but that the drop goes to the inbox instead of `failed`.
+extension Spool {
+    /// The same, which takes what fails to the inbox.
+    var givingBack: Spool {
+        Spool(
+            pipeline: pipeline.givingBack, work: work, isTail: isTail, reserved: reserved, made: made,
+            outstanding: outstanding)
+    }
+}
+
+extension Pipeline {
+    /// The same for drops that go back: never over something, and without lists.
+    var givingBack: Pipeline {
+        var ready = ReadyRule()
+        ready.marker = self.ready.marker
+        return Pipeline(
+            name: name, source: source, inbox: inbox, processed: .folder(inbox), failed: inbox, work: work,
+            trust: trust, ready: ready, durability: durability)
+    }
+
+    /// Whether it is one for drops that go back.
+    var givesBack: Bool { failed == inbox }
+}
+
+extension Failure {
+    private static let released = "operator.released"
+
+    /// A person sent the drop back to its inbox.
+    static func released(by person: String) -> Failure {
+        .file(
+            released, "The job was released by \(person): its drop went back to the inbox.",
+            remedy: "It is a new job once it is claimed there.")
+    }
+
+    var isRelease: Bool { code == Self.released }
+}
