@@ -32,7 +32,7 @@ package enum SettingsPlace: Sendable {
             guard trusted.contains(status.st_uid) else {
                 return "belongs to \(AccountName.user(status.st_uid)), who is not trusted to set up the daemon"
             }
-            if status.st_nlink != 1 { return "has other names, too, so that somebody else may have put it here" }
+            if status.st_nlink != 1 { return "has more than one hard link, so somebody else may have put it here" }
         }
         return nil
     }

@@ -5,32 +5,12 @@ import TestSupport
 import Testing
 
 /// The verbs that change something in a daemon that runs, and the record of it.
-@Suite(.timeLimit(.minutes(5))) struct ChangeVerbTests {
-    private let scratch: ScratchFolder
+@Suite(.timeLimit(.minutes(5))) struct ChangeVerbTests: DaemonTests {
+    let scratch: ScratchFolder
 
     init() throws {
         scratch = try ScratchFolder()
         try write("a")
-    }
-
-    private func write(_ name: String, stages: String = "[checksum]") throws {
-        let folders = "inbox: \(name)-in\nprocessed: \(name)-done\nfailed: \(name)-failed\n"
-        try scratch.write(folders + "ready: { quiet: 50ms }\nstages: \(stages)\n", to: "pipelines/\(name).yaml")
-    }
-
-    private func start() async throws -> DropmillProcess {
-        let daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
-        try #require(await eventually { scratch.exists(".dropmill-state/control.sock") })
-        return daemon
-    }
-
-    private func run(_ arguments: String...) throws -> Tool.Output {
-        try Tool(DropmillProcess.binary).run(arguments, in: scratch.path)
-    }
-
-    private func stop(_ daemon: inout DropmillProcess) throws {
-        try daemon.send(SIGTERM)
-        #expect(try daemon.wait() == 0)
     }
 
     @Test func reloadSaysWhatBecameOfEachPipeline() async throws {

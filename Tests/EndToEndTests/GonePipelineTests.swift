@@ -5,33 +5,10 @@ import TestSupport
 import Testing
 
 /// A pipeline that is moved, removed or renamed while the daemon runs, and what is unfinished then.
-@Suite(.timeLimit(.minutes(5))) struct GonePipelineTests {
-    private let scratch: ScratchFolder
+@Suite(.timeLimit(.minutes(5))) struct GonePipelineTests: DaemonTests {
+    let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }
-
-    private func write(
-        _ name: String, inbox: String? = nil, stages: String = "[checksum]", _ more: String = ""
-    ) throws {
-        let folders = "inbox: \(inbox ?? "\(name)-in")\nprocessed: \(name)-done\nfailed: \(name)-failed\n"
-        try scratch.write(
-            folders + "ready: { quiet: 50ms }\nstages: \(stages)\n" + more, to: "pipelines/\(name).yaml")
-    }
-
-    private func start() async throws -> DropmillProcess {
-        let daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
-        try #require(await eventually { try run("status").text.hasPrefix("running since") })
-        return daemon
-    }
-
-    private func run(_ arguments: String...) throws -> Tool.Output {
-        try Tool(DropmillProcess.binary).run(arguments, in: scratch.path)
-    }
-
-    private func stop(_ daemon: inout DropmillProcess) throws {
-        try daemon.send(SIGTERM)
-        #expect(try daemon.wait() == 0)
-    }
 
     @Test func whatIsLeftOfARemovedOneStaysInSightUntilAnotherTakesItOver() async throws {
         let go = scratch.path("go")

@@ -5,29 +5,19 @@ import TestSupport
 import Testing
 
 /// `release` with a daemon that runs, and without one.
-@Suite(.timeLimit(.minutes(5))) struct ReleaseVerbTests {
-    private let scratch: ScratchFolder
+@Suite(.timeLimit(.minutes(5))) struct ReleaseVerbTests: DaemonTests {
+    let scratch: ScratchFolder
 
     init() throws {
         scratch = try ScratchFolder()
         try write("b", stages: "[checksum]")
     }
 
-    private func write(_ name: String, stages: String) throws {
-        let folders = "inbox: \(name)-in\nprocessed: \(name)-done\nfailed: \(name)-failed\n"
-        try scratch.write(folders + "ready: { quiet: 50ms }\nstages: \(stages)\n", to: "pipelines/\(name).yaml")
-    }
-
-    private func run(_ arguments: String...) throws -> Tool.Output {
-        try Tool(DropmillProcess.binary).run(arguments, in: scratch.path)
-    }
-
     /// A daemon with one job that runs as long as there is no file 'go', and others that wait.
     private func start(_ names: [String]) async throws -> DropmillProcess {
         try write(
             "a", stages: "[run: { command: [sh, -c, 'until [ -e \(scratch.path.string)/go ]; do sleep 0.05; done'] }]")
-        let daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
-        try #require(await eventually { scratch.exists(".dropmill-state/control.sock") })
+        let daemon = try await start()
         try scratch.write("x", to: "pipelines/a-in/busy")
         try #require(try await eventually { try run("jobs", "--state", "running").text.contains("busy") })
         for name in names {

@@ -5,27 +5,12 @@ import TestSupport
 import Testing
 
 /// What a daemon that runs bears, and what is told of it.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct StandingDaemonTests {
-    private let scratch: ScratchFolder
+@Suite(.timeLimit(.minutes(5)), .serialized) struct StandingDaemonTests: DaemonTests {
+    let scratch: ScratchFolder
 
     init() throws {
         scratch = try ScratchFolder()
         try write("a", stages: "[checksum]")
-    }
-
-    private func write(_ name: String, stages: String) throws {
-        let folders = "inbox: \(name)-in\nprocessed: \(name)-done\nfailed: \(name)-failed\n"
-        try scratch.write(folders + "ready: { quiet: 50ms }\nstages: \(stages)\n", to: "pipelines/\(name).yaml")
-    }
-
-    private func start() async throws -> DropmillProcess {
-        let daemon = try DropmillProcess(["run"], in: scratch.path, log: scratch.path("log"))
-        try #require(await eventually { scratch.exists(".dropmill-state/control.sock") })
-        return daemon
-    }
-
-    private func run(_ arguments: String...) throws -> Tool.Output {
-        try Tool(DropmillProcess.binary).run(arguments, in: scratch.path)
     }
 
     private func process(_ name: String) async throws {

@@ -13,11 +13,6 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    private func job(_ name: String, of engine: EngineHarness) async throws -> JobID {
-        _ = await eventually { engine.claimed.contains { $0.drop.name.text == name } }
-        return try #require(engine.claimed.first { $0.drop.name.text == name }).id
-    }
-
     /// The order in which drops reached the end.
     private func order(_ engine: EngineHarness) -> [String] { engine.reports.map(\.job.drop.name.text) }
 
@@ -33,7 +28,7 @@ import Testing
         var ids: [JobID] = []
         for name in ["a", "b", "c", "d"] {
             try engine.drop(name)
-            ids.append(try await job(name, of: engine))
+            ids.append(try await engine.job(name))
         }
         #expect(await stageBegan(engine))
         #expect(try engine.bump(ids[1], last: true) == "last of those that wait for 'fake'")
@@ -83,7 +78,7 @@ import Testing
         }
         try engine.start()
         try engine.drop("later")
-        let deferred = try await job("later", of: engine)
+        let deferred = try await engine.job("later")
         #expect(await eventually { engine.events.contains { if case .deferred = $0 { true } else { false } } })
         #expect(try engine.bump(deferred).hasPrefix("it waits for its next attempt"))
         _ = await engine.stop()
@@ -94,7 +89,7 @@ import Testing
         var ids: [JobID] = []
         for name in ["a", "b", "c"] {
             try second.drop(name)
-            ids.append(try await job(name, of: second))
+            ids.append(try await second.job(name))
         }
         #expect(await stageBegan(second))
         try second.hold([], HoldOrder(.pause, by: "anna", user: 1000))

@@ -16,36 +16,24 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    private func record(_ id: JobID) throws -> JobRecord? {
-        let journal = try SQLiteJournal.open(reading: scratch.path("state"))
-        defer { journal.close() }
-        return try journal.job(id)
-    }
-
-    /// The only job of a drop that has this name, once it is claimed.
-    private func job(_ name: String, of engine: EngineHarness) async throws -> JobID {
-        _ = await eventually { engine.claimed.contains { $0.drop.name.text == name } }
-        return try #require(engine.claimed.first { $0.drop.name.text == name }).id
-    }
-
     @Test("A stage that runs is called off, and what waits behind it never begins")
     func runningAndQueued() async throws {
         let gate = Gate()
         let engine = try EngineHarness(scratch: scratch, stages: [gate.entry])
         try engine.start()
         try engine.drop("first")
-        let first = try await job("first", of: engine)
+        let first = try await engine.job("first")
         #expect(await eventually { engine.events.contains { if case .stageStarted = $0 { true } else { false } } })
         try engine.drop("second")
-        let second = try await job("second", of: engine)
+        let second = try await engine.job("second")
         try engine.drop("third")
-        let third = try await job("third", of: engine)
+        let third = try await engine.job("third")
         #expect(try engine.callOff([second, first]) == [.stops(stage: "fake"), .stops(stage: "fake")])
         #expect(await eventually { engine.reports.count == 2 })
         #expect(try scratch.tree("failed") == ["first", "first.error.json", "second", "second.error.json"])
         for id in [first, second] {
-            #expect(await eventually { (try? record(id)?.state) == .failed })
-            let found = try #require(try record(id))
+            #expect(await eventually { (try? engine.record(id)?.state) == .failed })
+            let found = try #require(try engine.record(id))
             #expect(found.failure?.code == "operator.cancelled")
             #expect(found.failure?.summary.contains("anna") == true)
             #expect(found.history.contains { $0.event == "called off" && $0.note == "by anna" })
@@ -68,7 +56,7 @@ import Testing
         ) { $0.retry = RetryPolicy(attempts: 5, backoff: .seconds(600), maxBackoff: .seconds(600)) }
         try engine.start()
         try engine.drop("a")
-        let id = try await job("a", of: engine)
+        let id = try await engine.job("a")
         #expect(await eventually { engine.events.contains { if case .deferred = $0 { true } else { false } } })
         #expect(try engine.callOff([id]) == [.settles])
         #expect(await eventually { engine.reports.count == 1 })
@@ -86,7 +74,7 @@ import Testing
         let engine = try EngineHarness(scratch: scratch, stages: [stage]) { $0.onFailure = [.passing] }
         try engine.start()
         try engine.drop("a")
-        let id = try await job("a", of: engine)
+        let id = try await engine.job("a")
         #expect(await eventually { engine.events.contains { if case .paused = $0 { true } else { false } } })
         #expect(try engine.callOff([id]) == [.waits("the pipeline is paused: The disk is full.")])
         isBroken.withLock { $0 = false }
@@ -96,7 +84,7 @@ import Testing
         // A person's pause keeps failures from being notified.
         isBroken.withLock { $0 = true }
         try engine.drop("b")
-        let second = try await job("b", of: engine)
+        let second = try await engine.job("b")
         #expect(await eventually { engine.events.count { if case .paused = $0 { true } else { false } } == 2 })
         try engine.hold([], HoldOrder(.pause, by: "bob", user: 1000))
         isBroken.withLock { $0 = false }
@@ -115,7 +103,7 @@ import Testing
         let engine = try EngineHarness(scratch: scratch, stages: [gate.entry])
         try engine.start()
         try engine.drop("a")
-        let id = try await job("a", of: engine)
+        let id = try await engine.job("a")
         let other = try DatabaseQueue(path: SQLiteJournal.file(in: scratch.path("state")).string)
         try await other.barrierWriteWithoutTransaction { [engine] db in
             try db.execute(sql: "BEGIN IMMEDIATE")
@@ -124,7 +112,7 @@ import Testing
         }
         #expect(await eventually { engine.reports.count == 1 })
         #expect(try scratch.tree("failed") == ["a", "a.error.json"])
-        #expect(await eventually { (try? record(id)?.state) == .failed })
+        #expect(await eventually { (try? engine.record(id)?.state) == .failed })
         _ = await engine.stop()
     }
 
@@ -171,7 +159,7 @@ import Testing
             ])
         try engine.start()
         try engine.drop("a")
-        let id = try await job("a", of: engine)
+        let id = try await engine.job("a")
         #expect(await eventually { isWaiting.withLock { $0 } })
         #expect(try engine.callOff([id]) == [.stops(stage: "fake")])
         #expect(await eventually { engine.reports.count == 1 })
@@ -195,10 +183,10 @@ import Testing
             ])
         try engine.start()
         try engine.drop("a")
-        let id = try await job("a", of: engine)
+        let id = try await engine.job("a")
         #expect(await eventually { isWaiting.withLock { $0 } })
         #expect(try engine.callOff([id]) == [.stops(stage: "fake")])
-        let found = try #require(try record(id))
+        let found = try #require(try engine.record(id))
         #expect(found.progress == .settling(.failed(.calledOff(by: "anna"))))
         #expect(try engine.callOff([id]) == [.stops(stage: "fake")], "it is being called off")
         mayEnd.withLock { $0 = true }

@@ -14,27 +14,16 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    private func record(_ id: JobID) throws -> JobRecord? {
-        let journal = try SQLiteJournal.open(reading: scratch.path("state"))
-        defer { journal.close() }
-        return try journal.job(id)
-    }
-
-    private func job(_ name: String, of engine: EngineHarness) async throws -> JobID {
-        _ = await eventually { engine.claimed.contains { $0.drop.name.text == name } }
-        return try #require(engine.claimed.first { $0.drop.name.text == name }).id
-    }
-
     @Test("One that waits goes back under its name once the pipeline is paused; one that runs does not")
     func paused() async throws {
         let gate = Gate()
         let engine = try EngineHarness(scratch: scratch, stages: [gate.entry]) { $0.onFailure = [.passing] }
         try engine.start()
         try engine.drop("first")
-        let first = try await job("first", of: engine)
+        let first = try await engine.job("first")
         #expect(await eventually { engine.started == [first] })
         try engine.drop("second", "content")
-        let second = try await job("second", of: engine)
+        let second = try await engine.job("second")
         let early = try engine.release([second])
         #expect(early.first?.text.contains("pause it first: dropmill pause test") == true, "\(early)")
         try engine.hold([], HoldOrder(.pause, by: "bob", user: 1000))
@@ -45,8 +34,8 @@ import Testing
         #expect(try scratch.tree("inbox") == ["second"])
         #expect(try scratch.text("inbox/second") == "content")
         #expect(try scratch.tree("failed") == [])
-        #expect(await eventually { (try? record(second)?.state) == .failed })
-        let found = try #require(try record(second))
+        #expect(await eventually { (try? engine.record(second)?.state) == .failed })
+        let found = try #require(try engine.record(second))
         #expect(found.failure == .released(by: "anna"))
         #expect(found.original == scratch.path("inbox/second"))
         #expect(found.history.contains { $0.event == "released" && $0.note == "by anna" })
@@ -71,7 +60,7 @@ import Testing
         }
         try engine.start()
         try engine.drop("a.txt", "old")
-        let id = try await job("a.txt", of: engine)
+        let id = try await engine.job("a.txt")
         #expect(await eventually { engine.events.contains { if case .deferred = $0 { true } else { false } } })
         try engine.hold([], HoldOrder(.drain, by: "bob", user: 1000))
         try engine.drop("a.txt", "new")
@@ -91,11 +80,11 @@ import Testing
         #expect(scratch.path("inbox/open").withPlatformString { chmod($0, 0o777) } == 0)
         try engine.start()
         try engine.dropHere("0")
-        let first = try await job("0", of: engine)
+        let first = try await engine.job("0")
         #expect(await eventually { engine.started == [first] })
         for name in ["open", "link", "gone"] { try scratch.write("x", to: "inbox/\(name)/\(name)") }
         let ids = [
-            try await job("open", of: engine), try await job("link", of: engine), try await job("gone", of: engine),
+            try await engine.job("open"), try await engine.job("link"), try await engine.job("gone"),
         ]
         try engine.hold([], HoldOrder(.pause, by: "bob", user: 1000))
         for name in ["link", "gone"] { try Folder.remove(scratch.path("inbox/\(name)")) }

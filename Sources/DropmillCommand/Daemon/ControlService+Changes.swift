@@ -11,7 +11,7 @@ extension ControlService {
         }
     }
 
-    /// Reloads as the signal asks, by nobody knows whom. On record after it: who waits for signals waits for no disk.
+    /// Reloads as the signal asks; nothing says who sent it. On record afterwards: no disk may hold up signals.
     static func reloadBySignal(_ reloader: Reloader, _ record: ControlRecord) {
         reloader.ask { @Sendable outcome in
             record.note(

@@ -38,7 +38,7 @@ struct HealthReport {
 
     /// Nobody can say how old the drops of these pipelines are.
     mutating func add(silent pipelines: some Sequence<String>) {
-        problems += pipelines.sorted().map { "nobody knows how old the drops of \($0) are: its inbox does not answer" }
+        problems += pipelines.sorted().map { "the age of the drops of \($0) is unknown: its inbox does not answer" }
     }
 
     /// `oldest`: how long the oldest drop is known that is not through.

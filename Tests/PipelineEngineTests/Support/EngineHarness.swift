@@ -79,6 +79,19 @@ final class EngineHarness: Sendable {
         try #require(engine.withLock { $0 }).hold(names, order)
     }
 
+    /// The job of the only drop that has this name, once it is claimed.
+    func job(_ name: String) async throws -> JobID {
+        _ = await eventually { claimed.contains { $0.drop.name.text == name } }
+        return try #require(claimed.first { $0.drop.name.text == name }).id
+    }
+
+    /// What the journal says of a job.
+    func record(_ id: JobID) throws -> JobRecord? {
+        let journal = try SQLiteJournal.open(reading: scratch.path("state"))
+        defer { journal.close() }
+        return try journal.job(id)
+    }
+
     /// Calls jobs off, for somebody.
     func callOff(_ ids: [JobID], by person: String = "anna") throws -> [CallingOff] {
         guard let engine = engine.withLock({ $0 }) else { return [] }
