@@ -112,17 +112,23 @@ import Testing
 
     @Test("Drops are claimed in the order that was asked for, and only so many bytes at once")
     func orderAndBytes() async throws {
-        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [.passing]) { pipeline in
+        let gate = Gate()
+        let engine = try EngineHarness(scratch: try ScratchFolder(), stages: [gate.entry]) { pipeline in
             pipeline.order = .largest
             pipeline.activeBytes = ByteSize(bytes: 50)
         }
-        for size in [10, 40, 20, 60, 30] { try engine.drop("n\(size)", String(repeating: "x", count: size)) }
-        try engine.start(once: true)
-        #expect(await eventually { engine.summary?.processed == 5 })
-        let claimed = engine.events.compactMap { event in
-            if case .claimed(let job, _) = event { job.drop.name.text } else { nil }
+        try engine.start()
+        // All others are complete before one of them can be claimed.
+        try engine.drop("n50", String(repeating: "x", count: 50))
+        #expect(await eventually { engine.claimed.count == 1 })
+        for size in [10, 40, 20, 60, 30] {
+            try engine.drop("n\(size)", String(repeating: "x", count: size))
+            #expect(await eventually { await engine.waiting(for: "n\(size)")?.waiting == .room })
         }
-        #expect(claimed == ["n60", "n40", "n30", "n20", "n10"])
+        gate.open()
+        #expect(await eventually { engine.reports.count == 6 })
+        let claimed = engine.claimed.map(\.drop.name.text)
+        #expect(claimed == ["n50", "n60", "n40", "n30", "n20", "n10"])
         var active: Int64 = 0
         for event in engine.events {
             switch event {
@@ -133,5 +139,6 @@ import Testing
             default: break
             }
         }
+        _ = await engine.stop()
     }
 }

@@ -189,7 +189,8 @@ import Testing
         try log.rename("log", "log.1")
         try log.append("six\n")
         try follower.start()
-        try await #require(eventually { lines.all.count == 7 })
+        // Two listeners, two queues: neither waits for the other.
+        try await #require(eventually { lines.all.count == 7 && told.text.hasSuffix("six\n") })
         #expect(lines.all[5...].map(\.text) == ["and 5", "six"])
         #expect(told.text.hasSuffix("and 5\n|six\n"))
         withExtendedLifetime((listening, lineListening)) {}
