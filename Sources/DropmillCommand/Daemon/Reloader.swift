@@ -162,7 +162,7 @@ final class Reloader: Sendable {
 
     /// Reads the files, and checks them; nil where that takes too long.
     private func readInTime() -> Reading.Value? {
-        let result = Reading()
+        let result = Attempt<Reading.Value>()
         reading.async { @Sendable [self] in
             let files = read()
             let known = known.withLock { $0 }
@@ -175,21 +175,8 @@ final class Reloader: Sendable {
     }
 }
 
-/// What becomes of reading the files, for who waits for it.
-private final class Reading: Sendable {
+/// What becomes of reading the files.
+private enum Reading {
     typealias Config = (pipelines: [Pipeline], settings: ServiceSettings)
     typealias Value = (files: PipelineFiles, config: Result<Config, ConfigProblems>)
-
-    private let value = Mutex<Value?>(nil)
-    private let isOver = DispatchSemaphore(value: 0)
-
-    func end(with value: Value) {
-        self.value.withLock { $0 = value }
-        isOver.signal()
-    }
-
-    func wait(for patience: Double) -> Value? {
-        _ = isOver.wait(timeout: .now() + patience)
-        return value.withLock { $0 }
-    }
 }

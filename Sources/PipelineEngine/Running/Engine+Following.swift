@@ -13,6 +13,8 @@ extension Engine {
         let name: String
         let work: WorkFolder
         let inbox: FilePath
+        /// Whose its reserved folders are.
+        let owner: String
     }
 
     /// One that is added or changed.
@@ -26,17 +28,12 @@ extension Engine {
         let places: [WorkPlace]
         /// The one of these in whose work folder it goes on.
         let heir: RunnerID?
+        /// What it goes on with there.
+        let spool: Spool?
         /// Its own work folder, opened; nil where it goes on in that of another.
         var prepared: Prepared?
         /// The lock of an inbox that is new to it.
         var inboxLock: FolderLock?
-
-        /// What goes on in the work folder of one of those, where that is another one.
-        func tail(_ former: Former) -> Pipeline {
-            var tail = pipeline
-            (tail.inbox, tail.work) = (former.inbox, former.work.path)
-            return tail
-        }
 
         /// The names of those whose jobs are its own and of which nothing is at work.
         var resting: [String] {
@@ -45,15 +42,14 @@ extension Engine {
             }
         }
 
-        /// Tells the work folders that pass to it.
+        /// Tells its work folder, and what else is to be known before it runs. Where others have jobs of its own is not
+        /// looked at: that may be on a file system that does not answer.
         func passWork(_ reserved: ReservedFolders) {
-            if prepared != nil { reserved.note(pipeline, of: pipeline.name) }
-            for former in before {
-                let isHeir = former.id == heir
-                let new = isHeir ? pipeline : tail(former)
-                reserved.note(new, of: isHeir ? new.name : former.work.path.string)
-                former.work.serve(new)
+            for former in before where former.id != heir {
+                reserved.pass(from: former.owner, to: former.work.path.string)
             }
+            reserved.note(pipeline, of: pipeline.name)
+            before.first { $0.id == heir }?.work.serve(pipeline)
         }
 
         /// Gives its folders back, where it is not to run.
@@ -74,7 +70,8 @@ extension Engine {
             return (
                 before.map {
                     Former(
-                        id: $0.id, name: $0.pipeline.name, work: $0.intake.spool.work, inbox: $0.pipeline.inbox)
+                        id: $0.id, name: $0.pipeline.name, work: $0.intake.spool.work, inbox: $0.pipeline.inbox,
+                        owner: $0.intake.spool.owner)
                 },
                 before.last { $0.pipeline.name == new.name }?.pipeline,
                 before.flatMap(\.works), others.map { ($0.pipeline.name, $0.intake.spool.work.path) }
@@ -111,7 +108,12 @@ extension Engine {
         return Arrival(
             pipeline: new, before: before,
             here: known ?? WorkPlace(path: path, beside: new.inbox),
-            places: works.filter { $0.path != path }, heir: heir?.id, inboxLock: lock)
+            places: works.filter { $0.path != path }, heir: heir?.id,
+            spool: heir.map {
+                Spool(
+                    pipeline: new, work: $0.work, reserved: reserved, made: madeFolders, renames: renames,
+                    outstanding: outstandingLines)
+            }, inboxLock: lock)
     }
 
     /// Its runner, which all that was before hands over to, or to tails.
@@ -122,15 +124,15 @@ extension Engine {
             main = runner(of: prepared.spool, nextID(new.name))
             main?.found(prepared)
             if let lock = prepared.inboxLock { inboxLocks[new.inbox] = lock }
-        } else if let heir = arrival.heir.flatMap({ runner($0) }) {
+        } else if let spool = arrival.spool, let heir = arrival.heir.flatMap({ runner($0) }) {
             if heir.intake.spool.isTail { reserved.forget(heir.intake.spool.owner) }
-            main = succeed(heir, with: new, retiring)
+            main = succeed(heir, with: spool, retiring)
             main?.works = [arrival.here] + arrival.places
             if let lock = arrival.inboxLock { inboxLocks[new.inbox] = lock }
         }
         for former in arrival.before where former.id != arrival.heir {
             guard let old = runner(former.id) else { continue }
-            let tail = succeed(old, with: arrival.tail(former), isTail: true, retiring)
+            let tail = succeed(old, with: old.intake.spool.tail(of: new), retiring)
             if let tail { tails.append(tail) }
         }
         if main?.found == nil { main?.note() }
@@ -140,11 +142,9 @@ extension Engine {
 
     /// A runner of the next generation, which takes over the work folder and all jobs.
     private func succeed(
-        _ old: PipelineRunner, with new: Pipeline, isTail: Bool = false, _ retiring: DispatchGroup
+        _ old: PipelineRunner, with spool: Spool, _ retiring: DispatchGroup
     ) -> PipelineRunner? {
-        let spool = Spool(
-            pipeline: new, work: old.intake.spool.work, isTail: isTail, reserved: reserved, made: madeFolders,
-            renames: renames, outstanding: outstandingLines)
+        let new = spool.pipeline
         guard let runner = runner(of: spool, nextID(new.name)) else { return nil }
         (runner.parked, old.parked) = (old.parked, 0)
         runner.found = old.found.map { found in

@@ -11,7 +11,11 @@ extension Engine {
     /// What is unchanged notices nothing. A changed pipeline gets a runner of the next generation, which is given the
     /// jobs as the last one has nothing under way for them. A removed one ends what it has under way; its other jobs
     /// stay in the work folder.
-    package nonisolated func reload(_ new: [Pipeline]) throws(EngineError) -> [PipelineChange] {
+    ///
+    /// `patience`: how many seconds are waited for the folders of those that are added or changed.
+    package nonisolated func reload(
+        _ new: [Pipeline], patience: Double = 20
+    ) throws(EngineError) -> [PipelineChange] {
         guard !configuration.once else { throw .refused("a run with --once reads its pipelines once") }
         try DescriptorLimit.check(pipelines: new.count)
         let (old, state) = sync { ($0.runners.map(\.pipeline), $0.opened) }
@@ -21,18 +25,13 @@ extension Engine {
         if new.contains(where: { $0.durability == .full }) {
             try orShortage { () throws(JournalError) in try state.journal.makeDurable() }
         }
-        // Jobs of those that are still leaving go over in memory.
-        sync { $0.arriving = plan.arriving }
-        closings.wait()
-        var arrivals: [Arrival] = []
+        let arrivals = try prepare(plan, state, within: patience)
         let retiring = DispatchGroup()
         let removed: [String: Int]
         do throws(EngineError) {
-            for pipeline in plan.arriving { arrivals.append(try arrival(of: pipeline)) }
-            try prepare(&arrivals, state)
             let swapped = try passHolds(to: plan.arriving, state.journal) {
                 for arrival in arrivals { arrival.passWork(reserved) }
-                return sync { [arrivals] in $0.swap(plan, arrivals, retiring) }
+                return sync { $0.swap(plan, arrivals, retiring) }
             }
             guard let swapped else { throw .refused("the daemon is stopping") }
             removed = swapped
@@ -41,7 +40,7 @@ extension Engine {
             throw error
         }
         // An intake may be on a file system that does not answer: what it claims nevertheless runs as is said now.
-        _ = retiring.wait(timeout: .now() + Self.patience)
+        _ = retiring.wait(timeout: .now() + Self.patienceWithOld)
         let made = changes.map { change in
             guard case .removed = change.kind else { return change }
             return PipelineChange(change.pipeline, .removed(unfinished: removed[change.pipeline] ?? 0))
@@ -51,8 +50,8 @@ extension Engine {
         return made
     }
 
-    /// How many seconds are waited for inboxes that are left.
-    private static var patience: Double { 5 }
+    /// How many seconds are waited for what is left, before a reload goes on without it.
+    static var patienceWithOld: Double { 5 }
 
     /// What is to be done.
     struct Plan: Sendable {
@@ -77,7 +76,7 @@ extension Engine {
 
     /// Opens the work folders of those that have new ones: as at a start, but that what this run itself has left was
     /// left in order.
-    private nonisolated func prepare(_ arrivals: inout [Arrival], _ state: OpenedState) throws(EngineError) {
+    nonisolated func prepare(_ arrivals: inout [Arrival], _ state: OpenedState) throws(EngineError) {
         let fresh = arrivals.indices.filter { arrivals[$0].heir == nil }
         guard !fresh.isEmpty else { return }
         // What is at work is not to be found again.
@@ -154,7 +153,7 @@ extension Engine {
     }
 
     /// What was prepared is not to run.
-    private nonisolated func abandon(_ arrivals: [Arrival]) {
+    nonisolated func abandon(_ arrivals: [Arrival]) {
         for arrival in arrivals { arrival.release() }
         sync { engine in
             engine.arriving = []

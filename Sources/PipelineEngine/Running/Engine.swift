@@ -55,6 +55,8 @@ package actor Engine: QueueActor {
     /// Those that a reload is about to add: removed ones that they follow, and the locks of their inboxes, stay until
     /// it is done.
     var arriving: [Pipeline] = []
+    /// Opens what a reload adds or changes.
+    let preparing = DispatchQueue(label: "dropmill.preparing")
     /// Removed pipelines whose folders are about to be given back.
     let closings = DispatchGroup()
     /// Whether what stages made for jobs of removed pipelines may not be on the disk.

@@ -1,7 +1,7 @@
 import Files
 import FolderWatch
 
-// Reports for `status` and `explain`.
+// Reports for `status` and `explain`, and that nothing is left to be claimed.
 extension Intake {
     /// Reports what waits, on the intake's queue: at most `limit` waiting drops and `limit` that are left alone.
     nonisolated func reportSnapshot(limit: Int, _ report: @escaping @Sendable (InboxSnapshot) -> Void) {
@@ -71,5 +71,30 @@ extension Intake {
             return WaitingDrop(path: path.bytes, known: nil, waiting: .markerWithoutDrop)
         }
         return lateWriters.standing(of: path, at: now)
+    }
+
+    /// With `once`, or where nothing comes in.
+    func reportIfIdle() {
+        let hasDrops = !ready.isEmpty || !quarantine.held.isEmpty
+        guard isOnce || spool.isTail, isRunning, hasScanned, !hasDrops || held != nil && heldJobs.isEmpty,
+            proofs.count == 0, copying.isEmpty, quickBatches == 0
+        else { return }
+        let waiting = gate.waiting
+        guard waiting.allSatisfy(\.isDisturbed), lateWriters.allDisturbed else { return }
+        let now = MonotonicTime.now()
+        let inInbox = waiting.map { (path, _) in
+            let lack = gate.waiting(for: path, at: now).flatMap { $0.isLack ? $0 : nil }
+            return Left(
+                path: path, reason: "stays in the inbox: \(lack?.text ?? "still being written")",
+                isContradicted: lack?.isContradicted ?? false)
+        }
+        let alone = examiner.markersAlone.map {
+            Left(path: $0, reason: "stays in the inbox: \(Waiting.markerWithoutDrop.text)")
+        }
+        let claimed = lateWriters.paths.map {
+            Left(path: $0, reason: "stays in the work folder: still being written by a process that has it open")
+        }
+        let refused = reported.all.map { Left(path: $0.path, reason: "stays in the inbox: \($0.reason)") }
+        deliver(.idle(remaining: inInbox + alone + claimed + refused.sorted { $0.path < $1.path }))
     }
 }

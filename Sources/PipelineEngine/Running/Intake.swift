@@ -134,7 +134,7 @@ actor Intake: QueueActor {
         executor = QueueExecutor(label: "dropmill.\(spool.pipeline.name).inbox")
         self.events = events
         proofs = Proofs(of: spool.pipeline.name)
-        let rule = spool.pipeline.ready.holding(in: spool.pipeline.inbox)
+        let rule = spool.pipeline.ready.holding(seenBy: spool.sight)
         gate = ReadyGate(
             rule: rule,
             usualLack: { @Sendable [marker = rule.marker] path in
@@ -167,6 +167,7 @@ actor Intake: QueueActor {
             intake.adopt(found.filter { !isHeld($0) })
             intake.adopt(left.filter { !isHeld($0) }, ofEarlierRun: false)
             if intake.spool.isTail {
+                intake.spool.noteReserved()
                 intake.hasScanned = true
                 intake.forgetGone()
             } else {
@@ -364,31 +365,6 @@ actor Intake: QueueActor {
         guard isRunning, paused == nil else { return }
         paused = failure
         deliver(.failed(failure))
-    }
-
-    private func reportIfIdle() {
-        let hasDrops = !ready.isEmpty || !quarantine.held.isEmpty
-        guard isOnce || spool.isTail, isRunning, hasScanned, !hasDrops || held != nil && heldJobs.isEmpty,
-            proofs.count == 0,
-            copying.isEmpty, quickBatches == 0
-        else { return }
-        let waiting = gate.waiting
-        guard waiting.allSatisfy(\.isDisturbed), lateWriters.allDisturbed else { return }
-        let now = MonotonicTime.now()
-        let inInbox = waiting.map { (path, _) in
-            let lack = gate.waiting(for: path, at: now).flatMap { $0.isLack ? $0 : nil }
-            return Left(
-                path: path, reason: "stays in the inbox: \(lack?.text ?? "still being written")",
-                isContradicted: lack?.isContradicted ?? false)
-        }
-        let alone = examiner.markersAlone.map {
-            Left(path: $0, reason: "stays in the inbox: \(Waiting.markerWithoutDrop.text)")
-        }
-        let claimed = lateWriters.paths.map {
-            Left(path: $0, reason: "stays in the work folder: still being written by a process that has it open")
-        }
-        let refused = reported.all.map { Left(path: $0.path, reason: "stays in the inbox: \($0.reason)") }
-        deliver(.idle(remaining: inInbox + alone + claimed + refused.sorted { $0.path < $1.path }))
     }
 
     /// Sets the time of the next turn; nil: none until one is asked for.

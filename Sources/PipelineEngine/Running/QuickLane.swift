@@ -38,7 +38,7 @@ final class QuickLane: Sendable {
 
     /// Nil where the pipeline has none.
     init?(of spool: Spool) {
-        guard let rule = LaneRule(of: spool.pipeline), LaneRule.farFolder(of: spool.pipeline) == nil else { return nil }
+        guard let rule = spool.lane else { return nil }
         self.rule = rule
         self.spool = spool
         queue = DispatchQueue(label: "dropmill.\(spool.pipeline.name).quick")

@@ -55,6 +55,22 @@ final class ReservedFolders: Sendable {
     /// A pipeline is not loaded any more, or has left a work folder.
     func forget(_ owner: String) { note([], of: owner) }
 
+    /// What is reserved for one is reserved for another from now on. Looks at nothing.
+    func pass(from old: String, to new: String) {
+        guard old != new else { return }
+        forget(new)
+        state.withLock { state in
+            let identities = state.identities.removeValue(forKey: old) ?? []
+            for identity in identities {
+                if let folder = state.folders[identity]?.removeValue(forKey: old) {
+                    state.folders[identity]?[new] = folder
+                }
+            }
+            state.identities[new] = identities
+            state.holders[new] = state.holders.removeValue(forKey: old)
+        }
+    }
+
     /// Looks up the present folders of a pipeline. On a queue of that pipeline: its file system may not
     /// answer, and other pipelines must not wait for it.
     func note(_ pipeline: Pipeline, of owner: String) {

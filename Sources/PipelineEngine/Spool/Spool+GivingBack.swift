@@ -4,11 +4,7 @@ import PipelineKit
 /// A job that a person releases ends like one that fails, but that the drop goes to the inbox instead of `failed`.
 extension Spool {
     /// The same, which takes what fails to the inbox.
-    var givingBack: Spool {
-        Spool(
-            pipeline: pipeline.givingBack, work: work, isTail: isTail, reserved: reserved, made: made,
-            outstanding: outstanding)
-    }
+    var givingBack: Spool { going(by: pipeline.givingBack) }
 }
 
 extension Pipeline {

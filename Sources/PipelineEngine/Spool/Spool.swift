@@ -8,7 +8,7 @@ package import SystemPackage
 
 /// Moves drops and outputs of one pipeline: claim, publish, settle. The only renames are here.
 package struct Spool: Sendable {
-    package let pipeline: Pipeline
+    package private(set) var pipeline: Pipeline
     /// Its work folder.
     package let work: WorkFolder
     /// Detects who has drops open for writing.
@@ -18,11 +18,15 @@ package struct Spool: Sendable {
     /// Whose turn it is to rename on its file system.
     let renaming: RenameTurns.Turn
     /// The configured target folders.
-    let targets: [FilePath]
+    private(set) var targets: [FilePath]
     /// The folders that it may move things between.
-    let bounds: IntentBounds
+    private(set) var bounds: IntentBounds
+    /// Which drops take the quick lane; nil where there is none.
+    private(set) var lane: LaneRule?
     /// Whether its pipeline has another work folder by now: what is in this one goes on, and nothing comes in.
-    let isTail: Bool
+    private(set) var isTail = false
+    /// How much fits on the inbox's file system; nil if unknown.
+    private let capacity: ByteSize?
     /// The folders that it publishes nothing into.
     let reserved: ReservedFolders
     /// What jobs are still to add to lists.
@@ -33,26 +37,39 @@ package struct Spool: Sendable {
     /// A spool. `reserved`, `made`, `renames` and `outstanding` are shared by all that run beside each other; nil:
     /// reserved are those of this pipeline.
     init(
-        pipeline: Pipeline, work: WorkFolder, isTail: Bool = false, reserved: ReservedFolders? = nil,
-        made: MadeFolders = MadeFolders(),
+        pipeline: Pipeline, work: WorkFolder, reserved: ReservedFolders? = nil, made: MadeFolders = MadeFolders(),
         renames: RenameTurns = RenameTurns(), outstanding: OutstandingLines = OutstandingLines()
     ) {
         self.reserved = reserved ?? ReservedFolders(of: [pipeline], state: nil)
         self.outstanding = outstanding
-        self.isTail = isTail
-        var pipeline = pipeline
-        // Only sparse files can be larger than their file system: exabytes of zeros for whatever reads
-        // them.
-        if pipeline.ready.limits.size == nil {
-            pipeline.ready.limits.size = FreeSpace.capacity(of: pipeline.inbox)
-        }
-        self.pipeline = pipeline
+        capacity = FreeSpace.capacity(of: pipeline.inbox)
+        self.pipeline = pipeline.holding(atMost: capacity)
         self.made = made
         renaming = renames.turn(of: work.whole.device)
         targets = OwnFolders.targets(of: pipeline).map(\.path)
         bounds = IntentBounds(of: pipeline)
         self.work = work
         sight = WriterSight(of: pipeline.inbox, isPatient: true)
+        lane = LaneRule(of: pipeline).flatMap { LaneRule.farFolder(of: pipeline) == nil ? $0 : nil }
+    }
+
+    /// The same, whose pipeline has another work folder by now.
+    func tail(of new: Pipeline) -> Spool {
+        var own = new
+        (own.inbox, own.work) = (pipeline.inbox, work.path)
+        var tail = going(by: own)
+        tail.isTail = true
+        return tail
+    }
+
+    /// The same for a pipeline with this inbox and work folder. Looks at nothing: their file system may not answer.
+    func going(by own: Pipeline) -> Spool {
+        var spool = self
+        spool.pipeline = own.holding(atMost: capacity)
+        (spool.targets, spool.bounds, spool.lane) = (
+            OwnFolders.targets(of: own).map(\.path), IntentBounds(of: own), nil
+        )
+        return spool
     }
 
     /// The same, whose looks at folders are broken off by the error `canceled` when that says so.
@@ -312,4 +329,13 @@ extension Spool {
     func noteReserved() { reserved.note(pipeline, of: owner) }
 
     package var diskSync: DiskSync { DiskSync(pipeline.durability) }
+}
+
+extension Pipeline {
+    /// Only sparse files can be larger than their file system: exabytes of zeros for whatever reads them.
+    fileprivate func holding(atMost capacity: ByteSize?) -> Pipeline {
+        var pipeline = self
+        if pipeline.ready.limits.size == nil { pipeline.ready.limits.size = capacity }
+        return pipeline
+    }
 }

@@ -68,9 +68,9 @@ final class EngineHarness: Sendable {
     }
 
     /// Takes other pipelines in place of those that are loaded.
-    func reload(_ pipelines: [Pipeline]) throws -> [PipelineChange] {
+    func reload(_ pipelines: [Pipeline], patience: Double = 20) throws -> [PipelineChange] {
         guard let engine = engine.withLock({ $0 }) else { return [] }
-        return try engine.reload(pipelines)
+        return try engine.reload(pipelines, patience: patience)
     }
 
     /// Holds pipelines, or lifts that.

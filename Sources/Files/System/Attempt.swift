@@ -1,0 +1,38 @@
+import Dispatch
+import Synchronization
+
+/// What is done on another queue for somebody who waits for it only so long.
+package final class Attempt<Value: Sendable>: Sendable {
+    private enum State: Sendable {
+        case underWay
+        case over(Value)
+        case givenUp
+    }
+
+    private let state = Mutex(State.underWay)
+    private let isOver = DispatchSemaphore(value: 0)
+
+    package init() {}
+
+    /// This came of it. False where nobody waits any more.
+    @discardableResult
+    package func end(with value: Value) -> Bool {
+        let isAwaited = state.withLock { state in
+            guard case .underWay = state else { return false }
+            state = .over(value)
+            return true
+        }
+        isOver.signal()
+        return isAwaited
+    }
+
+    /// What came of it; nil, and it is given up, where that takes longer than so many seconds.
+    package func wait(for patience: Double) -> Value? {
+        _ = isOver.wait(timeout: .now() + patience)
+        return state.withLock { state in
+            if case .over(let value) = state { return value }
+            state = .givenUp
+            return nil
+        }
+    }
+}
