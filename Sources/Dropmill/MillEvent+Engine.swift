@@ -40,7 +40,7 @@ extension MillEvent {
             self.init(.warning, of: pipeline, "stalled: \(stall.text); \(stall.remedy(pipeline))")
         case .moving(let pipeline, let time): self.init(.warning, of: pipeline, "moves again after \(time.text)")
         case .held(let hold): self.init(.paused, of: hold.pipeline, hold.news)
-        case .released(let hold, let name): self.init(.resumed, of: hold.pipeline, hold.end(by: name))
+        case .lifted(let hold, let name): self.init(.resumed, of: hold.pipeline, hold.end(by: name))
         case .warning(let pipeline, let message): self.init(.warning, of: pipeline, message)
         case .reloaded(let changes):
             self.init(.reloaded, changes.map { "\($0.pipeline): \($0.text)" }.joined(separator: "; "))
@@ -55,6 +55,8 @@ extension MillEvent {
         let place = report.outputs.first ?? report.original
         switch report.outcome {
         case .processed: self.init(.processed, report.job, "→ \(place?.text ?? "deleted")")
+        case .failed(let failure) where failure.isRelease:
+            self.init(.released, report.job, "→ \(report.original?.text ?? "its inbox"): \(failure.summary)")
         case .failed(let failure):
             self.init(
                 .failed, report.job, "→ \(report.original?.text ?? "deleted"): \(Self.sentences(failure))", nil, failure

@@ -30,6 +30,8 @@ public struct MillEvent: Sendable, CustomStringConvertible {
         case processed
         /// A job failed.
         case failed
+        /// A person ended a job: its drop is in the inbox again.
+        case released
         /// A pipeline stopped because of its surroundings.
         case paused
         /// It resumed.

@@ -24,6 +24,8 @@ package struct JobQuery: Sendable, Hashable {
     package var finishedSince: Timestamp?
     /// Only those whose failure has this code.
     package var code: String?
+    /// Only those whose failure, if there is one, has another code.
+    package var otherThan: String?
     /// Only retries of this job.
     package var retryOf: JobID?
     /// Only replays of this job.
@@ -48,6 +50,7 @@ package struct JobQuery: Sendable, Hashable {
             && until.map { $0 > job.claimedAt } ?? true
             && finishedSince.map { limit in job.finishedAt.map { $0 >= limit } ?? false } ?? true
             && code.map { $0 == job.failure?.code } ?? true
+            && otherThan.map { $0 != job.failure?.code } ?? true
             && retryOf.map { $0 == job.retryOf } ?? true
             && replayOf.map { $0 == job.replayOf } ?? true
             && (left.isEmpty || job.state.isFinal && left.contains { job.outputs.contains($0) || job.original == $0 })

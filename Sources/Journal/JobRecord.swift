@@ -110,6 +110,9 @@ extension JobRecord {
     /// The name of its folder while it is not over.
     package var folder: JobID { slot ?? id }
 
+    /// Whether a person sent its drop back to the inbox, which is no failure.
+    package var isReleased: Bool { state == .failed && failure?.isRelease ?? false }
+
     /// How long the job took, or has taken by `now`: by the monotonic clock if it began and ended in one run, since the
     /// wall clock may have been set.
     package func took(at now: Timestamp = .now()) -> Duration {

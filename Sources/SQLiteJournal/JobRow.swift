@@ -64,6 +64,13 @@ enum JobRow {
     /// The beginning of every query for whole rows.
     static let select = "SELECT \(columns.joined(separator: ", ")) FROM jobs"
 
+    /// A code as it stands in a failure.
+    static func text(ofCode code: String) -> String {
+        var json = JSONText()
+        json.object { $0.text("code", code) }
+        return String(json.string.dropFirst().dropLast())
+    }
+
     static func add(_ record: JobRecord, to values: inout RowValues) {
         values.text(record.id.text)
         values.text(record.pipeline)

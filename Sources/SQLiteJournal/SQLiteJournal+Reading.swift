@@ -64,7 +64,11 @@ extension SQLiteJournal {
         }
         if let code = query.code {
             conditions.append("instr(failure, ?) > 0")
-            arguments += [Self.text(ofCode: code)]
+            arguments += [JobRow.text(ofCode: code)]
+        }
+        if let code = query.otherThan {
+            conditions.append("coalesce(instr(failure, ?), 0) = 0")
+            arguments += [JobRow.text(ofCode: code)]
         }
         if let retryOf = query.retryOf {
             conditions.append("retry_of = ?")
@@ -97,13 +101,6 @@ extension SQLiteJournal {
     private static func text(ofOutput path: FilePath) -> String {
         var json = JSONText()
         json.array { $0.path(nil, path) }
-        return String(json.string.dropFirst().dropLast())
-    }
-
-    /// A code as it stands in a failure.
-    private static func text(ofCode code: String) -> String {
-        var json = JSONText()
-        json.object { $0.text("code", code) }
         return String(json.string.dropFirst().dropLast())
     }
 

@@ -1,9 +1,10 @@
 import GRDB
 import Journal
+import PipelineKit
 import SystemPackage
 
-/// The rows of the table `totals`: how many jobs of a pipeline are finished, by state. What a transaction changes is
-/// added up and written once.
+/// The rows of the table `totals`: how many jobs of a pipeline are finished, by state. Those that were released are
+/// none: they end as failed, and nothing has failed. What a transaction changes is added up and written once.
 struct TotalRows {
     private struct Key: Hashable {
         let pipeline: String
@@ -14,12 +15,18 @@ struct TotalRows {
     private let search: Statement
 
     init(_ db: Database) throws {
-        search = try db.cachedStatement(sql: "SELECT pipeline, state FROM jobs WHERE id = ? AND \(JobRow.isOver)")
+        search = try db.cachedStatement(
+            sql: """
+                SELECT pipeline, state FROM jobs WHERE id = ? AND \(JobRow.isOver) \
+                AND NOT (state = 'failed' AND coalesce(instr(failure, ?), 0) > 0)
+                """)
     }
 
     /// Counts a job as its row has it: -1 before that is changed or removed, 1 after. Unfinished ones count nowhere.
     mutating func count(_ id: String, _ change: Int) throws {
-        guard let row = try Row.fetchOne(search, arguments: [id]) else { return }
+        guard let row = try Row.fetchOne(search, arguments: [id, JobRow.text(ofCode: Failure.releaseCode)]) else {
+            return
+        }
         var columns = ColumnReader(row)
         columns.subject = "job \(id)"
         changes[Key(pipeline: try columns.text("pipeline"), state: try columns.text("state")), default: 0] += change
@@ -27,7 +34,7 @@ struct TotalRows {
 
     /// Counts a job that was in none so far, without a look at its row.
     mutating func count(_ job: JobRecord) {
-        guard job.state.isFinal else { return }
+        guard job.state.isFinal, !job.isReleased else { return }
         changes[Key(pipeline: job.pipeline, state: job.state.rawValue), default: 0] += 1
     }
 

@@ -89,6 +89,17 @@ import Testing
         #expect(lines.dropFirst() == ["           The archive ends too early.", "           Send it again."])
     }
 
+    @Test func whatIsReleasedHasNotFailed() throws {
+        let event = report(try job(), .failed(.released(by: "anna")), original: "in/a.zip")
+        #expect(
+            try lines([event]) == [
+                "TIME · a.zip released → in/a.zip",
+                "           The job was released by anna: its drop went back to the inbox.",
+            ])
+        let line = try lines([event], json: true)[0]
+        #expect(line.contains(#""level":"info","event":"released""#) && line.contains(#""code":"operator.released""#))
+    }
+
     @Test func namesNeverReachATerminalRaw() throws {
         let hostile = try job(Array("a\u{1B}[2J\n".utf8) + [0xED])
         let lines = try lines([

@@ -40,6 +40,9 @@ import Testing
         #expect(await eventually { scratch.exists("pipelines/a-in/one") })
         #expect(try await eventually { try run("jobs", "--code", "operator.released").text.contains("one") })
         #expect(try run("show", "one").text.contains("released: by "))
+        #expect(try run("health", "--max-failed", "0").status == 0, "it has not failed")
+        #expect(try run("status", "--json").text.contains(#""failed":0"#))
+        #expect(daemon.transcript.contains(#""event":"released""#))
         let retried = try run("retry", "one")
         #expect(retried.status == 1 && retried.text.contains("it was released: its drop went back to '"))
 

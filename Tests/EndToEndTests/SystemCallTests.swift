@@ -61,12 +61,27 @@ struct SystemCallTests {
         }
     }
 
+    @Test("Where the daemon may not have a higher priority, the system's log is not told of that")
+    func priority() throws {
+        let user = try #require(DaemonUser.possible.last)
+        if user == .ordinary {
+            let chown = try #require(Tool.find("chown"))
+            #expect(try chown.run(["-R", "65534:65534", scratch.path.string]).status == 0)
+        }
+        let trace = try run(stages: "[checksum]", tracing: ["-e", "trace=connect,setpriority"], as: user)
+        #expect(trace.counting { $0.contains("setpriority(") }.total > 0)
+        #expect(trace.counting { $0.contains("/dev/log") }.total == 0)
+    }
+
     private static let perSmallFile = 21
     private static let perUsualFile = 33
     private static let perEntry = 10
 
-    /// Lets the program settle what is in the inbox, and returns every call on files and descriptors that it made.
-    private func run(stages: String, _ durability: String = "fast") throws -> Trace {
+    /// Lets the program settle what is in the inbox, and returns every call of these that it made.
+    private func run(
+        stages: String, _ durability: String = "fast", tracing calls: [String] = ["-y", "-e", "trace=%file,%desc"],
+        as user: DaemonUser = .caller
+    ) throws -> Trace {
         let strace = try #require(Tool.find("strace"))
         let pipeline = """
             inbox: ../inbox
@@ -81,7 +96,7 @@ struct SystemCallTests {
         var program = try DropmillProcess(
             ["run", "--once", scratch.path("pipelines").string, "--state", scratch.path("state").string],
             in: scratch.path, log: scratch.path("log"),
-            wrapper: [strace.path.string, "-f", "-qq", "-y", "-e", "trace=%file,%desc", "-o", trace.string])
+            wrapper: [strace.path.string, "-f", "-qq"] + calls + ["-o", trace.string] + user.wrapper)
         let status = try program.wait()
         #expect(status == 0, "\(program.transcript)")
         return Trace(text: String(decoding: try ScratchFolder.read(trace), as: UTF8.self))

@@ -89,9 +89,9 @@ extension LogRecord {
             self.init(
                 "held", "\(hold.pipeline): \(hold.news)", mark: .attention,
                 fields: Self.fields(hold))
-        case .released(let hold, let name):
+        case .lifted(let hold, let name):
             self.init(
-                "released", "\(hold.pipeline): \(hold.end(by: name))",
+                "lifted", "\(hold.pipeline): \(hold.end(by: name))",
                 fields: [("pipeline", .text(hold.pipeline))] + (name.map { [("by", .text($0))] } ?? []))
         case .warning(let pipeline, let message):
             self.init(
@@ -127,6 +127,10 @@ extension LogRecord {
         if !report.outputs.isEmpty { fields.append(("outputs", .list(report.outputs.map(\.bytes)))) }
         switch report.outcome {
         case .processed: self.init("processed", message, mark: .processed, fields: fields)
+        case .failed(let failure) where failure.isRelease:
+            self.init(
+                "released", "\(subject) released → \(target)", notes: [failure.summary],
+                fields: fields + Self.fields(failure))
         case .failed(let failure):
             self.init(
                 "failed", message, mark: .failed, notes: [failure.summary, failure.remedy],

@@ -32,6 +32,8 @@ package struct DropmillCommand: ParsableCommand {
     package static func main(stages: StageRegistry) -> Never {
         // Without it glibc stats /etc/localtime for every time that it converts: twice for an archive's entry.
         setenv("TZ", ":/etc/localtime", 0)
+        // libdispatch wants a higher priority for its thread of timers, and logs at each start that it may not have it.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
         helperMain(stages)
         var stages = stages
         OwnHelpers.add(to: &stages.services)

@@ -64,6 +64,7 @@ struct HealthCommand: ParsableCommand {
     private func query(_ limit: Int) -> JobQuery {
         var query = JobQuery()
         query.states = [.failed]
+        query.otherThan = Failure.releaseCode
         query.finishedSince = Timestamp(nanoseconds: Timestamp.now().nanoseconds - Duration.seconds(3600).nanoseconds)
         query.limit = min(limit, 1_000_000) + 1
         return query

@@ -72,7 +72,7 @@ extension Engine {
     private func apply(_ change: HoldChange, by name: String?, _ taken: DispatchGroup = DispatchGroup()) {
         for hold in change.lifted where holds[hold.pipeline] == hold {
             holds[hold.pipeline] = nil
-            observer(.released(hold, by: name))
+            observer(.lifted(hold, by: name))
             tell(hold.pipeline, taken)
         }
         for hold in change.held {

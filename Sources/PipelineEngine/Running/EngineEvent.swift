@@ -40,7 +40,7 @@ package enum EngineEvent: Sendable {
     /// A person holds a pipeline; also told when one that is held begins.
     case held(HoldRecord)
     /// A person lifted that; nil: its time is over.
-    case released(HoldRecord, by: String?)
+    case lifted(HoldRecord, by: String?)
     /// A warning without a job: a sentence with its remedy.
     case warning(pipeline: String?, message: String)
     /// Other pipelines are in force, and what that means for each.

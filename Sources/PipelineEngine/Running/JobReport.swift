@@ -14,6 +14,9 @@ package struct JobReport: Sendable {
     /// What each stage took that ran, in order.
     package let stages: [StageTime]
 
+    /// Whether something went wrong. One that was released has not failed.
+    package var hasFailed: Bool { if case .failed(let failure) = outcome { !failure.isRelease } else { false } }
+
     /// The time of one stage, all its runs together.
     package struct StageTime: Sendable {
         /// The kind's word.

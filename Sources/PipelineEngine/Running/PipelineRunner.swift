@@ -169,12 +169,10 @@ final class PipelineRunner {
             active.record.recoveries = recoveries
             journal.note(active.record)
         }
-        switch outcome {
-        case .processed: summary.processed += 1
-        case .failed(let failure): summary.failed += failure.isRelease ? 0 : 1
-        }
+        let report = active.report(outcome)
+        if outcome == .processed { summary.processed += 1 } else if report.hasFailed { summary.failed += 1 }
         released.append(active.job.drop.size)
-        observer(.settled(active.report(outcome)))
+        observer(.settled(report))
     }
 
     private func forget(_ id: JobID) {

@@ -20,16 +20,3 @@ extension Pipeline {
     /// Whether it is one for drops that go back.
     var givesBack: Bool { failed == inbox }
 }
-
-extension Failure {
-    private static let released = "operator.released"
-
-    /// A person sent the drop back to its inbox.
-    static func released(by person: String) -> Failure {
-        .file(
-            released, "The job was released by \(person): its drop went back to the inbox.",
-            remedy: "It is a new job once it is claimed there.")
-    }
-
-    var isRelease: Bool { code == Self.released }
-}

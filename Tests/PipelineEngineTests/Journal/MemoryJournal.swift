@@ -97,7 +97,7 @@ final class MemoryJournal: Journal {
     func counts() throws(JournalError) -> [JobCount] {
         let keys = contents.withLock { contents in
             let again = Set(contents.jobs.values.compactMap(\.retryOf))
-            return contents.jobs.values.filter { !again.contains($0.id) }.map { job in
+            return contents.jobs.values.filter { !again.contains($0.id) && !$0.isReleased }.map { job in
                 JobCount(pipeline: job.pipeline, state: job.state, stage: job.state.isFinal ? 0 : job.stage, count: 0)
             }
         }
