@@ -41,6 +41,8 @@ package struct JobRecord: Sendable, Equatable {
     package var drop: Drop
     /// The drop's device and inode, to recognise a file that is sent back (`retry`).
     package var identity: FileIdentity
+    /// When its content was changed last, for the same purpose; only while it is new, and not on record.
+    package var modified: FileTime?
     /// When it was claimed.
     package var claimedAt: Timestamp
     /// When it ended.

@@ -50,12 +50,12 @@ package protocol Journal: Sendable {
     /// One takes the place of the last one of its pipeline, and is not removed as that.
     func change(_ change: HoldChange) throws(JournalError)
 
-    /// Notes that a failed job's original, known by its identity, is about to be sent in again: the job that it becomes
-    /// is given `retryOf` when it is first written.
-    func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
+    /// Notes that a failed job's original is about to be sent in again as that file: the job that it becomes is given
+    /// `retryOf` when it is first written.
+    func noteRetry(of job: JobID, as file: SentFile) throws(JournalError)
 
     /// The same of a copy of a processed job's original: the job that it becomes is given `replayOf`.
-    func noteReplay(of job: JobID, as identity: FileIdentity) throws(JournalError)
+    func noteReplay(of job: JobID, as file: SentFile) throws(JournalError)
 
     /// Removes such a note: that file does not come.
     func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError)
@@ -66,7 +66,7 @@ package protocol Journal: Sendable {
     /// Answers a question for content that came before, and notes the asking job as its first where there was none.
     func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob?
 
-    /// Removes jobs that were over before that time; returns how many, and content that was
+    /// Removes jobs that were over before that time; returns how many, and content and files that were
     /// noted before it. Unfinished ones are never removed.
     func prune(finishedBefore time: Timestamp) throws(JournalError) -> Int
 

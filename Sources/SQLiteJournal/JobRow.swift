@@ -58,6 +58,9 @@ enum JobRow {
         }.joined(separator: ", ")
     }
 
+    /// The place of the time that tells a file that was sent in again from others, in `insert` and `upsert`.
+    static let modified = "?\(columns.count + 1)"
+
     /// The place of a column's value in `upsert`.
     static func parameter(_ column: String) -> String { "?\((columns.firstIndex(of: column) ?? -1) + 1)" }
 

@@ -27,6 +27,7 @@ enum Migrations {
         migrator.registerMigration("9 holds") { try $0.execute(sql: holds) }
         migrator.registerMigration("9 audit") { try $0.execute(sql: audit) }
         migrator.registerMigration("9 replays") { try $0.execute(sql: replays) }
+        migrator.registerMigration("9 notes") { try $0.execute(sql: notes) }
         return migrator
     }()
 
@@ -198,5 +199,13 @@ enum Migrations {
         ALTER TABLE jobs ADD COLUMN original_state TEXT;
         CREATE INDEX jobs_replay_of ON jobs (replay_of) WHERE replay_of IS NOT NULL;
         ALTER TABLE retries ADD COLUMN replay INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// What tells a file that was sent in again from others; NULL where that is not known.
+    private static let notes = """
+        ALTER TABLE retries ADD COLUMN inbox BLOB;
+        ALTER TABLE retries ADD COLUMN size INTEGER;
+        ALTER TABLE retries ADD COLUMN modified INTEGER;
+        ALTER TABLE retries ADD COLUMN at INTEGER;
         """
 }

@@ -1,19 +1,23 @@
 import Files
+import FoundationEssentials
 import GRDB
 import Journal
 import PipelineKit
 import SystemPackage
 
-/// The rows of the table `retries`. A file that is sent in again goes into the inbox of its job's pipeline, where its
-/// inode's number identifies it; a device has another number after a mount.
+/// The rows of the table `retries`. A file that is sent in again is known by its inbox, its inode's number, its size
+/// and its time; a device has another number after a mount. Its pipeline may have another name by then.
 enum RetryRow {
     /// As part of `JobRow.insert`: the newest job whose file this one's is, or whose file it is a copy of. Not by ORDER
     /// BY, for which SQLite makes a table of its own for every row that is written.
     static func search(replays: Bool) -> String {
         """
         (SELECT max(retries.job) FROM retries JOIN jobs AS earlier ON earlier.id = retries.job \
-        WHERE retries.inode = \(JobRow.parameter("inode")) AND earlier.pipeline = \(JobRow.parameter("pipeline")) \
-        AND retries.replay = \(replays ? 1 : 0))
+        WHERE retries.inode = \(JobRow.parameter("inode")) AND retries.replay = \(replays ? 1 : 0) \
+        AND coalesce(retries.size = \(JobRow.parameter("size")), 1) \
+        AND coalesce(retries.modified = \(JobRow.modified), 1) \
+        AND coalesce(retries.inbox = (SELECT inbox FROM pipelines WHERE name = \(JobRow.parameter("pipeline"))), \
+        earlier.pipeline = \(JobRow.parameter("pipeline"))))
         """
     }
 
@@ -21,10 +25,17 @@ enum RetryRow {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM retries)")) ?? false
     }
 
-    static func add(_ job: JobID, as identity: FileIdentity, isReplay: Bool, to db: Database) throws {
+    static func add(_ job: JobID, as file: SentFile, isReplay: Bool, to db: Database) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO retries (device, inode, job, replay) VALUES (?, ?, ?, ?)",
-            arguments: [Int64(bitPattern: identity.device), Int64(bitPattern: identity.inode), job.text, isReplay])
+            sql: """
+                INSERT OR REPLACE INTO retries (device, inode, job, replay, inbox, size, modified, at) \
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                Int64(bitPattern: file.identity.device), Int64(bitPattern: file.identity.inode), job.text, isReplay,
+                Data(file.inbox.bytes), file.size, file.modified.map { Timestamp($0).nanoseconds },
+                Timestamp.now().nanoseconds,
+            ])
     }
 
     static func remove(_ job: JobID, as identity: FileIdentity, from db: Database) throws {

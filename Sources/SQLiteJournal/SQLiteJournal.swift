@@ -127,7 +127,9 @@ package final class SQLiteJournal: Journal {
         for place in jobs.indices {
             values.removeAll()
             JobRow.add(jobs[place], to: &values)
-            try values.execute(known.hasRow(jobs[place].id) ? update : insert, in: db)
+            let isKnown = known.hasRow(jobs[place].id)
+            if !isKnown { values.integer(jobs[place].modified.map { Timestamp($0).nanoseconds }) }
+            try values.execute(isKnown ? update : insert, in: db)
             if db.changesCount > 0 {
                 totals.count(jobs[place])
             } else {
@@ -169,14 +171,12 @@ package final class SQLiteJournal: Journal {
         try write { db in try RunRow.endLast(at: .now(), in: db) }
     }
 
-    package func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
-        try write { db in
-            try RetryRow.add(job, as: identity, isReplay: false, to: db)
-        }
+    package func noteRetry(of job: JobID, as file: SentFile) throws(JournalError) {
+        try write { db in try RetryRow.add(job, as: file, isReplay: false, to: db) }
     }
 
-    package func noteReplay(of job: JobID, as identity: FileIdentity) throws(JournalError) {
-        try write { db in try RetryRow.add(job, as: identity, isReplay: true, to: db) }
+    package func noteReplay(of job: JobID, as file: SentFile) throws(JournalError) {
+        try write { db in try RetryRow.add(job, as: file, isReplay: true, to: db) }
     }
 
     package func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
@@ -230,7 +230,7 @@ package final class SQLiteJournal: Journal {
         // A file that was sent back and never became a job again is no longer asked for.
         try write { db in
             try db.execute(sql: "DELETE FROM retries WHERE job NOT IN (SELECT id FROM jobs)")
-            for table in ["contents", "audit"] {
+            for table in ["contents", "audit", "retries"] {
                 try db.execute(sql: "DELETE FROM \(table) WHERE at < ?", arguments: [time.nanoseconds])
             }
         }

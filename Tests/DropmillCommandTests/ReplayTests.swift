@@ -36,6 +36,11 @@ import Testing
         try Tool(DropmillBinary.path).run(["replay"] + arguments + ["--state-dir", "state"], in: scratch.path)
     }
 
+    private func sent(_ path: FilePath) throws -> SentFile {
+        let status = try #require(FileStatus.of(path))
+        return SentFile(FileIdentity(status), into: scratch.path("inbox"), like: status)
+    }
+
     private func expectRefusal(_ reason: String) throws {
         let output = try run("report.pdf")
         #expect(output.status == 1 && output.text.contains(reason), "\(output.text)")
@@ -52,6 +57,7 @@ import Testing
         #expect(try scratch.text("inbox/report.pdf") == "another")
         var next = try JournalFixture.job(2)
         next.identity = try #require(FileIdentity.of(scratch.path("inbox/report.2.pdf")))
+        next.drop = Drop(name: next.drop.name, size: 13, droppedAt: next.drop.droppedAt)
         try fixture.journal.write([next], pipelines: [])
         #expect(try fixture.journal.job(next.id)?.replayOf == record.id)
         let (first, second) = try (show(record.id.text), show(next.id.text))
@@ -132,7 +138,7 @@ import Testing
         var replay = try Resubmission(fixture.journal, .replay(meanwhile, again: true))
         try replay.send(record.id)
         let text = try #require(other?.text)
-        #expect(text.contains("is making it; wait until that is through"), "\(text)")
+        #expect(text.contains("is sending it; wait until that is through"), "\(text)")
         #expect(replay.problems.map(\.message) == [])
         #expect(try scratch.tree("inbox") == ["report.pdf"])
         #expect(try scratch.text("inbox/report.pdf") == "contents of 1")
@@ -147,14 +153,14 @@ import Testing
         failed.replayOf = waiting.id
         try fixture.journal.write([failed], pipelines: [])
         _ = try processed(5, "retried.pdf", retryOf: failed.id)
-        try fixture.journal.noteReplay(of: waiting.id, as: FileIdentity(device: 1, inode: 7))
+        try fixture.journal.noteReplay(of: waiting.id, as: sent(try #require(waiting.original)))
         let none = try run("--pipeline", "scans")
         #expect(none.text == "no processed job has its original in place\n", "\(none.text)")
         #expect(try scratch.tree("inbox") == [])
         // What a kill cut short is not on its way.
         let half = try processed(6, "half.pdf")
         let left = try scratch.write("half", to: "inbox/.dropmill-\(half.id.text).partial")
-        try fixture.journal.noteReplay(of: half.id, as: try #require(FileIdentity.of(left)))
+        try fixture.journal.noteReplay(of: half.id, as: sent(left))
         #expect(try run("--pipeline", "scans").status == 0)
         #expect(try scratch.tree("inbox") == ["half.pdf"])
         #expect(try run("--pipeline", "scans").status == 1)
@@ -175,8 +181,7 @@ import Testing
     @Test func whatAKillLeftGoesAtTheNextStartOrReplay() throws {
         let record = try processed()
         let left = try scratch.write("half", to: "inbox/.dropmill-\(record.id.text).partial")
-        let identity = try #require(FileIdentity.of(left))
-        try fixture.journal.noteReplay(of: record.id, as: identity)
+        try fixture.journal.noteReplay(of: record.id, as: sent(left))
         try Resubmission.removeLeftovers(fixture.journal, in: ["other": scratch.path("inbox")])
         #expect(try scratch.tree("inbox").count == 1)
         try Resubmission.removeLeftovers(fixture.journal, in: ["scans": scratch.path("inbox")])

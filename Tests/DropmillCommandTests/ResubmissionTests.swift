@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import PipelineKit
 import SystemPackage
 import TestSupport
 import Testing
@@ -26,6 +27,8 @@ import Testing
         try #require(path.withPlatformString { lstat($0, &status) } == 0)
         var record = try JournalFixture.job(number)
         record.identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        record.drop = Drop(name: record.drop.name, size: Int64(status.st_size), droppedAt: record.drop.droppedAt)
+        record.modified = FileTime(status.st_mtim)
         try fixture.journal.write([record], pipelines: [])
         return try #require(try fixture.journal.job(record.id))
     }
@@ -132,7 +135,7 @@ import Testing
         let (first, second) = (try fixture.failedJob(1, "a"), try fixture.failedJob(2, "b"))
         try fixture.journal.write([first, second], pipelines: [try fixture.pipeline()])
         let place: FilePath = scratch.path
-        let arguments = ["retry", "--failed", "--rate", "15/m", "--state-dir", "state"]
+        let arguments = ["retry", "--failed", "--rate", "6/m", "--state-dir", "state"]
         let retry = Task.detached { try Tool(DropmillBinary.path).run(arguments, in: place) }
         #expect(await eventually { Folder.kind(of: place.appending("inbox/a")) != nil })
         var next = try JournalFixture.job(3, named: "b")

@@ -156,4 +156,27 @@ import Testing
         #expect(try send(record).removingLastComponent() == scratch.path("disk/inbox/x"))
         #expect(try scratch.tree("disk/failed") == ["x/"])
     }
+
+    @Test(
+        "Of two at once that have to copy an original one sends it",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func twoAtOnce() throws {
+        let mount = try TemporaryMount(tmpfs: "size=4m", at: scratch.path("disk/inbox"))
+        defer { withExtendedLifetime(mount) {} }
+        let record = try failed("a")
+        var (notes, other) = (0, SendBack.Refusal?.none)
+        _ = try SendBack(inbox: scratch.path("disk/inbox")).send(record) { _ throws(SendBack.Refusal) in
+            notes += 1
+            // The second note is told of the copy, before that is made.
+            guard notes == 2 else { return }
+            do throws(SendBack.Refusal) {
+                _ = try SendBack(inbox: scratch.path("disk/inbox")).send(record) { _ throws(SendBack.Refusal) in }
+            } catch {
+                other = error
+            }
+        }
+        #expect(other?.message.contains("is sending it; wait until that is through") == true, "\(other?.message ?? "")")
+        #expect(try scratch.tree("disk/inbox") == ["a"])
+        #expect(try scratch.tree("disk/failed") == [])
+    }
 }

@@ -50,6 +50,7 @@ extension PipelineRunner {
         let job = claim.job
         observer(.claimed(job, adopted: adopted))
         var record = JobRecord(claimed: job, identity: claim.identity, definition: pipeline.definition)
+        record.modified = claim.modified
         record.history.append(Transition(adopted ? "recovered" : "claimed", at: .now()))
         let recoveries = adopted ? 1 : 0
         jobs[job.id] = ActiveJob(job, record: record, seal: claim.seal, isResumed: adopted)

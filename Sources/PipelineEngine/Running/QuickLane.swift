@@ -120,6 +120,7 @@ final class QuickLane: Sendable {
     private func pass(_ claim: Claim, _ content: SmallContent, _ found: FileIdentity.Found) -> ActiveJob? {
         let (job, pipeline) = (claim.job, spool.pipeline)
         var record = JobRecord(claimed: job, identity: claim.ready.identity, definition: pipeline.definition)
+        record.modified = claim.ready.modified
         record.history.append(Transition("claimed", at: job.claimedAt))
         // It would go back to its first stage: no other is worth its input.
         record.inputs = nil

@@ -1,6 +1,8 @@
 import Files
 import Glibc
+import Journal
 import PipelineKit
+import SystemPackage
 
 /// A copy on its way into an inbox, under a hidden name, which no inbox takes. It bears the id of the job that it is
 /// made for, so that what is left of it after a kill is known again. It is locked (flock(2)) as long as it is made;
@@ -24,10 +26,23 @@ final class HiddenCopy {
 
     private static let usual = "partial"
 
-    /// Says that it comes, before there is anything in it, and that what was left of another does not.
-    func tell(_ note: (SendBack.Note) throws(SendBack.Refusal) -> Void) throws(SendBack.Refusal) {
+    /// Makes it whole, on the disk. Says that it comes, before there is anything in it, and that what was left of
+    /// another does not.
+    func make(
+        from source: borrowing OpenFile, for inbox: FilePath,
+        _ note: (SendBack.Note) throws(SendBack.Refusal) -> Void
+    ) throws(SendBack.Refusal) {
         if let left, left != identity { try note(.isGone(left)) }
-        try note(.comes(identity))
+        let expected = try status(of: source)
+        try note(.comes(SentFile(identity, into: inbox, like: expected)))
+        do throws(IOError) { try fill(from: source) } catch { throw SendBack.refusal(error) }
+        // Not every file system keeps a time as it is given.
+        let made = SentFile(identity, into: inbox, like: try status(of: file))
+        if made != SentFile(identity, into: inbox, like: expected) { try note(.comes(made)) }
+    }
+
+    private func status(of file: borrowing OpenFile) throws(SendBack.Refusal) -> stat {
+        do throws(IOError) { return try file.status() } catch { throw SendBack.refusal(error) }
     }
 
     /// Makes it whole, on the disk.

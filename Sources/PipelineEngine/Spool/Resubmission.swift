@@ -173,7 +173,7 @@ package struct Resubmission {
         do throws(SendBack.Refusal) {
             let note = { (note: SendBack.Note) throws(SendBack.Refusal) in
                 try write(note, of: record)
-                if case .comes(let identity) = note { noted.append(identity) }
+                if case .comes(let file) = note, noted.last != file.identity { noted.append(file.identity) }
             }
             let sendBack = SendBack(inbox: pipeline.inbox)
             let result =
@@ -192,8 +192,8 @@ package struct Resubmission {
     private func write(_ note: SendBack.Note, of record: JobRecord) throws(SendBack.Refusal) {
         do throws(JournalError) {
             switch (note, kind) {
-            case (.comes(let identity), .retry): try journal.noteRetry(of: record.id, as: identity)
-            case (.comes(let identity), .replay): try journal.noteReplay(of: record.id, as: identity)
+            case (.comes(let file), .retry): try journal.noteRetry(of: record.id, as: file)
+            case (.comes(let file), .replay): try journal.noteReplay(of: record.id, as: file)
             case (.isGone(let identity), _): try journal.forgetRetry(of: record.id, as: identity)
             }
         } catch {

@@ -55,27 +55,27 @@ extension SendBack {
         throw IOError("send in", folder.path.appending(name), .fileExists)
     }
 
-    /// Turns a failed call into a message with its remedy.
     static func refusing<Result: ~Copyable>(_ body: () throws(IOError) -> Result) throws(Refusal) -> Result {
-        do throws(IOError) {
-            return try body()
-        } catch {
-            let remedy =
-                switch error.errno {
-                case .noSuchFileOrDirectory:
-                    error.action == "examine" ? "it was already moved or sent" : "create the folder again"
-                case .permissionDenied, .notPermitted: "do this as Dropmill's user"
-                case .noSpace, .diskQuotaExceeded: "free space there and try again"
-                case .notDirectory, .tooManySymbolicLinkLevels:
-                    "links to it are not followed; move it into the inbox by hand"
-                case .staleNFSFileHandle where error.action == "recognize":
-                    "it is no longer the file that failed; check it, and drop it again by hand"
-                case .wouldBlock where error.action == "lock":
-                    "another 'dropmill retry' or 'dropmill replay' is making it; wait until that is through"
-                case .invalidArgument: "only a regular file or a folder can be sent"
-                default: "try again once that is fixed"
-                }
-            throw Refusal("\(error); \(remedy)")
-        }
+        do throws(IOError) { return try body() } catch { throw refusal(error) }
+    }
+
+    /// Turns a failed call into a message with its remedy.
+    static func refusal(_ error: IOError) -> Refusal {
+        let remedy =
+            switch error.errno {
+            case .noSuchFileOrDirectory:
+                error.action == "examine" ? "it was already moved or sent" : "create the folder again"
+            case .permissionDenied, .notPermitted: "do this as Dropmill's user"
+            case .noSpace, .diskQuotaExceeded: "free space there and try again"
+            case .notDirectory, .tooManySymbolicLinkLevels:
+                "links to it are not followed; move it into the inbox by hand"
+            case .staleNFSFileHandle where error.action == "recognize":
+                "it is no longer the file that failed; check it, and drop it again by hand"
+            case .wouldBlock where error.action == "lock":
+                "another 'dropmill retry' or 'dropmill replay' is sending it; wait until that is through"
+            case .invalidArgument: "only a regular file or a folder can be sent"
+            default: "try again once that is fixed"
+            }
+        return Refusal("\(error); \(remedy)")
     }
 }

@@ -17,10 +17,9 @@ extension SendBack {
         let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
         let copy = try Self.refusing { () throws(IOError) in try HiddenCopy(of: record.id, in: folder) }
         do throws(Refusal) {
-            try copy.tell(note)
+            try copy.make(from: file, for: inbox, note)
             let isWhole = try Self.refusing { () throws(IOError) in
-                try copy.fill(from: file)
-                return try copy.read { (descriptor) throws(IOError) in try verify(descriptor, record.digests) }
+                try copy.read { (descriptor) throws(IOError) in try verify(descriptor, record.digests) }
             }
             // Somebody may have written to it meanwhile.
             try Self.check(original, try Self.refusing { () throws(IOError) in try file.status() })

@@ -55,9 +55,9 @@ package struct SendBack: Sendable {
         var path: FilePath { folder.path.appending(name) }
     }
 
-    /// Which inode comes into the inbox, before it does.
+    /// Which file comes into the inbox, before it does.
     package enum Note: Sendable, Equatable {
-        case comes(FileIdentity)
+        case comes(SentFile)
         /// It was to come, and is gone.
         case isGone(FileIdentity)
     }
@@ -73,9 +73,10 @@ package struct SendBack: Sendable {
         let original = try Self.refusing { () throws(IOError) in try Self.hold(path, own, record) }
         // Once in the inbox it may fail again, and then the files at these places belong to the next job.
         var before = try Self.refusing { () throws(IOError) in try Self.reports(beside: original) }
-        let (identity, kind) = try Self.refusing { () throws(IOError) in try Self.examine(original) }
+        let status = try Self.refusing { () throws(IOError) in try Self.examine(original) }
         let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
-        try note(.comes(identity))
+        let identity = FileIdentity(status)
+        try note(.comes(SentFile(identity, into: inbox, like: status)))
         let name = record.drop.name
         if let placed = try Self.refusing({ () throws(IOError) in
             try Self.place(original.name, of: original.folder, as: name, in: folder)
@@ -84,16 +85,17 @@ package struct SendBack: Sendable {
                 path: folder.path.appending(placed), leftover: tidy(after: original, sentTo: placed, in: folder, before)
             )
         }
-        guard kind != .folder else {
+        guard FileKind(mode: status.st_mode) == .regular else {
             throw Refusal("'\(path.text)' is a folder on a different file system from the inbox; move it there by hand")
         }
+        let source = try Self.refusing { () throws(IOError) in try Self.lock(original, identity) }
+        defer { _ = flock(source.descriptor, LOCK_UN) }
         // Only a copy leaves the original behind; one that was moved and fails again comes back as the same inode.
         before[original.name] = identity
         // Another file system, or another mount of the same one: a hidden copy, which no inbox takes, gets the name.
         let copy = try Self.refusing { () throws(IOError) in try HiddenCopy(of: record.id, in: folder) }
         do throws(Refusal) {
-            try copy.tell(note)
-            try Self.refusing { () throws(IOError) in try copy.fill(original.name, of: original.folder) }
+            try copy.make(from: source, for: inbox, note)
             let placed = try Self.place(copy, of: path, as: name, in: folder)
             return Sent(
                 path: folder.path.appending(placed), leftover: tidy(after: original, sentTo: placed, in: folder, before)
@@ -120,6 +122,19 @@ package struct SendBack: Sendable {
         } catch {
             throw IOError("examine", path, error.errno)
         }
+    }
+
+    /// Opens an original, locked (flock(2)) as long as a copy of it is on its way and it is not removed: of two at once
+    /// each would send it. Where another one was quicker it has not its name any more.
+    private static func lock(_ original: Original, _ identity: FileIdentity) throws(IOError) -> OpenFile {
+        let file = try OpenFile.open(original.name, in: original.folder.folder.file, O_RDONLY | O_NONBLOCK)
+        // Not every file system has locks for readers.
+        if flock(file.descriptor, LOCK_EX | LOCK_NB) != 0, Errno.last == .wouldBlock {
+            throw IOError("lock", original.path, .wouldBlock)
+        }
+        guard FileIdentity(try file.status()) == identity, try original.folder.identity(of: original.name) == identity
+        else { throw IOError("examine", original.path, .noSuchFileOrDirectory) }
+        return file
     }
 
     /// What follows once it is in the inbox: its name is brought to the disk before the copied original goes, and the
@@ -184,14 +199,14 @@ package struct SendBack: Sendable {
         return reports
     }
 
-    /// The inode and kind of a regular file, or of a folder.
-    private static func examine(_ original: Original) throws(IOError) -> (FileIdentity, FileKind) {
+    /// The state of a regular file, or of a folder.
+    private static func examine(_ original: Original) throws(IOError) -> stat {
         guard let status = try original.folder.status(of: original.name) else {
             throw IOError("examine", original.path, .noSuchFileOrDirectory)
         }
         let kind = FileKind(mode: status.st_mode)
         guard kind == .regular || kind == .folder else { throw IOError("send in", original.path, .invalidArgument) }
         guard original.isGenuine(status) else { throw IOError("recognize", original.path, .staleNFSFileHandle) }
-        return (FileIdentity(status), kind)
+        return status
     }
 }

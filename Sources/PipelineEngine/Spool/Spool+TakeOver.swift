@@ -89,7 +89,7 @@ extension Spool {
 
     private func reject(_ job: Job, _ state: Fingerprint, _ failure: Failure) throws(IOError) -> Proof {
         try Rejection.write(failure, in: job.folder)
-        return .complete(Claimed(job: job, identity: state.identity, failure: failure))
+        return .complete(Claimed(job: job, identity: state.identity, modified: state.modified, failure: failure))
     }
 
     // MARK: Copying

@@ -91,6 +91,8 @@ package struct Spool: Sendable {
         package let job: Job
         /// Which inode it was in the inbox.
         package let identity: FileIdentity
+        /// When its content was changed last; nil where that is not known.
+        package var modified: FileTime?
         /// Its state at the claim, if it still belongs to its sender.
         package var seal: Seal?
         /// Why it fails without running; nil for a drop that is complete.
@@ -229,7 +231,7 @@ package struct Spool: Sendable {
         try fetchMarker(of: job, isNeeded: othersNeedMarker)
         if isRejected ?? true, let failure = try Rejection.read(in: job.folder) {
             let identity = FileIdentity.of(job.original) ?? ready.identity
-            return .complete(Claimed(job: job, identity: identity, failure: failure))
+            return .complete(Claimed(job: job, identity: identity, modified: ready.modified, failure: failure))
         }
         let look = try look(at: job, since: claimed)
         if case .blocked(let error, _) = look.sample { return .stillWritten(Waiting.blocked("\(error)").text) }
@@ -250,7 +252,7 @@ package struct Spool: Sendable {
         let complete = Job(
             id: job.id, pipeline: job.pipeline, drop: drop, claimedAt: job.claimedAt, folder: job.folder)
         let seal = pipeline.ownership == .keep ? try Seal(of: job) : nil
-        return .complete(Claimed(job: complete, identity: state.identity, seal: seal))
+        return .complete(Claimed(job: complete, identity: state.identity, modified: state.modified, seal: seal))
     }
 
     /// The result of examining a claimed drop.

@@ -29,6 +29,19 @@ enum JournalSamples {
         return record
     }
 
+    /// The file that such a job is made of.
+    static func file(of job: JobRecord) -> SentFile {
+        var status = stat()
+        (status.st_mode, status.st_size) = (S_IFREG, off_t(job.drop.size))
+        var file = SentFile(job.identity, into: "/in", like: status)
+        file.modified = job.modified
+        return file
+    }
+
+    static func pipeline(_ name: String) -> PipelineRecord {
+        PipelineRecord(name: name, inbox: "/in", failed: "/failed", stages: [], waiting: 0, updatedAt: time(1))
+    }
+
     /// A job that has something in every field, names and paths that are no text among them.
     static func fullJob(_ number: Int) throws -> JobRecord {
         let odd = try required(FileName([0x66, 0xFF, 0xC3, 0x28, 0x0A, 0x22, 0x5C, 0x62]))

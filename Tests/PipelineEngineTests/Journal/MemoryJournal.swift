@@ -8,12 +8,18 @@ import SystemPackage
 /// A journal that forgets: it shows that the contract does not depend on SQLite, and lets tests of what stands on the
 /// journal see each transaction and make one fail.
 final class MemoryJournal: Journal {
+    struct Note {
+        var job: JobID
+        var file: SentFile
+        var at = Timestamp.now()
+    }
+
     struct Contents {
         var jobs: [JobID: JobRecord] = [:]
         var pipelines: [String: PipelineRecord] = [:]
         var runs: [RunRecord] = []
-        var retries: [FileIdentity: JobID] = [:]
-        var replays: [FileIdentity: JobID] = [:]
+        var retries: [FileIdentity: Note] = [:]
+        var replays: [FileIdentity: Note] = [:]
         var holds: [String: HoldRecord] = [:]
         var contents: [(query: SeenQuery, at: Timestamp)] = []
         /// The jobs of each transaction that was written.
@@ -48,20 +54,24 @@ final class MemoryJournal: Journal {
             job.replayOf = job.replayOf ?? earlier.replayOf
             job.claimedAt = earlier.claimedAt
         } else {
-            if job.retryOf == nil { job.retryOf = take(job, from: &contents.retries, contents.jobs) }
-            if job.replayOf == nil { job.replayOf = take(job, from: &contents.replays, contents.jobs) }
+            if job.retryOf == nil { job.retryOf = take(job, from: \.retries, in: &contents) }
+            if job.replayOf == nil { job.replayOf = take(job, from: \.replays, in: &contents) }
         }
         contents.jobs[job.id] = job
     }
 
     private static func take(
-        _ job: JobRecord, from notes: inout [FileIdentity: JobID], _ jobs: [JobID: JobRecord]
+        _ job: JobRecord, from notes: WritableKeyPath<Contents, [FileIdentity: Note]>, in contents: inout Contents
     ) -> JobID? {
-        let found = notes.filter { identity, earlier in
-            identity.inode == job.identity.inode && jobs[earlier]?.pipeline == job.pipeline
+        let inbox = contents.pipelines[job.pipeline]?.inbox
+        let found = contents[keyPath: notes].values.filter { note in
+            note.file.identity.inode == job.identity.inode && note.file.size ?? job.drop.size == job.drop.size
+                && (note.file.modified ?? job.modified) == job.modified ?? note.file.modified
+                && inbox.map { $0 == note.file.inbox } ?? (contents.jobs[note.job]?.pipeline == job.pipeline)
+                && contents.jobs[note.job] != nil
         }
-        for identity in found.keys { notes[identity] = nil }
-        return found.values.max()
+        for note in found { contents[keyPath: notes][note.file.identity] = nil }
+        return found.map(\.job).max()
     }
 
     func beginRun(_ run: RunRecord) throws(JournalError) -> RunRecord? {
@@ -123,23 +133,25 @@ final class MemoryJournal: Journal {
         }
     }
 
-    func noteRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
-        contents.withLock { $0.retries[identity] = job }
+    func noteRetry(of job: JobID, as file: SentFile) throws(JournalError) {
+        contents.withLock { $0.retries[file.identity] = Note(job: job, file: file) }
     }
 
     func forgetRetry(of job: JobID, as identity: FileIdentity) throws(JournalError) {
         contents.withLock { contents in
-            if contents.retries[identity] == job { contents.retries[identity] = nil }
-            if contents.replays[identity] == job { contents.replays[identity] = nil }
+            if contents.retries[identity]?.job == job { contents.retries[identity] = nil }
+            if contents.replays[identity]?.job == job { contents.replays[identity] = nil }
         }
     }
 
-    func noteReplay(of job: JobID, as identity: FileIdentity) throws(JournalError) {
-        contents.withLock { $0.replays[identity] = job }
+    func noteReplay(of job: JobID, as file: SentFile) throws(JournalError) {
+        contents.withLock { $0.replays[file.identity] = Note(job: job, file: file) }
     }
 
     func sentIn() throws(JournalError) -> [(job: JobID, identity: FileIdentity)] {
-        contents.withLock { contents in (contents.retries.map { $0 } + contents.replays).map { ($0.value, $0.key) } }
+        contents.withLock { contents in
+            (contents.retries.map { $0 } + contents.replays).map { ($0.value.job, $0.key) }
+        }
     }
 
     func first(_ content: SeenQuery, at time: Timestamp) throws(JournalError) -> SeenJob? {
@@ -166,6 +178,9 @@ final class MemoryJournal: Journal {
             }
             for job in old { contents.jobs[job.id] = nil }
             contents.contents.removeAll { $0.at < time }
+            for notes in [\Contents.retries, \.replays] {
+                contents[keyPath: notes] = contents[keyPath: notes].filter { $0.value.at >= time }
+            }
             return old.count
         }
     }

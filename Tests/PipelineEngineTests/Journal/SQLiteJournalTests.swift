@@ -214,7 +214,7 @@ struct SQLiteJournalTests {
             let error = #expect(throws: JournalError.self) { _ = try open() }
             #expect(error?.kind == .newer)
             #expect(error?.message.contains("'2 telepathy'") == true)
-            #expect(error?.message.contains("'9 replays'") == true)
+            #expect(error?.message.contains("'9 notes'") == true)
         }
     }
 
