@@ -72,7 +72,12 @@ actor MillControl: QueueActor {
         while isStopping || isOnce { _ = await ending() }
         let result: Resubmission
         do throws(JournalError) {
-            if let engine, let sent = try engine.resubmit(id) { result = sent } else { result = try resubmit(id) }
+            if let engine, var resubmission = try engine.resubmission() {
+                try resubmission.send(id)
+                result = resubmission
+            } else {
+                result = try resubmit(id)
+            }
         } catch {
             throw MillError(.configuration, [error.message])
         }

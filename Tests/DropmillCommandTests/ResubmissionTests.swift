@@ -185,11 +185,15 @@ import Testing
         let failed = try fixture.failedJob(1)
         try fixture.journal.write([failed], pipelines: [try fixture.pipeline()])
         let path = scratch.path("inbox/report.pdf").string
+        let output = try Tool(DropmillBinary.path).run(
+            ["retry", failed.id.text, "x", "--json", "--state-dir", "state"], in: scratch.path)
+        #expect(output.status == 1)
         #expect(
-            try send([failed.id.text, "x"]).json == #"""
+            output.text == #"""
                 {"sent":[{"id":"\#(failed.id.text)","pipeline":"scans",\#
                 "name":"report.pdf","path":"\#(path)"}],"problems":[{"job":"x","message":"no job has the id or \#
                 name 'x'; 'dropmill jobs' lists all jobs"}]}
+
                 """#)
     }
 }

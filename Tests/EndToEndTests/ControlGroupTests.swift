@@ -126,6 +126,34 @@ struct ControlGroupTests {
         #expect(try daemon.wait() == 0)
     }
 
+    @Test func whatAMemberSendsInIsAsTheOwnerWould() async throws {
+        try set("control_group: \(name)\ncontrol_group_may: read")
+        var daemon = try start()
+        try #require(await eventually { mode("state/control.sock") == 0o660 }, "\(daemon.transcript)")
+        try await settleOne()
+        #expect(try run(.owner, "pause").status == 0)
+        let look = try run(.member, "replay", "one", "--dry-run")
+        #expect(look.status == 0 && look.text.contains("1 job"), "\(look.text)")
+        let refused = try run(.member, "replay", "one")
+        #expect(refused.status == 1 && refused.text.contains("may look, not change"), "\(refused.text)")
+        try set("control_group: \(name)\ncontrol_group_may: change")
+        #expect(try run(.owner, "reload").status == 0)
+        for who in [Who.member, .owner] {
+            let sent = try run(who, "replay", "one")
+            #expect(sent.status == 0, "\(who): \(sent.text)")
+        }
+        #expect(try run(.stranger, "replay", "one").status == 1)
+        let (members, owners) = (
+            try #require(FileStatus.of(scratch.path("etc/in/one"))),
+            try #require(FileStatus.of(scratch.path("etc/in/one.2")))
+        )
+        #expect(members.st_uid == owners.st_uid && members.st_uid == uid_t(Who.owner.rawValue))
+        #expect(members.st_gid == owners.st_gid && members.st_mode == owners.st_mode)
+        #expect(try run(.owner, "audit").text.contains("(\(Who.member.rawValue))"))
+        try daemon.send(SIGTERM)
+        #expect(try daemon.wait() == 0)
+    }
+
     @Test func aDaemonThatIsNoMemberDoesNotStart() throws {
         var daemon = try start(inGroup: false)
         #expect(try daemon.wait() == 78)

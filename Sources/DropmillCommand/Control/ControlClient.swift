@@ -10,6 +10,8 @@ enum ControlClient {
         let message: String
         /// Whether no answer came in time.
         var isLate = false
+        /// Whether nobody is there to answer.
+        var isAbsent = false
     }
 
     /// A starting daemon needs a moment between its lock and its socket.
@@ -115,7 +117,9 @@ enum ControlClient {
                     "the running daemon does not answer this user; run this as the daemon's user, as root, or as a "
                     + "member of its 'control_group'")
         case .noSuchFileOrDirectory, .connectionRefused:
-            Problem(message: "the running daemon does not answer; it may be starting, stopping or an older version")
+            Problem(
+                message: "the running daemon does not answer; it may be starting, stopping or an older version",
+                isAbsent: true)
         case .resourceTemporarilyUnavailable, .wouldBlock:
             Problem(message: "the daemon is not responding", isLate: true)
         default: Problem(message: "cannot \(action) the running daemon: \(error)")

@@ -86,7 +86,9 @@ final class ControlConnection {
         self.isLast = isLast
         moved = .now()
         output = bytes[...]
-        startWriting()
+        // Most of them go out at once, also where this is about to be closed.
+        write()
+        if !isClosed, !output.isEmpty { startWriting() }
     }
 
     func close() {

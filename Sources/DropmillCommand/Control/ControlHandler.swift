@@ -33,11 +33,9 @@ struct ControlHandler: Sendable {
         isChange = verb.isChange
         self.blocks = blocks
         serve = { @Sendable call, begin in
-            guard let request = ControlLine.message(ControlRequest<Verb.Arguments>.self, of: call.line) else {
-                return call.fail(ControlProblem("malformed request: these are not the arguments of '\(verb.name)'"))
-            }
-            let end = begin(ControlLine.text(of: request.arguments))
-            answer(request.arguments, call.peer) { @Sendable answered in
+            guard let arguments = Self.arguments(of: verb, in: call) else { return }
+            let end = begin(ControlLine.text(of: arguments))
+            answer(arguments, call.peer) { @Sendable answered in
                 end(verb.result(answered)) {
                     switch answered {
                     case .success(let answer): call.reply(ControlLine.bytes(of: ControlReply(call.id, answer)))
@@ -60,5 +58,33 @@ struct ControlHandler: Sendable {
                 reply(.failure(error))
             }
         }
+    }
+
+    /// One that goes on when it has answered, and calls `end` once it is over.
+    init<Verb: ControlVerb>(
+        _ verb: Verb.Type,
+        lasting answer: @escaping @Sendable (Verb.Arguments, @escaping End) throws(ControlProblem) -> Verb.Answer
+    ) {
+        name = verb.name
+        isChange = verb.isChange
+        blocks = false
+        serve = { @Sendable call, begin in
+            guard let arguments = Self.arguments(of: verb, in: call) else { return }
+            let end = begin(ControlLine.text(of: arguments))
+            do throws(ControlProblem) {
+                call.reply(ControlLine.bytes(of: ControlReply(call.id, try answer(arguments, end))))
+            } catch {
+                end(verb.result(.failure(error))) { [error] in call.fail(error) }
+            }
+        }
+    }
+
+    /// Nil where they make no sense, which is said.
+    private static func arguments<Verb: ControlVerb>(of verb: Verb.Type, in call: Call) -> Verb.Arguments? {
+        let request = ControlLine.message(ControlRequest<Verb.Arguments>.self, of: call.line)
+        if request == nil {
+            call.fail(ControlProblem("malformed request: these are not the arguments of '\(verb.name)'"))
+        }
+        return request?.arguments
     }
 }

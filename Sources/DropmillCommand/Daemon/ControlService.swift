@@ -10,10 +10,11 @@ enum ControlService {
 
     /// Answers from now on; without that the daemon does its work all the same.
     static func open(
-        in folder: FilePath, _ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed, access: ControlAccess,
-        record: ControlRecord, warn: @escaping @Sendable (String) -> Void
+        in folder: FilePath, _ engine: Engine, _ reloader: Reloader, _ feed: ControlFeed, _ queue: SendingQueue,
+        access: ControlAccess, record: ControlRecord, warn: @escaping @Sendable (String) -> Void
     ) -> ControlServer? {
-        let table = ControlTable(handlers(engine, reloader, feed), access: access, record: record)
+        let table = ControlTable(
+            handlers(engine, reloader, feed) + sending(queue), access: access, record: record)
         do throws(IOError) {
             return try ControlServer.open(in: folder, table)
         } catch {

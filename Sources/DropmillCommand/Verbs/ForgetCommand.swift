@@ -77,7 +77,7 @@ struct ForgetCommand: ParsableCommand {
             }
         }
         defer { lock?.release() }
-        return try folder.change("forget", [record], in: journal) { () throws(JournalError) in
+        return try folder.change("forget", ["jobs": [record.id.text]], in: journal) { () throws(JournalError) in
             var note = ""
             do throws(IOError) {
                 if let found {

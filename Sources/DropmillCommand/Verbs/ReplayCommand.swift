@@ -1,9 +1,5 @@
 import ArgumentParser
-import Digests
-import Files
 import Journal
-import PipelineEngine
-import SystemPackage
 
 /// `dropmill replay`: processed drops once more.
 struct ReplayCommand: ParsableCommand {
@@ -36,25 +32,7 @@ struct ReplayCommand: ParsableCommand {
     }
 
     func run() throws {
-        try SendingIn.carryOut(
-            "replay", .replay(Self.verify, again: !selection.jobs.isEmpty), selection, in: folder.folder, json: json,
-            none: "no processed job has its original in place")
-    }
-
-    /// Digests that this machine cannot make prove nothing either way.
-    private static func verify(_ descriptor: Int32, _ digests: [String: String]) throws(IOError) -> Bool {
-        let expected = digests.compactMap { name, hex in
-            DigestAlgorithm(rawValue: name).flatMap { Digest($0, hex: hex.utf8) }
-        }
-        guard !expected.isEmpty else { return true }
-        do throws(DigestError) {
-            var hasher = try FileHasher.make(expected.map(\.algorithm))
-            return try hasher.hash(descriptor: descriptor) == expected
-        } catch {
-            switch error {
-            case .unreadable(let errno): throw IOError("read", "the copy", errno)
-            case .unavailable, .failed, .stopped: return true
-            }
-        }
+        try SendingIn<ReplayVerb>(kind: .replay, selection: selection, folder: folder.folder, json: json)
+            .carryOut(none: "no processed job has its original in place")
     }
 }

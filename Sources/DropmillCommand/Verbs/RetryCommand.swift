@@ -1,6 +1,5 @@
 import ArgumentParser
 import Journal
-import PipelineEngine
 
 /// `dropmill retry`: failed originals go back into their inboxes.
 struct RetryCommand: ParsableCommand {
@@ -35,7 +34,7 @@ struct RetryCommand: ParsableCommand {
     }
 
     func run() throws {
-        try SendingIn.carryOut(
-            "retry", .retry, selection, in: folder.folder, json: json, none: "no failed job has its original in place")
+        try SendingIn<RetryVerb>(kind: .retry, selection: selection, folder: folder.folder, json: json)
+            .carryOut(none: "no failed job has its original in place")
     }
 }

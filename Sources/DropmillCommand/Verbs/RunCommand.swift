@@ -95,11 +95,14 @@ struct RunCommand: StageVerb {
             inForce, service: service, report: { log.record($0) })
         let warn = { @Sendable (message: String) in log.record(.warning(pipeline: nil, message: message)) }
         let record = ControlRecord(trail: { @Sendable in engine.auditTrail }, warn: warn)
+        let sending = SendingQueue(engine)
+        engine.beforeClosing { @Sendable in sending.close($0) }
         let watchdog = Watchdog(for: service, engine, warn: warn)
         signals.listen { @Sendable [grace] in
             output.stopWaiting()
             service?.stopping()
             reloader.end()
+            sending.stop()
             engine.stop(grace: grace)
         } reload: { @Sendable in
             ControlService.reloadBySignal(reloader, record)
@@ -122,7 +125,7 @@ struct RunCommand: StageVerb {
         }
         engine.whenWatching(within: .seconds(30)) { @Sendable in service?.ready() }
         let control = ControlService.open(
-            in: folder, engine, reloader, feed, access: ControlAccess(inForce), record: record, warn: warn)
+            in: folder, engine, reloader, feed, sending, access: ControlAccess(inForce), record: record, warn: warn)
         reloader.begin(with: loaded, Reloader.applying(to: engine, control, warn: warn))
         let summary = outcome.wait()
         control?.stop()

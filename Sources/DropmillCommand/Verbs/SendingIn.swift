@@ -1,40 +1,171 @@
 import ArgumentParser
+@preconcurrency import Dispatch
+import Files
+import Glibc
 import Journal
 import PipelineEngine
+import PipelineKit
+import SystemPackage
 
-/// How `retry` and `replay` are carried out, whether a daemon runs or not: that sees only a rename into the inbox.
-enum SendingIn {
+/// How `retry` and `replay` are carried out: by the daemon, which goes on with it whatever becomes of this process;
+/// where none answers by this one.
+struct SendingIn<Verb: ControlVerb> where Verb.Arguments == SendingOrder, Verb.Answer == SendingVerb.Answer {
+    let kind: SendingOrder.Kind
+    let selection: JobSelection
+    let folder: StateFolder
+    /// Whether one JSON object is printed, in the end.
+    let json: Bool
+
     /// `none`: what is said where no job can be sent in.
-    static func carryOut(
-        _ verb: String, _ kind: Resubmission.Kind, _ selection: JobSelection, in folder: StateFolder, json: Bool,
-        none: String
-    ) throws(ExitCode) {
-        var found: [JobRecord] = []
-        let result = try folder.write { journal throws(JournalError) in
-            var resubmission = try Resubmission(journal, kind)
-            found = try resubmission.find(selection)
-            guard !selection.dryRun, !found.isEmpty else { return resubmission }
-            var pace = selection.rate
-            return try folder.change(verb, found, in: journal) { () throws(JournalError) in
-                for record in found {
-                    pace?.wait()
-                    // Much may have become of it since it was found.
-                    try resubmission.send(record.id)
-                }
-                return (resubmission, resubmission.text)
-            }
+    func carryOut(none: String) throws(ExitCode) {
+        let order = SendingOrder(selection)
+        var all: [SendingVerb.Result] = []
+        func tell(_ results: [SendingVerb.Result]) {
+            all += results
+            guard !json else { return }
+            results.forEach(Self.show)
+            // At a slow pace the next one may be an hour away.
+            fflush(nil)
         }
+        let end = if let end = try follow(order, tell) { end } else { try alone(order, tell) }
         if json {
-            print(result.json)
-        } else {
-            if selection.dryRun, !found.isEmpty { print(JobSelection.text(of: found)) }
-            for sent in result.sent {
-                print("\(sent.record.id.text) \(sent.record.drop.name.text) → \(sent.path.shortText)")
-                if let leftover = sent.leftover { StandardError.print("warning: \(leftover)") }
-            }
-            for problem in result.problems { StandardError.print("error: \(problem.subject): \(problem.message)") }
-            if found.isEmpty, result.problems.isEmpty { StandardError.print(none) }
+            print(Self.json(of: all))
+        } else if let found = end.found, selection.dryRun {
+            print(found)
         }
-        if found.isEmpty || !result.problems.isEmpty { throw ExitStatus.failure }
+        if let problem = end.problem {
+            StandardError.print("error: \(problem); \(end.left == 1 ? "1 job is" : "\(end.left) jobs are") not sent in")
+        } else if end.found == nil, all.isEmpty, !json {
+            StandardError.print(none)
+        }
+        if end.found == nil || end.problem != nil || all.contains(where: { $0.path == nil }) {
+            throw ExitStatus.failure
+        }
+    }
+
+    /// Has the daemon do it; nil where none answers.
+    private func follow(
+        _ order: SendingOrder, _ tell: ([SendingVerb.Result]) -> Void
+    ) throws(ExitCode) -> SendingVerb.Answer? {
+        guard folder.isHeldIfKnown != false else { return nil }
+        var answer: SendingVerb.Answer
+        do throws(ControlClient.Problem) {
+            answer =
+                selection.dryRun
+                ? try ControlClient.ask(SendableVerb.self, .init(verb: kind, order: order), in: folder.path)
+                : try ControlClient.ask(Verb.self, order, in: folder.path)
+        } catch {
+            // Another program's engine may have the folder.
+            if error.isAbsent { return nil }
+            StandardError.print("error: \(error.message)")
+            throw ExitStatus.failure
+        }
+        haltOnInterruption(answer.run)
+        var known = 0
+        while true {
+            known += answer.results.count
+            tell(answer.results)
+            if answer.isOver { return answer }
+            do throws(ControlClient.Problem) {
+                answer = try ControlClient.ask(
+                    SendingVerb.self, .init(run: answer.run, after: known), in: folder.path)
+            } catch {
+                StandardError.print("error: \(error.message); 'dropmill audit' shows what came of it")
+                throw ExitStatus.failure
+            }
+        }
+    }
+
+    /// Has the daemon end the run when this is interrupted (Ctrl-C); what it did is told all the same.
+    private func haltOnInterruption(_ run: String) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        DispatchQueue.global().async { @Sendable [path = folder.path, signals] in
+            var (signals, signal) = (signals, Int32(0))
+            sigwait(&signals, &signal)
+            do throws(ControlClient.Problem) {
+                _ = try ControlClient.ask(HaltVerb.self, .init(run: run), in: path)
+            } catch {
+                StandardError.print("error: \(error.message)")
+            }
+            sigwait(&signals, &signal)
+            _exit(128 + SIGINT)
+        }
+    }
+
+    private func alone(
+        _ order: SendingOrder, _ tell: ([SendingVerb.Result]) -> Void
+    ) throws(ExitCode) -> SendingVerb.Answer {
+        let query: JobQuery
+        do throws(ControlProblem) {
+            query = try order.query()
+        } catch {
+            StandardError.print("error: \(error.message)")
+            throw ExitStatus.failure
+        }
+        let found = try folder.write { journal throws(JournalError) in
+            let resubmission = try Resubmission(journal, Resubmission.Kind(kind, order))
+            var sending = try SendingRun(order, query, with: resubmission)
+            tell(sending.results())
+            guard !selection.dryRun, sending.left > 0 else { return sending.found }
+            var pace = selection.rate
+            try folder.change(Verb.name, order, in: journal) { () throws(JournalError) in
+                while sending.left > 0 {
+                    pace?.wait()
+                    try sending.sendNext()
+                    tell(sending.results())
+                }
+                return ((), sending.text)
+            }
+            return sending.found
+        }
+        return SendingVerb.Answer(run: "", found: found)
+    }
+
+    private static func show(_ result: SendingVerb.Result) {
+        guard let path = result.path else { return StandardError.print("error: \(result.job): \(result.text ?? "")") }
+        let name = FileName(Array(result.name ?? .init()))?.text ?? ""
+        print("\(result.job) \(name) → \(FilePath(bytes: Array(path)).shortText)")
+        if let leftover = result.text { StandardError.print("warning: \(leftover)") }
+    }
+
+    /// For programs: what was sent in, and what was not.
+    private static func json(of results: [SendingVerb.Result]) -> String {
+        var json = JSONText()
+        json.object { json in
+            json.array("sent") { json in
+                for sent in results where sent.path != nil {
+                    json.object { json in
+                        json.text("id", sent.job)
+                        json.text("pipeline", sent.pipeline ?? "")
+                        json.name("name", Array(sent.name ?? .init()))
+                        json.name("path", Array(sent.path ?? .init()))
+                        if let leftover = sent.text { json.text("warning", leftover) }
+                    }
+                }
+            }
+            json.array("problems") { json in
+                for problem in results where problem.path == nil {
+                    json.object { json in
+                        json.text("job", problem.job)
+                        json.text("message", problem.text ?? "")
+                    }
+                }
+            }
+        }
+        return json.string
+    }
+}
+
+extension SendingOrder {
+    fileprivate init(_ selection: JobSelection) {
+        let filters = selection.filters
+        self.init(
+            jobs: selection.jobs.isEmpty ? nil : selection.jobs, all: selection.jobs.isEmpty ? true : nil,
+            pipeline: filters.pipeline, name: filters.pattern?.pattern, code: filters.code,
+            since: filters.since?.nanoseconds, until: filters.until?.nanoseconds, limit: selection.limit,
+            interval: selection.rate?.interval.seconds)
     }
 }

@@ -170,9 +170,8 @@ nonisolated extension Engine {
 
     /// Removes what a kill left of copies that were on their way into the inboxes.
     func removeLeftovers(of pipelines: [Pipeline], _ state: OpenedState) throws(EngineError) {
-        let inboxes = Dictionary(pipelines.map { ($0.name, $0.inbox) }) { first, _ in first }
         do throws(JournalError) {
-            try Resubmission.removeLeftovers(state.journal, in: inboxes)
+            try Resubmission.removeLeftovers(state.journal, in: Resubmission.inboxes(of: pipelines))
         } catch {
             throw notStarted(error)
         }

@@ -63,6 +63,8 @@ package actor Engine: QueueActor {
     var hasLosses = false
     /// Called once all pipelines have begun, or the engine has ended.
     private var whenBegun: [@Sendable () -> Void] = []
+    /// What has something to write before the journal is closed.
+    var whenClosing: [@Sendable (_ done: @escaping @Sendable () -> Void) -> Void] = []
     private var ticker: (any DispatchSourceTimer)?
     /// From when on a pipeline is stalled, in which something is at work and nothing moves.
     var stall: Duration
@@ -132,15 +134,6 @@ package actor Engine: QueueActor {
 
     /// Where changes are put on record; nil where the engine does not run.
     package nonisolated var auditTrail: (any AuditTrail)? { sync { $0.opened }?.journal }
-
-    /// Sends a failed job's original back into its inbox; nil where the engine does not run. Blocks.
-    package nonisolated func resubmit(_ id: JobID) throws(JournalError) -> Resubmission? {
-        guard let opened = sync({ $0.opened }) else { return nil }
-        try opened.writer.flush()
-        var resubmission = try Resubmission(opened.journal)
-        try resubmission.send(id)
-        return resubmission
-    }
 
     // MARK: Starting
 
@@ -348,6 +341,11 @@ package actor Engine: QueueActor {
             group.enter()
             runner.intake.stop { @Sendable in group.leave() }
         }
+        for body in whenClosing {
+            group.enter()
+            body { @Sendable in group.leave() }
+        }
+        whenClosing = []
         // Removed pipelines may be about to give their folders back.
         group.enter()
         closings.notify(queue: executor.queue) { @Sendable in group.leave() }

@@ -29,13 +29,13 @@ final class HiddenCopy {
     /// Makes it whole, on the disk. Says that it comes, before there is anything in it, and that what was left of
     /// another does not.
     func make(
-        from source: borrowing OpenFile, for inbox: FilePath,
+        from source: borrowing OpenFile, for inbox: FilePath, isStopped: () -> Bool,
         _ note: (SendBack.Note) throws(SendBack.Refusal) -> Void
     ) throws(SendBack.Refusal) {
         if let left, left != identity { try note(.isGone(left)) }
         let expected = try status(of: source)
         try note(.comes(SentFile(identity, into: inbox, like: expected)))
-        do throws(IOError) { try fill(from: source) } catch { throw SendBack.refusal(error) }
+        do throws(IOError) { try fill(from: source, isStopped) } catch { throw SendBack.refusal(error) }
         // Not every file system keeps a time as it is given.
         let made = SentFile(identity, into: inbox, like: try status(of: file))
         if made != SentFile(identity, into: inbox, like: expected) { try note(.comes(made)) }
@@ -50,9 +50,8 @@ final class HiddenCopy {
         try fill(from: try OpenFile.open(source, in: origin.folder.file, O_RDONLY | O_NONBLOCK))
     }
 
-    /// The same from a file that is open.
-    func fill(from source: borrowing OpenFile) throws(IOError) {
-        try Transfer.copyFile(source, to: file)
+    private func fill(from source: borrowing OpenFile, _ isStopped: () -> Bool = { false }) throws(IOError) {
+        try Transfer.copyFile(source, to: file, isStopped: isStopped)
         try file.sync()
     }
 

@@ -32,17 +32,37 @@ package struct Resubmission {
     package private(set) var problems: [Problem] = []
     package let journal: any Journal
     private let kind: Kind
-    private let pipelines: [String: PipelineRecord]
+    /// By the names of those who watch them, or did.
+    private let inboxes: [String: FilePath]
+    private let isStopped: () -> Bool
     /// Whose copies wait in their inboxes, or are being made.
     private var onTheirWay: Set<JobID> = []
     /// When the jobs were found of which each is the last whose original came to its place.
     private var foundAt: Timestamp?
 
-    /// Begins with what the journal knows of the pipelines.
-    package init(_ journal: any Journal, _ kind: Kind = .retry) throws(JournalError) {
+    /// Begins with what the journal knows of the pipelines, and of those that are loaded. `isStopped` is polled while
+    /// something is copied.
+    package init(
+        _ journal: any Journal, _ kind: Kind = .retry, loaded: [Pipeline] = [],
+        isStopped: @escaping () -> Bool = { false }
+    ) throws(JournalError) {
         self.journal = journal
         self.kind = kind
-        pipelines = Dictionary(try journal.pipelines().map { ($0.name, $0) }) { first, _ in first }
+        self.isStopped = isStopped
+        let known = Dictionary(try journal.pipelines().map { ($0.name, $0.inbox) }) { first, _ in first }
+        inboxes = known.merging(Self.inboxes(of: loaded)) { _, present in present }
+    }
+
+    /// What is of a pipeline that has another name now goes where that one watches.
+    static func inboxes(of loaded: [Pipeline]) -> [String: FilePath] {
+        let former = loaded.compactMap { pipeline in pipeline.formerly.map { ($0, pipeline.inbox) } }
+        return Dictionary(loaded.map { ($0.name, $0.inbox) } + former) { present, _ in present }
+    }
+
+    /// What was sent and what was not since this was asked for last.
+    package mutating func drain() -> (sent: [Sent], problems: [Problem]) {
+        defer { (sent, problems) = ([], []) }
+        return (sent, problems)
     }
 
     /// Sends back a job, unless it is none that can be.
@@ -66,14 +86,14 @@ package struct Resubmission {
         foundAt = .now()
         var candidates: [JobRecord] = []
         let found = try journal.jobs(query)
-        if let pipeline = query.pipeline, found.isEmpty, pipelines[pipeline] == nil {
-            let hint = Suggestion.hint(for: pipeline, among: pipelines.keys.sorted())
+        if let pipeline = query.pipeline, found.isEmpty, inboxes[pipeline] == nil {
+            let hint = Suggestion.hint(for: pipeline, among: inboxes.keys.sorted())
             let remedy = hint.isEmpty ? "; 'dropmill status' lists those that have run" : hint
             let subject = EscapedText.of(pipeline)
             problems.append(Problem(subject: subject, message: "unknown pipeline\(remedy)"))
         }
         if case .replay = kind {
-            try Self.removeLeftovers(journal, in: pipelines.mapValues(\.inbox))
+            try Self.removeLeftovers(journal, in: inboxes)
             onTheirWay = Set(try journal.sentIn().map(\.job))
         }
         let owners = try owners(among: found)
@@ -163,7 +183,7 @@ package struct Resubmission {
 
     /// Sends back a job that may be.
     package mutating func sendIn(_ record: JobRecord) {
-        guard let pipeline = pipelines[record.pipeline] else {
+        guard let inbox = inboxes[record.pipeline] else {
             return report(
                 record,
                 "the journal does not know the pipeline '\(record.pipeline)'; run it once, or move the file yourself")
@@ -175,7 +195,7 @@ package struct Resubmission {
                 try write(note, of: record)
                 if case .comes(let file) = note, noted.last != file.identity { noted.append(file.identity) }
             }
-            let sendBack = SendBack(inbox: pipeline.inbox)
+            let sendBack = SendBack(inbox: inbox, isStopped: isStopped)
             let result =
                 switch kind {
                 case .retry: try sendBack.send(record, note: note)

@@ -73,6 +73,7 @@ extension SendBack {
                 "it is no longer the file that failed; check it, and drop it again by hand"
             case .wouldBlock where error.action == "lock":
                 "another 'dropmill retry' or 'dropmill replay' is sending it; wait until that is through"
+            case .canceled: "the daemon stops; try again then"
             case .invalidArgument: "only a regular file or a folder can be sent"
             default: "try again once that is fixed"
             }

@@ -17,7 +17,7 @@ extension SendBack {
         let folder = try Self.refusing { () throws(IOError) in try home(of: record.drop) }
         let copy = try Self.refusing { () throws(IOError) in try HiddenCopy(of: record.id, in: folder) }
         do throws(Refusal) {
-            try copy.make(from: file, for: inbox, note)
+            try copy.make(from: file, for: inbox, isStopped: isStopped, note)
             let isWhole = try Self.refusing { () throws(IOError) in
                 try copy.read { (descriptor) throws(IOError) in try verify(descriptor, record.digests) }
             }

@@ -10,7 +10,7 @@ package import SystemPackage
 ///
 /// Senders own the folders of an inbox and may replace them at any time. So both ends of a move are held open:
 /// the folder of the failed original, and the way from the inbox down, name by name.
-package struct SendBack: Sendable {
+package struct SendBack {
     /// The result for one original.
     package struct Sent: Sendable, Equatable {
         /// Its new path in the inbox.
@@ -28,13 +28,18 @@ package struct SendBack: Sendable {
 
     /// The inbox.
     package let inbox: FilePath
+    /// Whether a copy that is being made is not wanted any more.
+    let isStopped: () -> Bool
 
     /// Whether what a descriptor still gives has these digests, in hexadecimal by algorithm.
     package typealias Verification = (Int32, [String: String]) throws(IOError) -> Bool
 
     private static let reportSuffix = ".error.json"
 
-    package init(inbox: FilePath) { self.inbox = inbox }
+    package init(inbox: FilePath, isStopped: @escaping () -> Bool = { false }) {
+        self.inbox = inbox
+        self.isStopped = isStopped
+    }
 
     /// A failed original's place.
     struct Original {
@@ -95,7 +100,7 @@ package struct SendBack: Sendable {
         // Another file system, or another mount of the same one: a hidden copy, which no inbox takes, gets the name.
         let copy = try Self.refusing { () throws(IOError) in try HiddenCopy(of: record.id, in: folder) }
         do throws(Refusal) {
-            try copy.make(from: source, for: inbox, note)
+            try copy.make(from: source, for: inbox, isStopped: isStopped, note)
             let placed = try Self.place(copy, of: path, as: name, in: folder)
             return Sent(
                 path: folder.path.appending(placed), leftover: tidy(after: original, sentTo: placed, in: folder, before)
