@@ -82,6 +82,36 @@ import Testing
         #expect(try fixture.journal.job(other.id)?.retryOf == nil)
     }
 
+    @Test(
+        "A copy that waits is not sent again where a kill came before the original was removed",
+        .enabled(if: TemporaryMount.isPossible, "needs root to mount"))
+    func afterAKill() throws {
+        let failed = try fixture.failedJob(1)
+        var pipeline = try fixture.pipeline()
+        let mount = try TemporaryMount(tmpfs: "size=4m", at: scratch.path("other"))
+        pipeline.inbox = mount.path
+        try fixture.journal.write([failed], pipelines: [pipeline])
+        try scratch.write("another", to: "other/report.pdf")
+        #expect(try send([failed.id.text]).problems.map(\.message) == [])
+        _ = try fixture.failedJob(1)
+        #expect(try send([failed.id.text]).sent.map(\.path) == [scratch.path("other/report.2.pdf")])
+        #expect(try scratch.tree("other") == ["report.2.pdf", "report.pdf"])
+        #expect(try scratch.tree("failed") == [])
+        #expect(try claim(2, scratch.path("other/report.2.pdf")).retryOf == failed.id)
+    }
+
+    @Test func whatIsOfAPipelineWithAnotherNameNowGoesIntoItsInbox() throws {
+        let failed = try fixture.failedJob(1)
+        try fixture.journal.write([failed], pipelines: [try fixture.pipeline()])
+        let inbox = try scratch.makeFolder("other")
+        var heir = Pipeline(
+            name: "heir", source: "heir.yaml", inbox: inbox, processed: .delete, failed: scratch.path("failed"))
+        heir.formerly = "scans"
+        var resubmission = try Resubmission(fixture.journal, loaded: [heir])
+        try resubmission.send(failed)
+        #expect(resubmission.sent.map(\.path) == [scratch.path("other/report.pdf")])
+    }
+
     @Test func whatCannotBeSentInSaysWhy() throws {
         let gone = try fixture.failedJob(1, "gone.pdf")
         try Folder.remove(try #require(gone.original))

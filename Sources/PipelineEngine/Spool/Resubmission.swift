@@ -198,7 +198,7 @@ package struct Resubmission {
             let sendBack = SendBack(inbox: inbox, isStopped: isStopped)
             let result =
                 switch kind {
-                case .retry: try sendBack.send(record, note: note)
+                case .retry: try sendBack.send(record, earlier: try earlier(record), note: note)
                 case .replay(let verify, _): try sendBack.replay(record, verify: verify, note: note)
                 }
             var leftover = result.leftover.map { "\($0); remove it by hand" }
@@ -206,6 +206,14 @@ package struct Resubmission {
             sent.append(Sent(record: record, path: result.path, leftover: leftover))
         } catch {
             report(record, [error.message, forget(noted[...], of: record)].compactMap { $0 }.joined(separator: "; "))
+        }
+    }
+
+    private func earlier(_ record: JobRecord) throws(SendBack.Refusal) -> [FileIdentity] {
+        do throws(JournalError) {
+            return try journal.sentIn().filter { $0.job == record.id }.map(\.identity)
+        } catch {
+            throw SendBack.Refusal(error.message)
         }
     }
 

@@ -21,6 +21,19 @@ extension SendBack {
         return folder
     }
 
+    /// The name that one of these files got as a drop of that name; nil where none is there.
+    static func find(
+        _ files: [FileIdentity], like name: FileName, in folder: HeldFolder
+    ) throws(IOError) -> FileName? {
+        guard !files.isEmpty else { return nil }
+        for number in 1...mostNames {
+            let target = number == 1 ? name : name.numbered(number)
+            guard let found = try folder.identity(of: target) else { return nil }
+            if files.contains(found) { return target }
+        }
+        return nil
+    }
+
     /// Gives a copy the drop's name, numbered where that is taken, and returns its path. Senders may rename files in
     /// their folder: it counts only if it is the copy that has the name.
     static func place(
