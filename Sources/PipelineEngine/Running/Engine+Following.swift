@@ -161,6 +161,10 @@ extension Engine {
 
     func retire(_ old: PipelineRunner, to new: PipelineRunner?, _ retiring: DispatchGroup) {
         let isRetired = old.machine.isRetired
+        if !isRetired, let new {
+            // They are among what the new one may have at once, wherever they end.
+            new.intake.reserve(all.filter { $0.last === old }.flatMap { $0.jobs.values.map(\.job.drop.size) })
+        }
         old.retire(to: new)
         guard !isRetired else { return }
         retired.append(old)

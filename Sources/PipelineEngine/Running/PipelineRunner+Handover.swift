@@ -11,7 +11,18 @@ extension PipelineRunner {
         guard !machine.isRetired else { return handOver() }
         send(.retired)
         send(.withdrawn(workers.flatMap { $0.stop() }.map(\.job.id)))
+        if let successor { passRuns(to: successor) }
         endTurn()
+    }
+
+    /// What runs here is among what the successor may run at once: the n-th stage of a kind stands for the n-th of that
+    /// kind.
+    private func passRuns(to successor: PipelineRunner) {
+        var others: [String: [StageWorkers]] = [:]
+        for (stage, own) in zip(successor.pipeline.allStages, successor.workers).reversed() {
+            others[stage.kind, default: []].append(own)
+        }
+        for (stage, own) in zip(pipeline.allStages, workers) { others[stage.kind]?.popLast()?.follow(own) }
     }
 
     /// Its jobs are another pipeline's: whoever has its name later is not to look for them.
@@ -59,7 +70,6 @@ extension PipelineRunner {
         entry.state = entry.state.going(on: active.record.stage, of: pipeline.stages.count)
         let rest = restOfDelay(of: active.record)
         jobs[id] = active
-        intake.reserve([active.job.drop.size])
         remaining = nil
         send(.takenOver(id, entry, rest: rest))
     }

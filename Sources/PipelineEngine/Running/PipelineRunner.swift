@@ -93,12 +93,7 @@ final class PipelineRunner {
     /// Takes from the machine, and from here, what nothing is under way for.
     func handOverIdle() -> [(ActiveJob, JobMachine.Entry)] {
         for id in jobs.keys { noteProgress(of: id) }
-        return machine.handOver().compactMap { id, entry in
-            jobs.removeValue(forKey: id).map { active in
-                released.append(active.job.drop.size)
-                return (active, entry)
-            }
-        }
+        return machine.handOver().compactMap { id, entry in jobs.removeValue(forKey: id).map { ($0, entry) } }
     }
 
     /// Queues an event for the machine until the end of the turn.
@@ -120,7 +115,7 @@ final class PipelineRunner {
             finished = []
         }
         if !released.isEmpty {
-            intake.release(released)
+            last.intake.release(released)
             released = []
         }
         handOver()

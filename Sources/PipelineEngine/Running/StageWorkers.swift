@@ -57,6 +57,11 @@ package final class StageWorkers: Sendable {
         var idle: [Int]
         var running: [Int: Running] = [:]
         var isStopped = false
+        /// How many runs of those before are not over: as many workers, or all there are, begin nothing.
+        var earlier = 0
+        var withheld: [Int] = []
+        /// Those that wait for the runs here to end.
+        var next: StageWorkers?
     }
 
     private let entry: StageEntry
@@ -112,6 +117,35 @@ package final class StageWorkers: Sendable {
             defer { state.waiting = [] }
             return Array(state.waiting)
         }
+    }
+
+    /// Counts what runs in those of an earlier generation, which have been stopped, among what may run at once: what
+    /// there are no workers for begins as those runs end. To be called before anything is submitted.
+    func follow(_ others: StageWorkers) {
+        let earlier = others.state.withLock { state in
+            state.next = self
+            return state.running.count + state.earlier
+        }
+        state.withLock { state in
+            state.earlier += earlier
+            while state.withheld.count < state.earlier, let worker = state.idle.popLast() {
+                state.withheld.append(worker)
+            }
+        }
+    }
+
+    /// A run of those before is over.
+    private func earlierEnded() {
+        let (worker, next) = state.withLock { state -> (Int?, StageWorkers?) in
+            state.earlier -= 1
+            guard !state.isStopped else { return (nil, state.next) }
+            guard state.withheld.count > state.earlier, let worker = state.withheld.popLast() else { return (nil, nil) }
+            guard state.waiting.isEmpty else { return (worker, nil) }
+            state.idle.append(worker)
+            return (nil, nil)
+        }
+        if let worker { queues[worker].async { @Sendable in self.run(worker) } }
+        next?.earlierEnded()
     }
 
     /// Takes back what no worker has begun; workers go on with what comes next.
@@ -212,17 +246,19 @@ package final class StageWorkers: Sendable {
 
     /// The next job for a worker; nil makes it idle.
     private func next(_ worker: Int) -> Running? {
-        state.withLock { state in
-            state.running[worker] = nil
+        let (running, next) = state.withLock { state -> (Running?, StageWorkers?) in
+            let hasEnded = state.running.removeValue(forKey: worker) != nil
             guard !state.isStopped, let work = state.waiting.popFirst() else {
                 state.idle.append(worker)
-                return nil
+                return (nil, hasEnded ? state.next : nil)
             }
             let running = Running(
                 work: work, since: .now(), progress: StageProgress(), cancellation: Cancellation(), notes: StageNotes())
             state.running[worker] = running
-            return running
+            return (running, nil)
         }
+        next?.earlierEnded()
+        return running
     }
 }
 
