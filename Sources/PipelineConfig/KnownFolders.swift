@@ -1,4 +1,4 @@
-import Files
+package import Files
 package import PipelineKit
 import SystemPackage
 
@@ -16,12 +16,12 @@ package struct KnownFolders: Sendable {
     package init() {}
 
     /// Looks at the folders of the pipelines that are in force now, unless they are known already. What is not there is
-    /// looked at each time.
-    package mutating func note(_ pipelines: [Pipeline]) {
+    /// looked at each time, if at all.
+    package mutating func note(_ pipelines: [Pipeline], _ mayLook: Lookout.Permit) {
         known = pipelines.reduce(into: [:]) { all, pipeline in
             let (source, declaration) = (pipeline.source, pipeline.declaration)
             var found = known(pipeline.name, source, declaration) ?? Known(source: source, declaration: declaration)
-            for path in pipeline.checkedFolders where found.folders[path] == nil {
+            for path in pipeline.checkedFolders where found.folders[path] == nil && mayLook(path) {
                 let folder = ResolvedFolder(path)
                 if folder.identity != nil { found.folders[path] = folder }
             }

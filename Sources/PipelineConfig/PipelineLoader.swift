@@ -1,4 +1,4 @@
-import Files
+package import Files
 import Glibc
 package import PipelineKit
 package import SystemPackage
@@ -26,13 +26,15 @@ package struct PipelineLoader: Sendable {
     /// is reached twice is read once.
     package func load(_ paths: [FilePath]) throws(ConfigProblems) -> [Pipeline] { try load(Self.read(paths)) }
 
-    /// The pipelines of these files, as they were read. `known`: folders that need not be looked at.
+    /// The pipelines of these files, as they were read. `known`: folders that need not be looked at. `mayLook`: asked
+    /// before others are.
     package func load(
-        _ files: PipelineFiles, _ known: KnownFolders = KnownFolders()
+        _ files: PipelineFiles, _ known: KnownFolders = KnownFolders(),
+        _ mayLook: Lookout.Permit = .always
     ) throws(ConfigProblems) -> [Pipeline] {
         var problems = files.problems
         _ = settings(of: files, &problems)
-        return try load(files.all.map { ($0.path, $0.text) }, problems, known)
+        return try load(files.all.map { ($0.path, $0.text) }, problems, known, mayLook)
     }
 
     /// The daemon's settings of these files, as they were read.
@@ -43,25 +45,31 @@ package struct PipelineLoader: Sendable {
         return settings
     }
 
-    /// Reads these files and those in these folders, and the daemon's settings where that is said.
-    package static func read(_ paths: [FilePath], settings: SettingsPlace? = nil) -> PipelineFiles {
+    /// Reads these files and those in these folders, and the daemon's settings where that is said. `mayLook`: asked
+    /// before each.
+    package static func read(
+        _ paths: [FilePath], settings: SettingsPlace? = nil, _ mayLook: Lookout.Permit = .always
+    ) -> PipelineFiles {
         var files = PipelineFiles()
-        for file in list(paths, &files.problems) { read(file, &files) }
-        if let (file, folder) = settings?.find(for: paths) { readSettings(file, by: folder, &files) }
+        for file in list(paths, mayLook, &files.problems) where mayLook(file) { read(file, &files) }
+        if paths.allSatisfy({ mayLook($0) }), let (file, folder) = settings?.find(for: paths), mayLook(file) {
+            readSettings(file, by: folder, &files)
+        }
         return files
     }
 
     /// The pipelines of these texts, as if each were in a file.
     package func load(_ descriptions: [PipelineDescription]) throws(ConfigProblems) -> [Pipeline] {
-        try load(descriptions.map { ($0.file, Array($0.text.utf8)) }, [])
+        try load(descriptions.map { ($0.file, Array($0.text.utf8)) }, [], KnownFolders(), .always)
     }
 
     private func load(
-        _ texts: [(file: FilePath, text: [UInt8])], _ found: [ConfigProblem], _ known: KnownFolders = KnownFolders()
+        _ texts: [(file: FilePath, text: [UInt8])], _ found: [ConfigProblem], _ known: KnownFolders,
+        _ mayLook: Lookout.Permit
     ) throws(ConfigProblems) -> [Pipeline] {
         var problems = found
         let drafts = texts.compactMap { draft(of: $0.file, $0.text, &problems) }
-        let resolved = FolderResolver(knowing: known.folders(of: drafts))
+        let resolved = FolderResolver(knowing: known.folders(of: drafts), mayLook)
         problems += PipelineChecks.problems(of: drafts, among: registry, resolved)
         guard problems.isEmpty else { throw ConfigProblems(problems) }
         let lists = ListFolders(of: drafts, resolved)
@@ -72,13 +80,15 @@ package struct PipelineLoader: Sendable {
         }
     }
 
-    private static func list(_ paths: [FilePath], _ problems: inout [ConfigProblem]) -> [FilePath] {
+    private static func list(
+        _ paths: [FilePath], _ mayLook: Lookout.Permit, _ problems: inout [ConfigProblem]
+    ) -> [FilePath] {
         var files: [FilePath] = []
         var seen: Set<ResolvedFolder> = []
         func add(_ file: FilePath) {
-            if seen.insert(ResolvedFolder(file)).inserted { files.append(file) }
+            if mayLook(file), seen.insert(ResolvedFolder(file)).inserted { files.append(file) }
         }
-        for path in paths {
+        for path in paths where mayLook(path) {
             guard Folder.kind(of: path, followingLinks: true) == .folder else {
                 add(path)
                 continue

@@ -16,6 +16,9 @@ package struct ResolvedFolder: Hashable, Sendable {
             path, FileIdentity.of(path, followingLinks: true).map { [$0.device, $0.inode] })
     }
 
+    /// The same without a look.
+    init(unseen given: FilePath) { self.init(given.absolute.lexicallyNormalized(), nil) }
+
     private init(_ path: FilePath, _ identity: [UInt64]?) { (self.path, self.identity) = (path, identity) }
 
     private static func resolve(_ given: FilePath) -> FilePath {

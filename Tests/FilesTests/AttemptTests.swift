@@ -7,19 +7,19 @@ import Testing
     @Test func isOverInTime() {
         let attempt = Attempt<Int>()
         DispatchQueue(label: "attempt").async { @Sendable in attempt.end(with: 1) }
-        #expect(attempt.wait(for: 60) == 1)
+        #expect(attempt.wait(until: .now() + 60) == 1)
     }
 
     @Test func whoEndsLateIsTold() {
         let attempt = Attempt<Int>()
-        #expect(attempt.wait(for: 0) == nil)
+        #expect(attempt.wait(until: .now()) == nil)
         #expect(!attempt.end(with: 1))
-        #expect(attempt.wait(for: 0) == nil)
+        #expect(attempt.wait(until: .now()) == nil)
     }
 
     @Test func nobodyWaitsYet() {
         let attempt = Attempt<Int>()
         #expect(attempt.end(with: 1))
-        #expect(attempt.wait(for: 0) == 1)
+        #expect(attempt.wait(until: .now()) == 1)
     }
 }

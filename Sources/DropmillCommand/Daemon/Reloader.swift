@@ -41,6 +41,8 @@ final class Reloader: Sendable {
         var loaded: PipelineFiles
         var settings: ServiceSettings
         var last: Last?
+        /// Where the folders of what is in force were found.
+        var known = KnownFolders()
     }
 
     /// What it was started with.
@@ -50,11 +52,8 @@ final class Reloader: Sendable {
     private let report: @Sendable (EngineEvent) -> Void
     private let service: ServiceNotifier?
     private let state: Mutex<State>
-    private let queue = DispatchQueue(label: "dropmill.reload")
-    /// A file system that does not answer holds this queue up, and not those who wait for a reload.
-    let reading = DispatchQueue(label: "dropmill.reload.reading")
-    /// Of that queue.
-    private let known = Mutex(KnownFolders())
+    let queue = DispatchQueue(label: "dropmill.reload")
+    private let lookout = Lookout(label: "dropmill.reload.reading")
     private let patience: Double
 
     /// For a daemon that starts with what was read of these files, and of those in these folders. `patience`: how many
@@ -71,11 +70,13 @@ final class Reloader: Sendable {
 
     /// The daemon has started with these pipelines: what was asked for meanwhile is done now.
     func begin(with pipelines: [Pipeline], _ apply: @escaping Apply) {
-        note(pipelines)
         state.withLock { state in
             if case .starting = state.phase { state.phase = .running(apply) }
         }
-        queue.async { @Sendable in self.run() }
+        queue.async { @Sendable in
+            self.note(pipelines)
+            self.run()
+        }
     }
 
     /// The daemon stops: nothing is reloaded any more.
@@ -102,7 +103,9 @@ final class Reloader: Sendable {
         return (loaded, read().differences(from: loaded))
     }
 
-    private func read() -> PipelineFiles { PipelineLoader.read(paths, settings: place) }
+    private func read(_ mayLook: Lookout.Permit = .always) -> PipelineFiles {
+        PipelineLoader.read(paths, settings: place, mayLook)
+    }
 
     private func run() {
         let (phase, callers) = state.withLock { state in
@@ -112,19 +115,23 @@ final class Reloader: Sendable {
         }
         guard !callers.isEmpty else { return }
         var outcome = Outcome.refused(["the daemon is stopping"])
-        if case .running(let apply) = phase { outcome = reload(apply) }
+        var taken: [Pipeline]?
+        if case .running(let apply) = phase { (outcome, taken) = reload(apply) }
         for done in callers { done(outcome) }
+        if let taken { note(taken) }
     }
 
-    private func reload(_ apply: Apply) -> Outcome {
+    private func reload(_ apply: Apply) -> (Outcome, [Pipeline]?) {
         service?.reloading()
         defer { service?.reloaded() }
         let read = readInTime()
-        let outcome = take(read?.config, apply)
+        let outcome = take(read, apply)
+        var taken: [Pipeline]?
         let isStopping = state.withLock { state in
             if case .stopping = state.phase { return true }
-            if case .taken = outcome, let read, case .success(let config) = read.config {
+            if case .taken = outcome, case .over(let read) = read, case .success(let config) = read.config {
                 (state.loaded, state.settings) = (read.files, config.settings)
+                taken = config.pipelines
             }
             state.last = Last(time: .now(), outcome: outcome)
             return false
@@ -133,45 +140,48 @@ final class Reloader: Sendable {
             let reasons = problems.joined(separator: "; ")
             report(.warning(pipeline: nil, message: "the reload is refused, and nothing is changed: \(reasons)"))
         }
-        return outcome
+        return (outcome, taken)
     }
 
-    private func take(_ config: Result<Reading.Config, ConfigProblems>?, _ apply: Apply) -> Outcome {
-        switch config {
-        case .success(let config):
+    private func take(_ read: Lookout.Outcome<Reading.Value>, _ apply: Apply) -> Outcome {
+        switch read {
+        case .over((_, .success(let config))):
             do throws(EngineError) {
                 let changes = try apply(config.pipelines, config.settings)
-                note(config.pipelines)
                 return .taken(changes, settings: config.settings.changes(from: state.withLock { $0.settings }))
             } catch {
                 return .refused([error.message])
             }
-        case .failure(let problems): return .refused(problems.all.map(\.description))
-        case nil:
-            let time = Duration.seconds(patience).text
+        case .over((_, .failure(let problems))): return .refused(problems.all.map(\.description))
+        case .silent(let place):
+            let why = place.map { ": '\($0.text)' does not answer; mount its file system again, or do without it" }
             return .refused([
-                "the pipeline files were not read and checked within \(time): a file system that one of them, or a "
-                    + "folder named in it, is on does not answer; mount it again, or remove the file"
+                "the pipeline files were not read and checked within \(Duration.seconds(patience).text)\(why ?? "")"
             ])
         }
     }
 
+    /// Finds out where the folders of what is in force are, as long as they answer.
     private func note(_ pipelines: [Pipeline]) {
-        reading.async { @Sendable [self] in known.withLock { $0.note(pipelines) } }
+        let before = state.withLock { $0.known }
+        let found = lookout.attempt(until: .now() + patience) { mayLook in
+            var known = before
+            known.note(pipelines, mayLook)
+            return known
+        }
+        if case .over(let known) = found { state.withLock { $0.known = known } }
     }
 
-    /// Reads the files, and checks them; nil where that takes too long.
-    private func readInTime() -> Reading.Value? {
-        let result = Attempt<Reading.Value>()
-        reading.async { @Sendable [self] in
-            let files = read()
-            let known = known.withLock { $0 }
+    /// Reads the files, and checks them.
+    private func readInTime() -> Lookout.Outcome<Reading.Value> {
+        let known = state.withLock { $0.known }
+        return lookout.attempt(until: .now() + patience) { @Sendable [self] mayLook in
+            let files = read(mayLook)
             let config = Result { () throws(ConfigProblems) in
-                (pipelines: try loader.load(files, known), settings: try loader.settings(of: files))
+                (pipelines: try loader.load(files, known, mayLook), settings: try loader.settings(of: files))
             }
-            result.end(with: (files, config))
+            return (files, config)
         }
-        return result.wait(for: patience)
     }
 }
 

@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 import Synchronization
 
 /// What is done on another queue for somebody who waits for it only so long.
@@ -26,9 +26,9 @@ package final class Attempt<Value: Sendable>: Sendable {
         return isAwaited
     }
 
-    /// What came of it; nil, and it is given up, where that takes longer than so many seconds.
-    package func wait(for patience: Double) -> Value? {
-        _ = isOver.wait(timeout: .now() + patience)
+    /// What came of it; nil, and it is given up, where that takes longer.
+    package func wait(until deadline: DispatchTime) -> Value? {
+        _ = isOver.wait(timeout: deadline)
         return state.withLock { state in
             if case .over(let value) = state { return value }
             state = .givenUp

@@ -30,7 +30,12 @@ extension Engine {
         let heir: RunnerID?
         /// What it goes on with there.
         let spool: Spool?
-        /// Its own work folder, opened; nil where it goes on in that of another.
+        /// Its inbox, where it goes on with that.
+        let inbox: InboxIdentity?
+        /// Its folders, as they are now.
+        let seen: ReservedFolders.Seen
+        /// Its own work folder, opened; nil where it goes on in that of another, and once it is prepared.
+        var opened: Opened?
         var prepared: Prepared?
         /// The lock of an inbox that is new to it.
         var inboxLock: FolderLock?
@@ -42,25 +47,25 @@ extension Engine {
             }
         }
 
-        /// Tells its work folder, and what else is to be known before it runs. Where others have jobs of its own is not
-        /// looked at: that may be on a file system that does not answer.
+        /// Tells its work folder, and what else is to be known before it runs. Looks at nothing.
         func passWork(_ reserved: ReservedFolders) {
             for former in before where former.id != heir {
                 reserved.pass(from: former.owner, to: former.work.path.string)
             }
-            reserved.note(pipeline, of: pipeline.name)
-            before.first { $0.id == heir }?.work.serve(pipeline)
+            reserved.note(seen, of: pipeline.name)
+            before.first { $0.id == heir }?.work.serve(pipeline, from: inbox)
         }
 
         /// Gives its folders back, where it is not to run.
         func release() {
             prepared?.release()
+            opened?.release()
             inboxLock?.release()
         }
     }
 
-    /// Finds out what it follows, and tries its folders.
-    nonisolated func arrival(of new: Pipeline) throws(EngineError) -> Arrival {
+    /// Finds out what it follows, and tries its folders; opens its work folder where that is a new one.
+    nonisolated func arrival(of new: Pipeline, _ mayLook: Lookout.Permit) throws(EngineError) -> Arrival {
         let (before, last, works, others) = sync { engine in
             let last = engine.all.filter { $0.successor == nil }
             let names = [new.name, new.formerly]
@@ -76,6 +81,10 @@ extension Engine {
                 before.last { $0.pipeline.name == new.name }?.pipeline,
                 before.flatMap(\.works), others.map { ($0.pipeline.name, $0.intake.spool.work.path) }
             )
+        }
+        for folder in new.folders {
+            guard mayLook(folder) else { throw .refused("\(new.source.text): '\(folder.text)' does not answer") }
+            _ = FileIdentity.of(folder, followingLinks: true)
         }
         let path = try EngineError.wrapping { () throws(FolderError) in
             let own = OwnFolders(of: new)
@@ -104,6 +113,7 @@ extension Engine {
                 return try lockInbox(of: new)
             }
         }
+        let opened = heir == nil ? try open(new) : nil
         let known = heir?.inbox == new.inbox ? works.first { $0.path == path } : nil
         return Arrival(
             pipeline: new, before: before,
@@ -113,7 +123,7 @@ extension Engine {
                 Spool(
                     pipeline: new, work: $0.work, reserved: reserved, made: madeFolders, renames: renames,
                     outstanding: outstandingLines)
-            }, inboxLock: lock)
+            }, inbox: InboxIdentity(of: new.inbox), seen: ReservedFolders.Seen(new), opened: opened, inboxLock: lock)
     }
 
     /// Its runner, which all that was before hands over to, or to tails.
@@ -244,14 +254,14 @@ extension Engine {
     /// Brings what its stages made to the disk, which may take long, and gives its work folder back.
     private func close(_ runner: PipelineRunner) {
         let work = runner.intake.spool.work
-        let hasResults = runner.jobs.values.contains { $0.record.payload != nil }
+        let results = runner.results
         closings.enter()
         let queue = DispatchQueue(label: "dropmill.\(runner.pipeline.name).closing")
         queue.async { @Sendable [weak self, closings] in
             var hasLosses = false
-            if hasResults {
-                do throws(IOError) { try work.whole.sync() } catch { hasLosses = true }
-                hasLosses = hasLosses || work.whole.hasLostWrites
+            if let results {
+                do throws(IOError) { try results.sync() } catch { hasLosses = true }
+                hasLosses = hasLosses || results.hasLostWrites
             }
             work.release()
             if hasLosses { self?.enqueue { engine in engine.hasLosses = true } }
@@ -270,5 +280,12 @@ extension Engine {
             for lock in locks.values { lock.release() }
             closings.leave()
         }
+    }
+}
+
+extension Pipeline {
+    /// All that a reload looks at before it takes it.
+    fileprivate var folders: [FilePath] {
+        [inbox] + (work.map { [$0] } ?? []) + OwnFolders.targets(of: self).map(\.path)
     }
 }

@@ -74,31 +74,6 @@ extension Engine {
         }
     }
 
-    /// Opens the work folders of those that have new ones: as at a start, but that what this run itself has left was
-    /// left in order.
-    nonisolated func prepare(_ arrivals: inout [Arrival], _ state: OpenedState) throws(EngineError) {
-        let fresh = arrivals.indices.filter { arrivals[$0].heir == nil }
-        guard !fresh.isEmpty else { return }
-        // What is at work is not to be found again.
-        let resting = Set(fresh.flatMap { arrivals[$0].resting })
-        let records = try orShortage { () throws(JournalError) in
-            try state.writer.flush()
-            return try state.journal.unfinished().filter { resting.contains($0.pipeline) }
-        }
-        let pipelines = fresh.map { arrivals[$0].pipeline }
-        var opened: [String: Opened] = [:]
-        var prepared: [Prepared] = []
-        defer {
-            for (index, own) in zip(fresh, prepared) { arrivals[index].prepared = own }
-            for left in opened.values { left.release() }
-        }
-        // All of them before anything of a job is changed: where that fails the reload is refused.
-        for pipeline in pipelines { opened[pipeline.name] = try open(pipeline) }
-        try prepare(
-            pipelines, &opened, into: &prepared, with: state, records, wereLoaded: sync { $0.loaded },
-            keeping: fresh.reduce(into: [:]) { $0[arrivals[$1].pipeline.name] = arrivals[$1].places })
-    }
-
     /// Where a pipeline goes on in its work folder, what is at rest of one that it takes over comes with a start.
     private nonisolated func warnOfLeft(_ arrivals: [Arrival], _ state: OpenedState) {
         for arrival in arrivals where arrival.heir != nil {
@@ -118,7 +93,7 @@ extension Engine {
         }
     }
 
-    private nonisolated func orShortage<Value>(
+    nonisolated func orShortage<Value>(
         _ body: () throws(JournalError) -> Value
     ) throws(EngineError) -> Value {
         do throws(JournalError) {
@@ -150,16 +125,5 @@ extension Engine {
         arriving = []
         finishIfDone()
         return unfinished
-    }
-
-    /// What was prepared is not to run.
-    nonisolated func abandon(_ arrivals: [Arrival]) {
-        for arrival in arrivals { arrival.release() }
-        sync { engine in
-            engine.arriving = []
-            // A stop gives them back in the end.
-            if !engine.isStopping { engine.releaseInboxes() }
-            engine.finishIfDone()
-        }
     }
 }

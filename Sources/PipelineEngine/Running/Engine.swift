@@ -34,12 +34,12 @@ package actor Engine: QueueActor {
     /// Those of earlier generations, which end what they have under way.
     var retired: [PipelineRunner] = []
     /// All of these, by their ids.
-    private var known: [RunnerID: PipelineRunner] = [:]
+    var known: [RunnerID: PipelineRunner] = [:]
     /// The number of the last one of each name.
     private var generations: [String: Int] = [:]
-    private var closing: [PipelineRunner] = []
-    private var events: (any FolderEvents)?
-    private(set) var opened: OpenedState?
+    var closing: [PipelineRunner] = []
+    var events: (any FolderEvents)?
+    var opened: OpenedState?
     private let ids = JobIDGenerator()
     private lazy var mailbox = Mailbox<Message>(on: executor.queue) { @Sendable [weak self] messages in
         self?.assumeIsolated { $0.receive(messages) }
@@ -56,7 +56,7 @@ package actor Engine: QueueActor {
     /// it is done.
     var arriving: [Pipeline] = []
     /// Opens what a reload adds or changes.
-    let preparing = DispatchQueue(label: "dropmill.preparing")
+    let lookout = Lookout(label: "dropmill.preparing")
     /// Removed pipelines whose folders are about to be given back.
     let closings = DispatchGroup()
     /// Whether what stages made for jobs of removed pipelines may not be on the disk.
@@ -65,16 +65,18 @@ package actor Engine: QueueActor {
     private var whenBegun: [@Sendable () -> Void] = []
     /// What has something to write before the journal is closed.
     var whenClosing: [@Sendable (_ done: @escaping @Sendable () -> Void) -> Void] = []
-    private var ticker: (any DispatchSourceTimer)?
+    var ticker: (any DispatchSourceTimer)?
+    /// How long the end waits for what does not answer.
+    var patienceAtEnd = Duration.seconds(20)
     /// From when on a pipeline is stalled, in which something is at work and nothing moves.
     var stall: Duration
-    private var finished: (@Sendable (RunSummary) -> Void)?
+    var finished: (@Sendable (RunSummary) -> Void)?
     /// Whether there is something to be stopped, and whether it is being closed.
-    private var hasStarted = false
-    private var isFinishing = false
+    var hasStarted = false
+    var isFinishing = false
     private(set) var isStopping = false
     /// Whether pipelines go on with what earlier runs left: quarantined jobs run alone before that.
-    private(set) var hasBegun = false
+    var hasBegun = false
     /// Jobs that may have killed the daemon, in the order in which they run alone.
     private var quarantine: ArraySlice<(runner: RunnerID, id: JobID)> = []
     /// The one of them that runs.
@@ -84,7 +86,7 @@ package actor Engine: QueueActor {
     private static let tick = Duration.seconds(2)
 
     /// How long a stage that was called off may take to notice.
-    private static let afterGrace = Duration.seconds(5)
+    static let afterGrace = Duration.seconds(5)
 
     /// An engine for these pipelines; nothing is touched yet.
     package init(
@@ -178,7 +180,7 @@ package actor Engine: QueueActor {
 
     /// Runs quarantined jobs one after another, before anything else begins. (Those that
     /// the journal did not know come later, when it is seen that they are whole, and still one after another.)
-    private func runQuarantined() {
+    func runQuarantined() {
         guard !isStopping else { return }
         while true {
             // It may have passed to the next generation.
@@ -207,7 +209,7 @@ package actor Engine: QueueActor {
         if hasBegun || opened == nil { tellBegun() }
     }
 
-    private func tellBegun() {
+    func tellBegun() {
         let waiting = whenBegun
         whenBegun = []
         for body in waiting { body() }
@@ -315,78 +317,5 @@ package actor Engine: QueueActor {
         executor.queue.after(grace + Self.afterGrace) { @Sendable [weak self] in
             self?.assumeIsolated { $0.finish() }
         }
-    }
-
-    func finishIfDone() {
-        guard hasStarted, !isFinishing else { return }
-        runQuarantined()
-        closeRelieved()
-        let isOver = configuration.once && hasBegun && runners.allSatisfy(\.isDone)
-        if isStopping ? all.allSatisfy(\.isQuiet) : isOver { finish() }
-    }
-
-    /// Closes everything and reports.
-    private func finish() {
-        guard finished != nil, !isFinishing else { return }
-        isFinishing = true
-        ticker?.cancel()
-        ticker = nil
-        closing = all
-        (runners, tails, retired, known) = ([], [], [], [:])
-        // Nothing begins any more, and nobody waits for it.
-        hasBegun = true
-        tellBegun()
-        let group = DispatchGroup()
-        for runner in closing {
-            group.enter()
-            runner.intake.stop { @Sendable in group.leave() }
-        }
-        for body in whenClosing {
-            group.enter()
-            body { @Sendable in group.leave() }
-        }
-        whenClosing = []
-        // Removed pipelines may be about to give their folders back.
-        group.enter()
-        closings.notify(queue: executor.queue) { @Sendable in group.leave() }
-        group.notify(queue: executor.queue) { @Sendable [self] in
-            assumeIsolated { engine in engine.close() }
-        }
-    }
-
-    private func close() {
-        guard let finished else { return }
-        self.finished = nil
-        events?.stop()
-        events = nil
-        let summary = summary(of: closing)
-        // Where a stage was left behind, or what stages made is not on the disk, the run has not ended in order.
-        if closing.allSatisfy({ $0.isQuiet && $0.hasResultsOnDisk() }), !hasLosses { opened?.end(observer) }
-        opened?.close()
-        for runner in closing where runner.successor == nil { runner.intake.spool.work.release() }
-        for lock in inboxLocks.values { lock.release() }
-        inboxLocks = [:]
-        closing = []
-        opened = nil
-        finished(summary)
-    }
-
-    private func summary(of runners: [PipelineRunner]) -> RunSummary {
-        var summary = past
-        for runner in runners {
-            summary.add(runner.summary)
-            summary.unfinished += runner.unfinished
-            if runner.machine.pause.isPaused, let reason = runner.machine.pause.reason {
-                summary.paused[runner.pipeline.name] = reason.summary
-            }
-            if let hold = runner.hold { summary.held[runner.pipeline.name] = hold.text(at: .now()) }
-            for left in runner.remaining ?? [] {
-                summary.remaining.append(
-                    RunSummary.Remaining(
-                        pipeline: runner.pipeline.name, path: left.path, reason: left.reason,
-                        isContradicted: left.isContradicted))
-            }
-        }
-        return summary
     }
 }

@@ -205,15 +205,9 @@ final class PipelineRunner {
     /// Whether only timers can bring more: nothing is at work.
     var isQuiet: Bool { machine.isQuiet && intake.lane?.isIdle ?? true }
 
-    /// Brings what stages made to the disk, if jobs are left that go on from there; whether it is there.
-    func hasResultsOnDisk() -> Bool {
-        guard jobs.values.contains(where: { $0.record.payload != nil }) else { return true }
-        do throws(IOError) {
-            try intake.spool.work.whole.sync()
-        } catch {
-            warn("\(error): unfinished jobs may start again from their first stage")
-        }
-        return !intake.spool.work.whole.hasLostWrites
+    /// Where stages made what jobs go on from that are left; nil where there are none.
+    var results: FileSystemSync? {
+        jobs.values.contains { $0.record.payload != nil } ? intake.spool.work.whole : nil
     }
 
     /// Whether `once` is done: such a run does not wait forever for its surroundings.

@@ -24,6 +24,41 @@ final class ReservedFolders: Sendable {
         case pipelines
     }
 
+    /// Folders that are there, and those that contain them.
+    fileprivate struct Found: Sendable {
+        var folders: [(FileIdentity, Reserved)] = []
+        var holders: [FileIdentity: Reserved] = [:]
+    }
+
+    /// What is there of a pipeline.
+    struct Seen: Sendable {
+        fileprivate let own: Found
+        /// One for all pipelines in it, keyed by its path, which cannot be a pipeline's name.
+        fileprivate let source: (owner: String, found: Found)
+
+        /// Looks it up. Its file system may not answer, and nobody else must wait for it.
+        init(_ pipeline: Pipeline) {
+            func reserved(_ what: String, _ path: FilePath, _ kind: Kind = .ours) -> Reserved {
+                Reserved(what: "\(what) of '\(pipeline.name)'", path: path, kind: kind)
+            }
+            let files = pipeline.source.absolute.removingLastComponent()
+            source = (
+                files.string, Found([Reserved(what: "the folder of pipeline files", path: files, kind: .pipelines)])
+            )
+            var folders = [reserved("the folder 'failed'", pipeline.failed)]
+            if case .folder(let processed) = pipeline.processed {
+                folders.append(reserved("the folder 'processed'", processed))
+            }
+            do throws(IOError) {
+                folders.append(reserved("the work folder", try WorkFolder.path(for: pipeline)))
+            } catch {
+                // Without its inbox it has none, and nothing can lead there.
+            }
+            // The folder of one pipeline's originals may be another's inbox: that is a chain, too.
+            own = Found(folders + [reserved("the inbox", pipeline.inbox, .inbox)])
+        }
+    }
+
     /// A folder, as it is seen from a pipeline.
     private struct View: Hashable {
         let folder: FileIdentity
@@ -50,10 +85,10 @@ final class ReservedFolders: Sendable {
         for pipeline in pipelines { note(pipeline, of: pipeline.name) }
     }
 
-    func note(state folder: FilePath) { note([Reserved(what: "the state folder", path: folder)], of: "") }
+    func note(state folder: FilePath) { note(Found([Reserved(what: "the state folder", path: folder)]), of: "") }
 
     /// A pipeline is not loaded any more, or has left a work folder.
-    func forget(_ owner: String) { note([], of: owner) }
+    func forget(_ owner: String) { note(Found(), of: owner) }
 
     /// What is reserved for one is reserved for another from now on. Looks at nothing.
     func pass(from old: String, to new: String) {
@@ -71,63 +106,24 @@ final class ReservedFolders: Sendable {
         }
     }
 
-    /// Looks up the present folders of a pipeline. On a queue of that pipeline: its file system may not
-    /// answer, and other pipelines must not wait for it.
-    func note(_ pipeline: Pipeline, of owner: String) {
-        func reserved(_ what: String, _ path: FilePath, _ kind: Kind = .ours) -> Reserved {
-            Reserved(what: "\(what) of '\(pipeline.name)'", path: path, kind: kind)
-        }
-        // One for all pipelines in it, keyed by its path, which cannot be a pipeline's name.
-        let source = pipeline.source.absolute.removingLastComponent()
-        note([Reserved(what: "the folder of pipeline files", path: source, kind: .pipelines)], of: source.string)
-        var folders = [reserved("the folder 'failed'", pipeline.failed)]
-        if case .folder(let processed) = pipeline.processed {
-            folders.append(reserved("the folder 'processed'", processed))
-        }
-        do throws(IOError) {
-            folders.append(reserved("the work folder", try WorkFolder.path(for: pipeline)))
-        } catch {
-            // Without its inbox it has none, and nothing can lead there.
-        }
-        // The folder of one pipeline's originals may be another's inbox: that is a chain, too.
-        note(folders + [reserved("the inbox", pipeline.inbox, .inbox)], of: owner)
+    /// Looks up the present folders of a pipeline, on a queue of that pipeline.
+    func note(_ pipeline: Pipeline, of owner: String) { note(Seen(pipeline), of: owner) }
+
+    func note(_ seen: Seen, of owner: String) {
+        note(seen.source.found, of: seen.source.owner)
+        note(seen.own, of: owner)
     }
 
-    private func note(_ folders: [Reserved], of owner: String) {
-        let found = folders.compactMap { folder in
-            FileIdentity.of(folder.path, followingLinks: true).map { ($0, folder) }
-        }
-        var holders: [FileIdentity: Reserved] = [:]
-        for (_, folder) in found {
-            for holder in Self.above(folder.path) where holders[holder] == nil { holders[holder] = folder }
-        }
+    private func note(_ found: Found, of owner: String) {
         state.withLock { state in
             for identity in state.identities[owner] ?? [] {
                 state.folders[identity]?[owner] = nil
                 if state.folders[identity]?.isEmpty ?? false { state.folders[identity] = nil }
             }
             // If one folder has several roles, the last one counts.
-            for (identity, folder) in found { state.folders[identity, default: [:]][owner] = folder }
-            state.identities[owner] = found.map(\.0)
-            state.holders[owner] = holders
-        }
-    }
-
-    /// All folders on the way to one, from the one above it up to `/`. One that cannot be opened is no obstacle.
-    private static func above(_ path: FilePath) -> [FileIdentity] {
-        var found: [FileIdentity] = []
-        do throws(IOError) {
-            var folder = try OpenFile.open(path, OpenFile.pathOnly | O_DIRECTORY)
-            var last = FileIdentity(try folder.status())
-            while true {
-                folder = try OpenFile.openParent(of: folder)
-                let next = FileIdentity(try folder.status())
-                if next == last { return found }
-                found.append(next)
-                last = next
-            }
-        } catch {
-            return found
+            for (identity, folder) in found.folders { state.folders[identity, default: [:]][owner] = folder }
+            state.identities[owner] = found.folders.map(\.0)
+            state.holders[owner] = found.holders
         }
     }
 
@@ -167,6 +163,35 @@ final class ReservedFolders: Sendable {
     }
 
     private static let mostCleared = 1000
+}
+
+extension ReservedFolders.Found {
+    fileprivate init(_ folders: [ReservedFolders.Reserved]) {
+        self.folders = folders.compactMap { folder in
+            FileIdentity.of(folder.path, followingLinks: true).map { ($0, folder) }
+        }
+        for (_, folder) in self.folders {
+            for holder in Self.above(folder.path) where holders[holder] == nil { holders[holder] = folder }
+        }
+    }
+
+    /// All folders on the way to one, from the one above it up to `/`. One that cannot be opened is no obstacle.
+    private static func above(_ path: FilePath) -> [FileIdentity] {
+        var found: [FileIdentity] = []
+        do throws(IOError) {
+            var folder = try OpenFile.open(path, OpenFile.pathOnly | O_DIRECTORY)
+            var last = FileIdentity(try folder.status())
+            while true {
+                folder = try OpenFile.openParent(of: folder)
+                let next = FileIdentity(try folder.status())
+                if next == last { return found }
+                found.append(next)
+                last = next
+            }
+        } catch {
+            return found
+        }
+    }
 }
 
 extension Failure {

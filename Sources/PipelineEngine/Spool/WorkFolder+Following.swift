@@ -13,10 +13,10 @@ extension WorkFolder {
         do throws(IOError) { try Self.checkIsOurs(path, pipeline) } catch { throw Self.unusable(pipeline, error) }
     }
 
-    /// The pipeline was changed.
-    func serve(_ pipeline: Pipeline) {
+    /// The pipeline was changed, and this is its inbox now. Looks at nothing.
+    func serve(_ pipeline: Pipeline, from inbox: InboxIdentity?) {
         keepSlots(for: pipeline)
-        inbox.withLock { $0 = InboxIdentity(of: pipeline.inbox) }
+        self.inbox.withLock { $0 = inbox }
     }
 
     /// Whether the inbox is the one that it was then.

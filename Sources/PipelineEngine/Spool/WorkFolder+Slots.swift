@@ -1,3 +1,4 @@
+import Dispatch
 import Files
 import Glibc
 import PipelineKit
@@ -7,6 +8,11 @@ extension WorkFolder {
     static func keepsSlots(for pipeline: Pipeline) -> Bool { !pipeline.allStages.contains { $0.stage.tellsJob } }
 
     func keepSlots(for pipeline: Pipeline) {
-        for slot in slots.keep(Self.keepsSlots(for: pipeline)) { _ = folder(slot).withPlatformString { rmdir($0) } }
+        let free = slots.keep(Self.keepsSlots(for: pipeline)).map(folder)
+        guard !free.isEmpty else { return }
+        // Nobody waits for that: their file system may not answer.
+        DispatchQueue(label: "dropmill.\(pipeline.name).slots").async {
+            for slot in free { _ = slot.withPlatformString { rmdir($0) } }
+        }
     }
 }

@@ -73,6 +73,18 @@ final class EngineHarness: Sendable {
         return try engine.reload(pipelines, patience: patience)
     }
 
+    /// Lets no order of a person, and no reload, be put in force before that is signalled.
+    func holdUpOrders(until gate: DispatchSemaphore) throws {
+        try #require(engine.withLock { $0 }).sync { engine in
+            engine.holding.async { @Sendable in gate.wait() }
+        }
+    }
+
+    /// How long its end waits for what does not answer.
+    func limitEnd(to patience: Duration) throws {
+        try #require(engine.withLock { $0 }).sync { $0.patienceAtEnd = patience }
+    }
+
     /// Holds pipelines, or lifts that.
     @discardableResult
     func hold(_ names: [String], _ order: HoldOrder) throws -> HoldChange {

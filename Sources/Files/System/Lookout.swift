@@ -1,0 +1,79 @@
+package import Dispatch
+import Synchronization
+package import SystemPackage
+
+/// Looks at file systems that may not answer, for somebody who waits only so long. Each attempt has a thread of its
+/// own; while one does not come back nobody else looks at where it is, so that they do not add up.
+package final class Lookout: Sendable {
+    /// What came of an attempt.
+    package enum Outcome<Value: Sendable>: Sendable {
+        case over(Value)
+        /// What is there does not answer; nil where that is not known.
+        case silent(FilePath?)
+    }
+
+    /// Asked before each look: whether to make it. Where one is not made nothing comes of the attempt.
+    package struct Permit: Sendable {
+        /// For who waits as long as it takes.
+        package static let always = Permit { @Sendable _ in true }
+
+        fileprivate let ask: @Sendable (FilePath) -> Bool
+
+        package func callAsFunction(_ path: FilePath) -> Bool { ask(path) }
+    }
+
+    private struct Look {
+        var place: FilePath?
+        var isGivenUp = false
+        /// Where it did not look, since another one has not come back from there.
+        var avoided: FilePath?
+    }
+
+    private struct State {
+        var looks: [Int: Look] = [:]
+        var last = 0
+    }
+
+    private let label: String
+    private let state = Mutex(State())
+
+    /// `label`: that of its queues.
+    package init(label: String) { self.label = label }
+
+    /// Does that, and waits for it. `unwanted` is given what comes of it later, or after a look was not made.
+    package func attempt<Value: Sendable>(
+        until deadline: DispatchTime, _ body: @escaping @Sendable (Permit) -> Value,
+        unwanted: @escaping @Sendable (Value) -> Void = { @Sendable _ in }
+    ) -> Outcome<Value> {
+        let attempt = Attempt<Outcome<Value>>()
+        let id = state.withLock { state in
+            state.last &+= 1
+            state.looks[state.last] = Look()
+            return state.last
+        }
+        DispatchQueue(label: label).async { @Sendable [self] in
+            let value = body(Permit { @Sendable path in self.mayLook(at: path, id) })
+            let avoided = state.withLock { $0.looks.removeValue(forKey: id)?.avoided }
+            let isAwaited = attempt.end(with: avoided.map { .silent($0) } ?? .over(value))
+            if avoided != nil || !isAwaited { unwanted(value) }
+        }
+        return attempt.wait(until: deadline) ?? .silent(giveUp(id))
+    }
+
+    private func mayLook(at path: FilePath, _ id: Int) -> Bool {
+        state.withLock { state in
+            let isSilent = state.looks.values.contains { $0.isGivenUp && $0.place == path }
+            if isSilent { state.looks[id]?.avoided = path }
+            guard let look = state.looks[id], !look.isGivenUp, look.avoided == nil else { return false }
+            state.looks[id]?.place = path
+            return true
+        }
+    }
+
+    private func giveUp(_ id: Int) -> FilePath? {
+        state.withLock { state in
+            state.looks[id]?.isGivenUp = true
+            return state.looks[id]?.place
+        }
+    }
+}
